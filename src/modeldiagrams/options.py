@@ -1,0 +1,151 @@
+"""What an author can say about a diagram: one declaration, shared by every host."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+import yaml
+
+from modeldiagrams.errors import OptionError
+
+__all__ = ["Options", "option_help", "parse_options"]
+
+_Length = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$")]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s#]+$")]
+_Depth = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Everything an author can say about one diagram.
+
+    The documentation of each option, its type, its default and its check stand here and nowhere else.
+    """
+
+    model: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=1,
+            description="The model: dotted path (`mypkg.Model`) or `pkg.mod:attr` of a class, a factory function or an"
+            " instance; or a graph file ending in `.json`.",
+        ),
+    ]
+    args: Annotated[
+        list[Any] | None, msgspec.Meta(description="Positional arguments for the constructor, a list: `[64, 10]`.")
+    ] = None
+    kwargs: Annotated[
+        dict[str, Any] | None, msgspec.Meta(description="Keyword arguments for the constructor: `{depth: 4}`.")
+    ] = None
+    config: Annotated[
+        dict[str, Any] | None,
+        msgspec.Meta(
+            description="Values for the model's configuration object, for classes with a Hugging Face `config_class`:"
+            " `{num_hidden_layers: 2}`."
+        ),
+    ] = None
+    inputs: Annotated[
+        list[Any] | dict[str, Any] | None,
+        msgspec.Meta(
+            description="Example inputs. A flat list of integers is the shape of one float tensor, `[1, 3, 224, 224]`;"
+            " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`. An"
+            " entry is a shape, `{shape: [1, 16], dtype: int64, high: 30522}`, or `{value: 3}` for a plain value."
+        ),
+    ] = None
+    inputs_from: Annotated[
+        str | None,
+        msgspec.Meta(description="Dotted path of a callable that returns the inputs: a tensor, a tuple, or a dict by name."),
+    ] = None
+    depth: Annotated[
+        _Depth | None,
+        msgspec.Meta(description="How many levels of modules are expanded at first; by default as many as stay readable."),
+    ] = None
+    expand: Annotated[
+        list[str] | None,
+        msgspec.Meta(
+            description="Patterns of module paths or class names that are expanded at first: `[encoder.layers.0, '*.attention']`."
+        ),
+    ] = None
+    direction: Annotated[
+        Literal["TB", "LR"] | None, msgspec.Meta(description="Top to bottom (`TB`, the default) or left to right (`LR`).")
+    ] = None
+    caption: Annotated[str | None, msgspec.Meta(description="Text below the diagram.")] = None
+    name: Annotated[
+        _Name | None, msgspec.Meta(description="Name to refer to the diagram by; also its anchor.")
+    ] = None
+    alt: Annotated[
+        str | None, msgspec.Meta(description="Text for readers who do not see the picture; by default made from the graph.")
+    ] = None
+    align: Annotated[
+        Literal["left", "center", "right"] | None, msgspec.Meta(description="Where the figure stands on the page.")
+    ] = None
+    width: Annotated[
+        _Length | None, msgspec.Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")
+    ] = None
+    height: Annotated[
+        _Length | None, msgspec.Meta(description="Largest height of the diagram's frame, a CSS length: `480px`.")
+    ] = None
+    class_: Annotated[
+        str | None, msgspec.Meta(description="CSS classes for the figure, separated by spaces.")
+    ] = msgspec.field(default=None, name="class")
+
+
+_FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}
+# text options are taken as written; everything else is YAML, also where a host only has strings
+_TEXT = frozenset({"model", "inputs_from", "direction", "caption", "name", "alt", "align", "width", "height", "class"})
+# patterns often begin with `*`, which YAML would read as an alias: their text form is a plain comma list
+_PATTERNS = frozenset({"expand"})
+
+
+def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Options:
+    """Read options as a host found them.
+
+    Args:
+        values: Option name → value. A string for an option that is not text is read as YAML, so ``"[1, 4]"`` and
+            ``[1, 4]`` are the same.
+        defaults: Values for options that `values` does not mention, e.g. a site's configuration.
+
+    Returns:
+        The options, checked.
+
+    Raises:
+        OptionError: naming the first option that is unknown or not of the expected form, and what is expected.
+    """
+    merged = {**(defaults or {}), **values}
+    plain: dict[str, Any] = {}
+    for name, value in merged.items():
+        if name not in _FIELDS:
+            near = difflib.get_close_matches(str(name), _FIELDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known options: {', '.join(_FIELDS)}"
+            raise OptionError(str(name), f"unknown; {hint}")
+        plain[name] = _plain(name, value)
+        try:
+            msgspec.convert(plain[name], _FIELDS[name].type)
+        except msgspec.ValidationError as error:
+            raise OptionError(name, f"{error}, got {value!r}. {option_help()[name]}") from error
+    if "model" not in plain:
+        raise OptionError("model", f"missing. {option_help()['model']}")
+    return msgspec.convert(plain, Options)
+
+
+def option_help() -> dict[str, str]:
+    """Option name → its one documentation sentence, in the order of declaration."""
+    schema = msgspec.json.schema(Options)["$defs"]["Options"]["properties"]
+    return {name: schema[name]["description"] for name in _FIELDS}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """The value as data: YAML for structured options given as text, plain numbers allowed where text is expected."""
+    if name in _TEXT:
+        # YAML reads `width: 640` and `name: 3` as numbers; what the author means is the text
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if name in _PATTERNS and isinstance(value, str):
+        return [pattern.strip(" '\"") for pattern in value.strip().strip("[]").split(",")]
+    if isinstance(value, str):
+        try:
+            value = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            problem = getattr(error, "problem", None) or str(error)
+            raise OptionError(name, f"expected YAML, got {value!r} ({problem}). {option_help()[name]}") from error
+    return value
