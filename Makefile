@@ -32,7 +32,7 @@ zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist
 	$(BIN)/python -m pytest -m zoo
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
-	$(BIN)/python -m pytest tests/test_golden.py --update-golden
+	$(BIN)/python -m pytest tests/test_golden.py tests/test_serialize.py --update-golden
 	cd viewer && $(NPM) run --silent test -- --update
 
 bench: $(VENV)/.installed ## ratios against plain forward and budgets, printed

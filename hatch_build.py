@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-try:
-    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-except ModuleNotFoundError:  # run by hand, outside a build
-    BuildHookInterface = object  # type: ignore[assignment,misc]
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
 VIEWER = ROOT / "viewer"
@@ -30,7 +26,7 @@ ASSETS = ("model-graph.js", "model-graph.css", "static.js", "viz.js", "third-par
 SOURCES = ("src/*.ts", "src/*.css", "*.mjs", "package.json", "package-lock.json", "tsconfig.json")
 
 
-class ViewerBuildHook(BuildHookInterface):  # type: ignore[type-arg,misc]
+class ViewerBuildHook(BuildHookInterface[Any]):
     """Puts the built viewer into wheels and sdists."""
 
     def dependencies(self) -> list[str]:
@@ -89,11 +85,8 @@ def build_viewer(*, force: bool = False) -> None:
 
 def _run(program: Any, *arguments: str) -> None:
     # npm's output goes to stderr: build front ends read their protocol from stdout
-    done: subprocess.CompletedProcess[str] = program(
-        list(arguments), return_completed_process=True, cwd=VIEWER, stdout=sys.stderr
-    )
-    if done.returncode:
-        raise RuntimeError(f"`{program.__name__} {' '.join(arguments)}` in viewer/ ended with exit code {done.returncode}")
+    if code := program(list(arguments), cwd=VIEWER, stdout=sys.stderr):
+        raise RuntimeError(f"`{program.__name__} {' '.join(arguments)}` in viewer/ ended with exit code {code}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ __all__ = [
     "TensorSpec",
 ]
 
-FORMAT = "modeldiagrams"
+FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
 VERSION = "1.0"
 
 Flow: TypeAlias = Literal["data", "shape", "inferred"]
@@ -64,10 +64,10 @@ Python numbers) and came back; the link is deduced, not observed."""
 
 
 class _Struct(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Shared behaviour: immutable, defaults left out of the JSON. (`kw_only` is not inherited.)"""
+    """Shared behaviour: immutable, defaults left out of the JSON; `kw_only` is not inherited."""
 
 
-class ParameterCount(_Struct, kw_only=True):
+class ParameterCount(_Struct, frozen=True, kw_only=True):
     """Numbers of scalar parameters of a module; a tied weight counts once."""
 
     own: int
@@ -78,7 +78,7 @@ class ParameterCount(_Struct, kw_only=True):
     """Those of `total` that require a gradient."""
 
 
-class ModelInfo(_Struct, kw_only=True):
+class ModelInfo(_Struct, frozen=True, kw_only=True):
     """The traced model as a whole (the root module's call)."""
 
     name: str
@@ -100,7 +100,7 @@ class ModelInfo(_Struct, kw_only=True):
     source: str | None = None
 
 
-class InputNode(_Struct, kw_only=True, tag="input", tag_field="kind"):
+class InputNode(_Struct, frozen=True, kw_only=True, tag="input", tag_field="kind"):
     """A tensor given to the model."""
 
     id: str
@@ -109,7 +109,7 @@ class InputNode(_Struct, kw_only=True, tag="input", tag_field="kind"):
     outputs: tuple[str, ...] = ()
 
 
-class OutputNode(_Struct, kw_only=True, tag="output", tag_field="kind"):
+class OutputNode(_Struct, frozen=True, kw_only=True, tag="output", tag_field="kind"):
     """A tensor the model returned."""
 
     id: str
@@ -117,7 +117,7 @@ class OutputNode(_Struct, kw_only=True, tag="output", tag_field="kind"):
     """Place in the returned value: ``logits``, ``[1]``, ``past_key_values[0].keys``; ``output`` for a bare tensor."""
 
 
-class OpNode(_Struct, kw_only=True, tag="op", tag_field="kind"):
+class OpNode(_Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
     """A call that made or wrote tensors, or took values out of torch."""
 
     id: str
@@ -136,7 +136,7 @@ class OpNode(_Struct, kw_only=True, tag="op", tag_field="kind"):
     """True when torch ran it without showing what is inside (scripted modules, custom autograd functions)."""
 
 
-class ModuleNode(_Struct, kw_only=True, tag="module", tag_field="kind"):
+class ModuleNode(_Struct, frozen=True, kw_only=True, tag="module", tag_field="kind"):
     """One call of a module; a module called twice has two nodes."""
 
     id: str
@@ -161,7 +161,7 @@ class ModuleNode(_Struct, kw_only=True, tag="module", tag_field="kind"):
     """``file:line`` where the class is defined."""
 
 
-class ParameterNode(_Struct, kw_only=True, tag="parameter", tag_field="kind"):
+class ParameterNode(_Struct, frozen=True, kw_only=True, tag="parameter", tag_field="kind"):
     """A bare `torch.nn.Parameter` used by an op outside a leaf module of its own."""
 
     id: str
@@ -170,7 +170,7 @@ class ParameterNode(_Struct, kw_only=True, tag="parameter", tag_field="kind"):
     outputs: tuple[str, ...] = ()
 
 
-class BufferNode(_Struct, kw_only=True, tag="buffer", tag_field="kind"):
+class BufferNode(_Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kind"):
     """A registered buffer used by an op outside a leaf module of its own."""
 
     id: str
@@ -179,7 +179,7 @@ class BufferNode(_Struct, kw_only=True, tag="buffer", tag_field="kind"):
     outputs: tuple[str, ...] = ()
 
 
-class ConstantNode(_Struct, kw_only=True, tag="constant", tag_field="kind"):
+class ConstantNode(_Struct, frozen=True, kw_only=True, tag="constant", tag_field="kind"):
     """A tensor that existed before the pass and is neither input, parameter nor buffer."""
 
     id: str
@@ -191,7 +191,7 @@ class ConstantNode(_Struct, kw_only=True, tag="constant", tag_field="kind"):
 Node: TypeAlias = InputNode | OutputNode | OpNode | ModuleNode | ParameterNode | BufferNode | ConstantNode
 
 
-class Edge(_Struct, kw_only=True):
+class Edge(_Struct, frozen=True, kw_only=True):
     """One tensor flowing into a node; the source is the key in `Graph.adjacency`."""
 
     to: str
@@ -203,7 +203,7 @@ class Edge(_Struct, kw_only=True):
     flow: Flow = "data"
 
 
-class TensorSpec(_Struct, kw_only=True):
+class TensorSpec(_Struct, frozen=True, kw_only=True):
     """What is known of a tensor."""
 
     shape: tuple[int | str, ...] | None
@@ -214,7 +214,7 @@ class TensorSpec(_Struct, kw_only=True):
     """Role where known: ``logits``, ``past_key_values[0].keys``."""
 
 
-class ParameterSpec(_Struct, kw_only=True):
+class ParameterSpec(_Struct, frozen=True, kw_only=True):
     """A parameter or buffer of the model."""
 
     shape: tuple[int, ...] | None
@@ -229,7 +229,7 @@ class ParameterSpec(_Struct, kw_only=True):
     """Other dotted names of the very same tensor."""
 
 
-class Frame(_Struct, kw_only=True):
+class Frame(_Struct, frozen=True, kw_only=True):
     """One line of user code on the way to a failure."""
 
     file: str
@@ -238,7 +238,7 @@ class Frame(_Struct, kw_only=True):
     code: str = ""
 
 
-class Failure(_Struct, kw_only=True):
+class Failure(_Struct, frozen=True, kw_only=True):
     """What the model raised."""
 
     type: str
@@ -249,7 +249,7 @@ class Failure(_Struct, kw_only=True):
     """User-code frames, innermost last."""
 
 
-class Guess(_Struct, kw_only=True):
+class Guess(_Struct, frozen=True, kw_only=True):
     """A value the trace had to assume where Python asked for numbers that were not computed."""
 
     node: str | None
@@ -258,7 +258,7 @@ class Guess(_Struct, kw_only=True):
     reason: str
 
 
-class Status(_Struct, kw_only=True):
+class Status(_Struct, frozen=True, kw_only=True):
     """How much of the pass the graph holds."""
 
     state: Literal["complete", "partial", "hierarchy"]
@@ -273,7 +273,7 @@ class Status(_Struct, kw_only=True):
     """Plain sentences for the reader, e.g. why real execution was used."""
 
 
-class Assumption(_Struct, kw_only=True):
+class Assumption(_Struct, frozen=True, kw_only=True):
     """Something the author did not say and the tool filled in."""
 
     subject: str
@@ -282,7 +282,7 @@ class Assumption(_Struct, kw_only=True):
     reason: str
 
 
-class Provenance(_Struct, kw_only=True):
+class Provenance(_Struct, frozen=True, kw_only=True):
     """What made the graph. Not part of its digest and ignored by comparisons."""
 
     modeldiagrams: str
@@ -290,7 +290,7 @@ class Provenance(_Struct, kw_only=True):
     python: str | None = None
 
 
-class Graph(_Struct, kw_only=True, omit_defaults=False):
+class Graph(_Struct, frozen=True, kw_only=True, omit_defaults=False):
     """One forward pass of one model. See the module's docstring for the ids."""
 
     format: Literal["modeldiagrams"] = FORMAT
@@ -323,7 +323,7 @@ class Graph(_Struct, kw_only=True, omit_defaults=False):
 def _check_nodes(graph: Graph) -> dict[str, Node]:
     """Ids are unique and every tensor has one producer. Returns the nodes by id."""
     nodes: dict[str, Node] = {}
-    produced: dict[str, str] = {}
+    produced: dict[str, str] = {}  # tensor → the node that makes it
     for i, node in enumerate(graph.nodes):
         if node.id in nodes:
             raise GraphError(f"$.nodes[{i}].id", f"expected a unique id, got {node.id!r} a second time")
@@ -388,16 +388,18 @@ def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
     for i, node in enumerate(graph.nodes):
         if isinstance(node, OpNode):
             for argument, weight in node.weights.items():
-                if weight not in graph.parameters:
-                    raise GraphError(f"$.nodes[{i}].weights[{argument!r}]", f"no such parameter: {weight!r}")
-        elif isinstance(node, ParameterNode | BufferNode) and node.name not in graph.parameters:
-            raise GraphError(f"$.nodes[{i}].name", f"no such parameter: {node.name!r}")
+                _check_parameter(graph, f"$.nodes[{i}].weights[{argument!r}]", weight)
+        elif isinstance(node, ParameterNode | BufferNode):
+            _check_parameter(graph, f"$.nodes[{i}].name", node.name)
         elif isinstance(node, ModuleNode):
             _check_tensor_names(graph, f"$.nodes[{i}]", node)
     for name, spec in graph.parameters.items():
         for i, other in enumerate(spec.tied):
-            if other not in graph.parameters:
-                raise GraphError(f"$.parameters[{name!r}].tied[{i}]", f"no such parameter: {other!r}")
+            _check_parameter(graph, f"$.parameters[{name!r}].tied[{i}]", other)
+    _check_status(graph, nodes)
+
+
+def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
     for i, tensor in enumerate(graph.status.unseen):
         if tensor not in graph.tensors:
             raise GraphError(f"$.status.unseen[{i}]", f"no such tensor: {tensor!r}")
@@ -406,6 +408,11 @@ def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
         raise GraphError("$.status", "state 'partial' and an error belong together; got one without the other")
     if error is not None and error.node is not None and error.node not in nodes:
         raise GraphError("$.status.error.node", f"no such node: {error.node!r}")
+
+
+def _check_parameter(graph: Graph, place: str, name: str) -> None:
+    if name not in graph.parameters:
+        raise GraphError(place, f"no such parameter: {name!r}")
 
 
 def _check_tensor_names(graph: Graph, place: str, call: ModelInfo | ModuleNode) -> None:

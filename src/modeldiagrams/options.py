@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import yaml
 
 from modeldiagrams.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Options", "option_help", "parse_options"]
 
@@ -55,11 +57,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     ] = None
     inputs_from: Annotated[
         str | None,
-        msgspec.Meta(description="Dotted path of a callable that returns the inputs: a tensor, a tuple, or a dict by name."),
+        msgspec.Meta(
+            description="Dotted path of a callable that returns the inputs: a tensor, a tuple, or a dict by name."
+        ),
     ] = None
     depth: Annotated[
         _Depth | None,
-        msgspec.Meta(description="How many levels of modules are expanded at first; by default as many as stay readable."),
+        msgspec.Meta(
+            description="How many levels of modules are expanded at first; by default as many as stay readable."
+        ),
     ] = None
     expand: Annotated[
         list[str] | None,
@@ -68,14 +74,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         ),
     ] = None
     direction: Annotated[
-        Literal["TB", "LR"] | None, msgspec.Meta(description="Top to bottom (`TB`, the default) or left to right (`LR`).")
+        Literal["TB", "LR"] | None,
+        msgspec.Meta(description="Top to bottom (`TB`, the default) or left to right (`LR`)."),
     ] = None
     caption: Annotated[str | None, msgspec.Meta(description="Text below the diagram.")] = None
-    name: Annotated[
-        _Name | None, msgspec.Meta(description="Name to refer to the diagram by; also its anchor.")
-    ] = None
+    name: Annotated[_Name | None, msgspec.Meta(description="Name to refer to the diagram by; also its anchor.")] = None
     alt: Annotated[
-        str | None, msgspec.Meta(description="Text for readers who do not see the picture; by default made from the graph.")
+        str | None,
+        msgspec.Meta(description="Text for readers who do not see the picture; by default made from the graph."),
     ] = None
     align: Annotated[
         Literal["left", "center", "right"] | None, msgspec.Meta(description="Where the figure stands on the page.")
@@ -86,9 +92,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     height: Annotated[
         _Length | None, msgspec.Meta(description="Largest height of the diagram's frame, a CSS length: `480px`.")
     ] = None
-    class_: Annotated[
-        str | None, msgspec.Meta(description="CSS classes for the figure, separated by spaces.")
-    ] = msgspec.field(default=None, name="class")
+    class_: Annotated[str | None, msgspec.Meta(description="CSS classes for the figure, separated by spaces.")] = (
+        msgspec.field(default=None, name="class")
+    )
 
 
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}

@@ -106,7 +106,8 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"modeldiagrams graph, format version {VERSION}",
-        **msgspec.json.schema(Graph),
+        # through JSON, because msgspec leaves tuples for default values
+        **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Graph))),
     }
 
 
@@ -120,16 +121,16 @@ def write_atomically(path: Path, data: bytes) -> None:
         # mkstemp makes private files; what we write is meant to be read like any other output
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
     except BaseException:
-        os.unlink(temporary)
+        Path(temporary).unlink()
         raise
 
 
 def _check_version(head: Any) -> None:
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise GraphError("$.format", f"expected a modeldiagrams graph with \"format\": \"{FORMAT}\", got something else")
+        raise GraphError("$.format", f"expected {FORMAT!r} (a graph file of this package), got something else")
     version = head.get("version")
     if not isinstance(version, str) or not re.fullmatch(r"\d+\.\d+", version):
         raise GraphError("$.version", f"expected a version such as {VERSION!r}, got {version!r}")

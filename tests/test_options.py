@@ -1,0 +1,55 @@
+"""Options: one declaration, any host, located errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modeldiagrams.errors import OptionError
+from modeldiagrams.options import Options, option_help, parse_options
+
+
+def test_text_and_data_forms_are_the_same() -> None:
+    as_text = {"model": "a.B", "inputs": "{x: [1, 4]}", "depth": "2", "kwargs": "{n: 1}", "expand": "'*.attn', a.b"}
+    as_data = {"model": "a.B", "inputs": {"x": [1, 4]}, "depth": 2, "kwargs": {"n": 1}, "expand": ["*.attn", "a.b"]}
+    assert parse_options(as_text) == parse_options(as_data)
+
+
+def test_numbers_are_fine_where_text_is_expected() -> None:
+    assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == Options(model="a.B", width="640", caption="3")
+
+
+def test_defaults_come_second() -> None:
+    options = parse_options({"model": "a.B", "depth": 1}, {"depth": 3, "direction": "LR"})
+    assert (options.depth, options.direction) == (1, "LR")
+
+
+@pytest.mark.parametrize(
+    ("values", "option", "says"),
+    [
+        ({"model": "a", "depht": 1}, "depht", "did you mean 'depth'"),
+        ({"model": "a", "zzz": 1}, "zzz", "known options: model, args"),
+        ({"model": "a", "depth": -1}, "depth", "got -1"),
+        ({"model": "a", "depth": "two"}, "depth", "got 'two'"),
+        ({"model": "a", "direction": "UP"}, "direction", "left to right"),
+        ({"model": "a", "inputs": "{x: ["}, "inputs", "expected YAML"),
+        ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
+        ({"model": "a", "width": "wide"}, "width", "CSS length"),
+        ({"model": "a", "name": "two words"}, "name", "anchor"),
+        ({"model": ""}, "model", "dotted path"),
+        ({"inputs": [1]}, "model", "missing"),
+    ],
+)
+def test_wrong_options_say_what_is_expected(values: dict[str, Any], option: str, says: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        parse_options(values)
+    assert caught.value.option == option
+    assert says in str(caught.value)
+
+
+def test_every_option_is_documented_in_one_sentence_or_more() -> None:
+    helps = option_help()
+    assert list(helps)[:3] == ["model", "args", "kwargs"]
+    assert "class" in helps
+    assert all(text.endswith(".") and text[0].isupper() for text in helps.values())
