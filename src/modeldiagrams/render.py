@@ -1,0 +1,168 @@
+"""Graph → SVG: runs the built viewer in an embedded V8, so that a page ships the widget's own first frame."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from modeldiagrams.errors import OptionError, RenderError
+from modeldiagrams.options import Options, parse_options
+from modeldiagrams.serialize import serialize
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from py_mini_racer import MiniRacer
+
+    from modeldiagrams.graph import Graph
+
+__all__ = ["Picture", "View", "assets", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
+
+TIMEOUT = 60.0
+"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
+
+_STATIC = Path(__file__).parent / "static"
+_ASSETS = ("model-graph.js", "model-graph.css", "viz.js", "static.js")
+_PLACE = re.compile(r"^\S*:\d+: ")
+_LONGEST_MESSAGE = 300
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """How a graph is looked at first; None leaves the choice to the viewer."""
+
+    depth: int | None = None
+    expand: list[str] | None = None
+    direction: Literal["TB", "LR"] | None = None
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A drawn graph."""
+
+    svg: str
+    width: float
+    """CSS pixels."""
+    height: float
+    """CSS pixels."""
+    state: dict[str, Any]
+    """The expansion the widget starts from, as plain JSON data."""
+
+
+def view_of(options: Options) -> View:
+    """The part of the options that says how the graph is looked at."""
+    return View(depth=options.depth, expand=options.expand, direction=options.direction)
+
+
+def view_from(keywords: Mapping[str, Any]) -> View:
+    """Read the ``**view`` keywords of the Python API.
+
+    Raises:
+        OptionError: for a keyword that is not a view option, or a value of another form than it expects.
+    """
+    for name in keywords:
+        if name not in View.__struct_fields__:
+            raise OptionError(name, f"unknown here; a view has {', '.join(View.__struct_fields__)}")
+    return view_of(parse_options({"model": "-", **keywords}))
+
+
+def assets() -> dict[str, Path]:
+    """Name → file of the built viewer.
+
+    Raises:
+        RenderError: if the viewer was not built.
+    """
+    missing = [name for name in _ASSETS if not (_STATIC / name).is_file()]
+    if missing:
+        raise RenderError(
+            f"expected the built viewer in {_STATIC}, but {', '.join(missing)} is not there; install modeldiagrams"
+            " again (`pip install --force-reinstall modeldiagrams`, or `pip install -e .` in a checkout)"
+        )
+    return {name: _STATIC / name for name in _ASSETS}
+
+
+def render(graph: Graph, view: View, *, standalone: bool = False) -> Picture:
+    """Draw a graph.
+
+    Args:
+        graph: What to draw.
+        view: What is expanded, and in which direction it runs.
+        standalone: Whether the SVG is to carry its own style, as a file of its own needs it.
+
+    Returns:
+        The picture.
+
+    Raises:
+        RenderError: if the graph could not be drawn, or the viewer was not built.
+    """
+    picture = render_json(serialize(graph), view)
+    return with_style(picture) if standalone else picture
+
+
+def render_json(graph: bytes, view: View) -> Picture:
+    """Like `render`, from a graph's JSON text."""
+    # inside a script the JSON text is a string, so it is encoded a second time
+    arguments = ", ".join(json.dumps(text) for text in (graph.decode(), msgspec.json.encode(view).decode()))
+    answer = _run(f"modelDiagrams.render({arguments})")
+    try:
+        return msgspec.json.decode(answer, type=Picture)
+    except msgspec.DecodeError as error:
+        raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+
+
+def with_style(picture: Picture) -> Picture:
+    """The picture with the style sheet inside its SVG."""
+    style = assets()["model-graph.css"].read_text("utf-8")
+    # CDATA: the style's `>` and `&` are XML otherwise
+    opening, rest = picture.svg.split(">", 1)
+    return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
+
+
+def viewer_digest() -> str:
+    """Hash of the code that draws: pictures of equal graphs, views and viewers are equal."""
+    path = assets()["static.js"]
+    return _file_digest(path, path.stat().st_mtime_ns)
+
+
+@functools.cache
+def _file_digest(path: Path, modified: int) -> str:  # noqa: ARG001  (part of the cache's key)
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def _run(script: str) -> str:
+    """Run a script in this process's V8, started at the first need."""
+    from py_mini_racer import JSEvalException, JSPromiseError, JSTimeoutException  # noqa: PLC0415  (hosts never draw themselves)
+
+    try:
+        answer = _context(os.getpid()).eval(script, timeout_sec=TIMEOUT)
+    except JSTimeoutException as error:
+        _context.cache_clear()
+        raise RenderError(
+            f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"
+        ) from error
+    except (JSEvalException, JSPromiseError) as error:
+        # after a crash of the layout's WebAssembly the context is not to be trusted again
+        _context.cache_clear()
+        raise RenderError(f"the viewer could not draw this graph: {_readable(str(error))}") from error
+    return str(answer)
+
+
+@functools.cache
+def _context(process: int) -> MiniRacer:  # noqa: ARG001  (a forked child can't use its parent's context)
+    """A V8 context with the viewer loaded, one for each process."""
+    from py_mini_racer import MiniRacer  # noqa: PLC0415
+
+    context = MiniRacer()
+    context.eval(assets()["static.js"].read_text("utf-8"), timeout_sec=TIMEOUT)
+    return context
+
+
+def _readable(message: str) -> str:
+    """V8's messages quote the line they come from, and the viewer is one line of more than a megabyte."""
+    first = _PLACE.sub("", message.strip().partition("\n")[0])
+    return first if len(first) <= _LONGEST_MESSAGE else first[: _LONGEST_MESSAGE - 1] + "…"
