@@ -70,7 +70,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     expand: Annotated[
         list[str] | None,
         msgspec.Meta(
-            description="Patterns of module paths or class names that are expanded at first: `[encoder.layers.0, '*.attention']`."
+            description="Patterns of module paths or class names that are expanded at first:"
+            " `[encoder.layers.0, '*.attention']`."
         ),
     ] = None
     direction: Annotated[

@@ -1,0 +1,92 @@
+"""Golden files: what tiny models give, as graph and as picture. ``make golden`` writes them anew.
+
+On a difference the new file lies beside the old one as ``*.actual.json`` or ``*.actual.svg``, to be looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+import torch
+
+import golden_models
+from modeldiagrams import save, to_svg, trace
+from modeldiagrams.graph import Graph, Provenance
+from modeldiagrams.serialize import deserialize, schema, serialize
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def x() -> torch.Tensor:
+    return torch.zeros(2, 4)
+
+
+CASES: dict[str, tuple[type[torch.nn.Module], tuple[Any, ...], dict[str, Any]]] = {
+    "residual": (golden_models.Residual, (x(),), {}),
+    "repeated": (golden_models.Repeated, (x(),), {}),
+    "stack": (golden_models.Stack, (x(),), {}),
+    "nested": (golden_models.Nested, (), {"batch": {"x": x(), "mask": x()}, "scale": torch.ones(1)}),
+    "bare_weights": (golden_models.BareWeights, (x(),), {}),
+    "raises_midway": (golden_models.RaisesMidway, (x(),), {}),
+    "in_place": (golden_models.InPlace, (x(),), {}),
+}
+
+
+def traced(name: str) -> Graph:
+    """The graph with versions taken out, which differ from machine to machine."""
+    model, args, kwargs = CASES[name]
+    graph = trace(model().eval(), args, kwargs, mode="real")
+    return msgspec.structs.replace(graph, provenance=Provenance(modeldiagrams="0"))
+
+
+def compare(path: Path, actual: bytes, *, update: bool) -> None:
+    if update:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(actual)
+    beside = path.with_suffix(f".actual{path.suffix}")
+    beside.unlink(missing_ok=True)
+    if not path.is_file() or path.read_bytes() != actual:
+        beside.write_bytes(actual)
+        pytest.fail(f"{path.name} differs from {beside}; if the change is meant, run `make golden`")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_graph(name: str, update_golden: bool) -> None:
+    graph = traced(name)
+    graph.check()
+    compare(GOLDEN / f"{name}.json", serialize(graph, indent=1) + b"\n", update=update_golden)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_picture(name: str, update_golden: bool) -> None:
+    graph = deserialize((GOLDEN / f"{name}.json").read_bytes())
+    compare(GOLDEN / f"{name}.svg", to_svg(graph).encode(), update=update_golden)
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_every_golden_graph_fits_the_published_schema(path: Path) -> None:
+    jsonschema.validate(json.loads(path.read_bytes()), schema())
+    graph = deserialize(path.read_bytes())
+    assert serialize(graph, indent=1) + b"\n" == path.read_bytes(), "does not round-trip"
+
+
+def test_other_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    """Ids from `id()`, set order or hash seeds would show here."""
+    save(traced("nested"), tmp_path / "here.json")
+    script = (
+        "import sys; from pathlib import Path; from test_golden import traced; from modeldiagrams import save;"
+        "save(traced('nested'), Path(sys.argv[1]))"
+    )
+    for seed in ("1", "2"):
+        there = tmp_path / f"{seed}.json"
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run([sys.executable, "-c", script, there], check=True, env=environment)
+        assert there.read_bytes() == (tmp_path / "here.json").read_bytes()
