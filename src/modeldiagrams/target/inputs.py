@@ -1,0 +1,169 @@
+"""Example inputs as the author wrote them: entries → tensors and plain values.
+
+================================================  ==================================================================
+entry                                             value
+================================================  ==================================================================
+``[1, 3, 8, 8]``                                  float32 tensor of this shape, normally distributed
+``{shape: [1, 16], dtype: int64, high: 30522}``   integers in ``[low, high)``; `low` is 0 and `high` is 2 if not
+                                                  given, which is valid as a mask, a class and an index alike
+``{shape: [1], dtype: float64, low: 0, high: 1}`` uniformly distributed; normally if neither `low` nor `high` is given
+``{shape: [1, 16], dtype: bool}``                 True and False at random
+``{value: 3}``                                    the plain value
+``[entry, entry]``, ``{key: entry}``              a list or a dict of such values, nested to any depth
+================================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import torch
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.target.build import call_problem
+from modeldiagrams.target.locate import did_you_mean, locate
+from modeldiagrams.target.rules import infer_inputs
+from modeldiagrams.target.usercode import user_code
+
+if TYPE_CHECKING:
+    from modeldiagrams.graph import Assumption
+    from modeldiagrams.options import Options
+
+__all__ = ["make_inputs"]
+
+_GENERATED = frozenset({torch.float64, torch.complex64, torch.complex128})
+_FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100}, or {value: 3} for a plain value"
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def make_inputs(
+    model: torch.nn.Module, options: Options
+) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Assumption, ...]]:
+    """Make what the model is called with.
+
+    Args:
+        model: What will be called.
+        options: What the author wrote: `inputs`, `inputs_from`, or neither.
+
+    Returns:
+        Positional arguments, keyword arguments, and what was assumed.
+
+    Raises:
+        TargetError: if they can't be made, or the model can't be called with them.
+    """
+    assumptions: tuple[Assumption, ...] = ()
+    if options.inputs is not None and options.inputs_from is not None:
+        raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
+    if options.inputs_from is not None:
+        args, kwargs = _from_callable(options.inputs_from)
+    elif options.inputs is not None:
+        args, kwargs = _from_entries(options.inputs)
+    else:
+        args, kwargs, assumptions = infer_inputs(model, options.model)
+    problem = call_problem(model.forward, args, kwargs)
+    if problem:
+        raise TargetError(f"{options.model}'s forward can't be called with these inputs: {problem}")
+    return args, kwargs, assumptions
+
+
+def _from_callable(path: str) -> Arguments:
+    """Call the author's function: a dict goes in by name, a tuple by position, anything else is the one input."""
+    function = locate(path)
+    if not callable(function):
+        raise TargetError(
+            f"expected a callable for the option `inputs_from`, got {path}, an object of {type(function)}"
+        )
+    with user_code(f"calling {path}"):
+        made = function()
+    # Hugging Face tokenizers and processors return a UserDict
+    if isinstance(made, dict | UserDict):
+        return (), {str(name): value for name, value in made.items()}
+    return (made if isinstance(made, tuple) else (made,)), {}
+
+
+def _from_entries(inputs: list[Any] | dict[str, Any]) -> Arguments:
+    maker = _Maker()
+    if isinstance(inputs, dict):
+        if "shape" in inputs and inputs.keys() <= set(_TensorEntry.__struct_fields__):
+            raise TargetError(
+                "option `inputs`: a map is read as inputs by name; a single tensor is written as a list, "
+                f"`inputs: [{{shape: {inputs['shape']}, …}}]`, or by name, `inputs: {{x: {{shape: …}}}}`"
+            )
+        return (), {name: maker.entry(value, name) for name, value in inputs.items()}
+    if inputs and _is_shape(inputs):
+        return (maker.entry(inputs, "[0]"),), {}
+    return tuple(maker.entry(value, f"[{i}]") for i, value in enumerate(inputs)), {}
+
+
+class _TensorEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """A tensor as the author describes it."""
+
+    shape: list[Annotated[int, msgspec.Meta(ge=0)]]
+    dtype: str = "float32"
+    low: float | None = None
+    high: float | None = None
+
+
+class _Maker:
+    """Makes values of entries, one after the other, with one seeded generator."""
+
+    def __init__(self) -> None:
+        self.generator = torch.Generator().manual_seed(0)
+
+    def entry(self, entry: Any, place: str) -> Any:
+        """The value of one entry; `place` is where it stands, for messages."""
+        match entry:
+            case list() if entry and _is_shape(entry):
+                return self.tensor({"shape": entry}, place)
+            case list() if entry:
+                return [self.entry(item, f"{place}[{i}]") for i, item in enumerate(entry)]
+            case {"value": value} if len(entry) == 1:
+                return value
+            case dict() if "shape" in entry:
+                return self.tensor(entry, place)
+            case dict() if entry:
+                return {key: self.entry(item, f"{place}.{key}") for key, item in entry.items()}
+        raise TargetError(f"option `inputs`, {place}: expected {_FORMS}, got {entry!r}")
+
+    def tensor(self, entry: dict[str, Any], place: str) -> torch.Tensor:
+        try:
+            spec = msgspec.convert(entry, _TensorEntry)
+            return self.random(spec, _dtype(spec.dtype))
+        except (msgspec.ValidationError, ValueError) as error:
+            raise TargetError(f"option `inputs`, {place}: {error}, got {entry!r}; expected {_FORMS}") from error
+
+    def random(self, spec: _TensorEntry, dtype: torch.dtype) -> torch.Tensor:
+        given = spec.low is not None or spec.high is not None
+        if dtype.is_floating_point or dtype.is_complex:
+            # small floats (float16, float8…) have no generators of their own
+            made = dtype if dtype in _GENERATED else torch.float32
+            values = torch.randn(spec.shape, dtype=made, generator=self.generator)
+            if given and dtype.is_complex:
+                raise ValueError("complex numbers have no `low` and `high`")
+            return (values.uniform_(*_bounds(spec, 1), generator=self.generator) if given else values).to(dtype)
+        low, high = _bounds(spec, 2)
+        return torch.randint(int(low), int(high), spec.shape, generator=self.generator).to(dtype)
+
+
+def _bounds(spec: _TensorEntry, width: int) -> tuple[float, float]:
+    """Range of the values, `width` wide where the author gives no end."""
+    low = 0 if spec.low is None else spec.low
+    high = low + width if spec.high is None else spec.high
+    if not low < high:
+        raise ValueError("expected `low` below `high`")
+    return low, high
+
+
+def _is_shape(entry: list[Any]) -> bool:
+    return all(isinstance(size, int) and not isinstance(size, bool) for size in entry)
+
+
+def _dtype(name: str) -> torch.dtype:
+    known = {key: value for key, value in vars(torch).items() if isinstance(value, torch.dtype)}
+    dtype = known.get(name.removeprefix("torch."))
+    if dtype is None:
+        raise ValueError(f"expected a torch dtype such as float32 or int64{did_you_mean(name, known)}")
+    return dtype

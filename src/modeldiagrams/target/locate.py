@@ -1,0 +1,89 @@
+"""Find the Python object that a dotted path names."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.target.usercode import failure, seeded, user_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "locate"]
+
+
+def locate(path: str) -> Any:
+    """Import what is needed and return the object.
+
+    Args:
+        path: ``pkg.mod.Class`` or ``pkg.mod:attr``. As in Python, an attribute comes before a submodule of the same
+            name; a colon says where the module ends.
+
+    Returns:
+        The object.
+
+    Raises:
+        TargetError: naming the first part of the path that is not there, with near names; or what the import raised.
+    """
+    module, colon, attributes = path.partition(":")
+    first, names = (module, attributes.split(".")) if colon else (module.split(".")[0], module.split(".")[1:])
+    if not all(part.isidentifier() for part in [*module.split("."), *names]):
+        raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}")
+    found: Any = _module(first)
+    place = first
+    for name in names:
+        found = _member(found, place, name)
+        place = f"{place}.{name}"
+    return found
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'near'?``, or nothing if no known name is near."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        with seeded():
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            # it is there, but something that it imports is not
+            raise failure(f"importing {name!r}", error) from error
+        parent = error.name.rpartition(".")[0]
+        hint = did_you_mean(error.name, (f"{parent}.{near}".lstrip(".") for near in _submodules(parent)))
+        raise TargetError(
+            f"no module named {error.name!r}{hint or '; install it, or add its folder to the import path'}"
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise failure(f"importing {name!r}", error) from error
+
+
+def _member(holder: Any, place: str, name: str) -> Any:
+    """An attribute, or else a submodule."""
+    with user_code(f"reading '{place}.{name}'"):
+        # a default instead of `hasattr`: lazy modules import on access, once is enough
+        found = getattr(holder, name, _MISSING)
+    if found is not _MISSING:
+        return found
+    kind = "module" if isinstance(holder, ModuleType) else "object"
+    submodules = _submodules(holder.__name__) if kind == "module" else []
+    if name in submodules:
+        return _module(f"{holder.__name__}.{name}")
+    hint = did_you_mean(name, {*dir(holder), *submodules})
+    raise TargetError(f"{kind} {place!r} has no attribute {name!r}{hint}")
+
+
+_MISSING = object()
+
+
+def _submodules(package: str) -> list[str]:
+    """Names of the modules directly inside an imported package; without a name, of all importable modules."""
+    path = getattr(importlib.import_module(package), "__path__", []) if package else None
+    return [module.name for module in pkgutil.iter_modules(path)]

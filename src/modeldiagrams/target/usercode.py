@@ -1,0 +1,96 @@
+"""Running user code: with the same random numbers every time, and whatever it raises becomes a `TargetError`."""
+
+from __future__ import annotations
+
+import functools
+import random
+import sys
+import sysconfig
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from modeldiagrams.errors import TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["failure", "seeded", "user_code", "user_frames"]
+
+_LONGEST_MESSAGE = 1000
+
+
+@contextmanager
+def user_code(doing: str) -> Iterator[None]:
+    """Seed the block's random numbers and turn what it raises into a `TargetError`.
+
+    Args:
+        doing: What is being done, the subject of the message: ``calling mypkg.Model``.
+    """
+    try:
+        with seeded():
+            yield
+    # a model's `sys.exit()` ends neither the build nor the process that serves other models
+    except (Exception, SystemExit) as error:
+        raise failure(doing, error) from error
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """Random numbers that are the same in every process; afterwards the generators are as they were."""
+    state = random.getstate()
+    with torch.random.fork_rng(devices=()):
+        random.seed(0)
+        torch.manual_seed(0)
+        try:
+            yield
+        finally:
+            random.setstate(state)
+
+
+def failure(doing: str, error: BaseException) -> TargetError:
+    """What user code raised, as our error."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  (even an exception's own `__str__` is user code)
+        message = "(its message can't be shown)"
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE - 1]}…"
+    return TargetError(f"{doing} raised {type(error).__name__}: {message}".removesuffix(": "), user_frames(error))
+
+
+def user_frames(error: BaseException) -> tuple[str, ...]:
+    """Lines of user code on the way to an error, innermost last, as ``file:line in function``.
+
+    Files are relative to their import root. An error that never passed through user code shows its last line.
+    """
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+    if isinstance(error, SyntaxError) and error.filename:
+        # the file that could not be compiled has no frame of its own
+        frames.append(traceback.FrameSummary(error.filename, error.lineno, "<module>", lookup_line=False))
+    shown = [frame for frame in frames if not _is_library(frame.filename)] or frames[-1:]
+    return tuple(f"{_relative(frame.filename)}:{frame.lineno} in {frame.name}" for frame in shown)
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith("<frozen ") or Path(__file__).parents[1] in Path(file).parents
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file belongs to Python or to an installed package."""
+    return any(root in Path(file).parents for root in _library_roots())
+
+
+@functools.cache
+def _library_roots() -> frozenset[Path]:
+    return frozenset(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def _relative(file: str) -> str:
+    """The file as seen from the import root it belongs to; no message shows where on a machine a project lies."""
+    path = Path(file)
+    roots = [Path(entry) for entry in sys.path if Path(entry) in path.parents]
+    return path.relative_to(max(roots, key=lambda root: len(root.parts))).as_posix() if roots else path.name
