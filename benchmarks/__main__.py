@@ -1,0 +1,27 @@
+"""``python -m benchmarks [trace|picture]``: print the tables."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import picture, trace
+
+BENCHMARKS = {"trace": trace.main, "picture": picture.main}
+
+
+def main() -> int:
+    """Run the named benchmarks, or all.
+
+    Returns:
+        Exit code: 2 for a name that does not exist.
+    """
+    names = sys.argv[1:] or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        print(f"unknown benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    for name in names:
+        BENCHMARKS[name]()
+    return 0
+
+
+sys.exit(main())
