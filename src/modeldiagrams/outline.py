@@ -16,7 +16,7 @@ from modeldiagrams.markup import html_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["outline"]
+__all__ = ["Row", "outline", "rows"]
 
 _ROW_LIMIT = 200
 _NAMES_LIMIT = 4
@@ -24,13 +24,19 @@ _INDEXED = re.compile(r"(?P<stem>.*?)(?P<index>\d+)")
 
 
 @dataclass
-class _Row:
+class Row:
     """One line: a run of neighbouring calls that did the same."""
 
     calls: Sequence[ModuleNode]
-    children: list[_Row] = field(default_factory=list)
+    """Empty for the root row, which holds the others."""
+    children: list[Row] = field(default_factory=list)
     hidden: int = 0
     """How many rows below it were left out."""
+
+    def names(self, holder: Row) -> str:
+        """What to call it below its holder: ``layers.0–11`` for numbered neighbours, else the names themselves."""
+        prefix = holder.calls[0].path + "." if holder.calls else ""
+        return _names(call.path.removeprefix(prefix) for call in self.calls)
 
 
 def outline(graph: Graph, link: Callable[[str, str], str] | None = None) -> Markup | None:
@@ -46,26 +52,26 @@ def outline(graph: Graph, link: Callable[[str, str], str] | None = None) -> Mark
     Returns:
         One ``<ul>``; None for a model without inner modules.
     """
-    root = _rows(graph)
+    root = rows(graph)
     return _list(root, link) if root.children else None
 
 
-def _rows(graph: Graph) -> _Row:
-    """The rows to show, as a tree below an empty root row."""
+def rows(graph: Graph, limit: int = _ROW_LIMIT) -> Row:
+    """The rows to show, as a tree below an empty root row: level by level until the limit."""
     held: dict[str | None, list[ModuleNode]] = defaultdict(list)
     for node in graph.nodes:
         if isinstance(node, ModuleNode):
             held[graph.hierarchy[node.id]].append(node)
-    root = _Row(())
-    level: list[tuple[_Row, str | None]] = [(root, None)]
+    root = Row(())
+    level: list[tuple[Row, str | None]] = [(root, None)]
     count = 0
     while level:
-        deeper: list[tuple[_Row, str | None]] = []
+        deeper: list[tuple[Row, str | None]] = []
         for row, holder in level:
             runs = [list(run) for _, run in groupby(held[holder], key=_likeness)]
-            shown = runs[: max(0, _ROW_LIMIT - count)]
+            shown = runs[: max(0, limit - count)]
             count += len(shown)
-            row.children = [_Row(run) for run in shown]
+            row.children = [Row(run) for run in shown]
             row.hidden = len(runs) - len(shown)
             deeper += [(child, child.calls[0].id) for child in row.children]
         level = deeper
@@ -77,41 +83,39 @@ def _likeness(call: ModuleNode) -> object:
     return (call.class_, call.signature, call.parameters.total) if call.signature else call.id
 
 
-def _list(root: _Row, link: Callable[[str, str], str] | None) -> Markup:
+def _list(root: Row, link: Callable[[str, str], str] | None) -> Markup:
     """Nested lists of a tree of rows; a stack instead of recursion, because models nest deeply."""
     html: list[str] = []
-    stack: list[tuple[str, _Row | str]] = [("", root)]
+    stack: list[tuple[Row, Row | str]] = [(root, root)]
     while stack:
-        prefix, item = stack.pop()
+        holder, item = stack.pop()
         if isinstance(item, str):
             html.append(item)
             continue
-        inside = item.calls[0].path + "." if item.calls else ""
-        html.append(f"<li>{_label(item, prefix, link)}" if item.calls else "")
-        parts: list[tuple[str, _Row | str]] = [(inside, child) for child in item.children]
+        html.append(f"<li>{_label(item, holder, link)}" if item.calls else "")
+        parts: list[Row | str] = [*item.children]
         if item.hidden:
-            parts.append(("", f'<li class="mg-more">… {item.hidden} more</li>'))
+            parts.append(f'<li class="mg-more">… {item.hidden} more</li>')
         if parts:
-            parts = [("", "<ul>"), *parts, ("", "</ul>")]
+            parts = ["<ul>", *parts, "</ul>"]
         if item.calls:
-            parts.append(("", "</li>\n"))
-        stack += reversed(parts)
+            parts.append("</li>\n")
+        stack += [(item, part) for part in reversed(parts)]
     return Markup("".join(html))  # noqa: S704  every text in it went through html_text
 
 
-def _label(row: _Row, prefix: str, link: Callable[[str, str], str] | None) -> str:
+def _label(row: Row, holder: Row, link: Callable[[str, str], str] | None) -> str:
     """Name, class and count of a row. The full class name lets the widget find the link again."""
     class_ = row.calls[0].class_
     mention = f"<code>{html_text(class_.rpartition('.')[2])}</code>"
     if link is not None:
         mention = link(class_, mention)
-    names = html_text(_names(call.path.removeprefix(prefix) for call in row.calls))
+    names = html_text(row.names(holder))
     times = f' <span class="mg-times">×{len(row.calls)}</span>' if len(row.calls) > 1 else ""
     return f'{names} <span class="mg-class" data-class="{html_text(class_)}">{mention}</span>{times}'
 
 
 def _names(names: Iterable[str]) -> str:
-    """``layers.0–11`` for numbered neighbours, else the names themselves."""
     unique = list(dict.fromkeys(names))
     first, last = _INDEXED.fullmatch(unique[0]), _INDEXED.fullmatch(unique[-1])
     if len(unique) > 1 and first and last and first["stem"] == last["stem"]:
