@@ -1,0 +1,135 @@
+"""The plugin: wires the fence into a build, puts the diagrams' files into the site, watches the models' sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File
+from modeldiagrams.diagrams import Maker
+
+from mkdocs_modeldiagrams.config import PluginConfig
+from mkdocs_modeldiagrams.links import with_known_names
+from mkdocs_modeldiagrams.site import Site, root_folder
+from modeldiagrams.errors import RenderError
+from modeldiagrams.fence import ModelDiagramsExtension
+from modeldiagrams.host import FOLDER, data_files
+from modeldiagrams.page import site_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jinja2 import Environment
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.livereload import LiveReloadServer
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+__all__ = ["ModelDiagramsPlugin"]
+
+
+class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
+    """One instance lives through all builds of ``mkdocs serve``; each build has its own `Site`."""
+
+    def __init__(self) -> None:
+        self._site: Site | None = None
+        self._server: LiveReloadServer | None = None
+        self._watched: set[str] = set()
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Its presence makes MkDocs keep this instance from build to build."""
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Begin a build: make the fence known to Python-Markdown."""
+        self._end()
+        root = root_folder(config)
+        self._site = Site(Maker(root / self.config.cache_dir, folder=root), config, self.config.defaults)
+        config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
+        return config
+
+    @event_priority(100)
+    def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
+        """Remember whose fences are run next."""
+        self._current().page = page
+        return markdown
+
+    @event_priority(-25)
+    def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
+        """All pages are converted: add viewer and data if there is a diagram at all, and settle the links.
+
+        After mkdocstrings (0) has loaded other projects' inventories, before autorefs (-50) resolves.
+        """
+        diagrams = self._current().diagrams.values()
+        if diagrams:
+            for name, content in {**_viewer(), **data_files(diagrams)}.items():
+                files.append(_generated(config, f"{FOLDER}/{name}", content))
+            _settle_links(config, files)
+        return env
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
+        """The models may be edited before the next build, so the process that has imported them ends."""
+        self._watch()
+        self._end()
+
+    def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
+        """Called once, after the first build."""
+        self._server = server
+        self._watch()
+        return server
+
+    def on_build_error(self, **_: object) -> None:
+        """No build goes on that would need the worker."""
+        self._end()
+
+    def on_shutdown(self) -> None:
+        """MkDocs ends."""
+        self._end()
+
+    def _current(self) -> Site:
+        if self._site is None:
+            raise PluginError("modeldiagrams: expected `on_config` to have run first; another plugin skipped it")
+        return self._site
+
+    def _watch(self) -> None:
+        """Rebuild when a model's source changes, also those that only a later build has shown."""
+        if self._server is None or self._site is None:
+            return
+        sources = {file for diagram in self._site.diagrams.values() for file in diagram.sources}
+        for file in sorted(sources - self._watched):
+            self._server.watch(file)
+        self._watched |= sources
+
+    def _end(self) -> None:
+        if self._site is not None:
+            self._site.maker.close()
+
+
+def _viewer() -> dict[str, bytes | Path]:
+    try:
+        return site_files()
+    except RenderError as error:
+        raise PluginError(f"modeldiagrams: {error}") from error
+
+
+def _settle_links(config: MkDocsConfig, files: Files) -> None:
+    autorefs: Any = config.plugins.get("autorefs")
+    if autorefs is None:
+        return
+
+    def is_known(name: str) -> bool:
+        try:
+            autorefs.get_item_url(name)
+        except KeyError:
+            return False
+        return True
+
+    for file in files.documentation_pages():
+        if file.page is not None and file.page.content is not None:
+            file.page.content = with_known_names(file.page.content, is_known)
+
+
+def _generated(config: MkDocsConfig, uri: str, content: bytes | Path) -> File:
+    if isinstance(content, bytes):
+        return File.generated(config, uri, content=content)
+    return File.generated(config, uri, abs_src_path=str(content))

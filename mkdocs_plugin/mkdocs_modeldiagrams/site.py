@@ -1,0 +1,68 @@
+"""The site a fence stands in: which page it is, how links and paths work there, whom to warn."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.plugins import get_plugin_logger
+from mkdocs.utils import get_relative_url
+
+from mkdocs_modeldiagrams.links import mention
+from modeldiagrams.fence import FenceHost
+from modeldiagrams.host import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+    from modeldiagrams.diagrams import Maker
+
+__all__ = ["Site", "root_folder"]
+
+_log = get_plugin_logger("modeldiagrams")
+
+
+class Site(FenceHost):
+    """One build of one MkDocs site.
+
+    Attributes:
+        page: The page that is being converted.
+    """
+
+    def __init__(self, maker: Maker, config: MkDocsConfig, defaults: Mapping[str, Any]) -> None:
+        super().__init__(maker, defaults)
+        self.config = config
+        self.page: Page | None = None
+
+    def assets(self) -> str:
+        """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
+        return get_relative_url(f"{FOLDER}/", self.page.url) if self.page else f"{FOLDER}/"
+
+    def graph_file(self, path: str) -> str:
+        """Relative to the page as in Markdown links, or with a leading ``/`` to the docs folder."""
+        page_folder = PurePosixPath(self.page.file.src_uri).parent if self.page else PurePosixPath()
+        inside_docs = path[1:] if path.startswith("/") else page_folder / path
+        absolute = Path(self.config.docs_dir, inside_docs)
+        return Path(os.path.relpath(absolute, root_folder(self.config))).as_posix()
+
+    def link(self, class_name: str, html: str) -> str:
+        """Let mkdocs-autorefs resolve it, where the site has it."""
+        return mention(class_name, html) if "autorefs" in self.config.plugins else html
+
+    def source(self) -> str | None:
+        """The page's file, for line numbers an editor understands."""
+        return self.page.file.content_string if self.page else None
+
+    def warn(self, message: str, line: int | None) -> None:
+        """Counted by ``--strict``."""
+        place = [self.page.file.src_uri] if self.page else []
+        place += [str(line)] if line else []
+        _log.warning("%s%s", ":".join(place) + ": " if place else "", message)
+
+
+def root_folder(config: MkDocsConfig) -> Path:
+    """The folder of ``mkdocs.yml``: models are imported from there."""
+    return Path(config.config_file_path or config.docs_dir).resolve().parent

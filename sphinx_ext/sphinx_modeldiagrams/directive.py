@@ -1,0 +1,98 @@
+"""The directive ``.. model-graph:: mypkg.Model``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from modeldiagrams.errors import OptionError
+from modeldiagrams.graph import ModuleNode
+from modeldiagrams.host import describe, draw, figure_classes, read_body, refused
+from modeldiagrams.options import option_help
+from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.links import cross_references
+from sphinx_modeldiagrams.nodes import model_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from docutils.nodes import Node
+    from modeldiagrams.diagrams import Diagram
+
+__all__ = ["ModelGraphDirective"]
+
+_log = logging.getLogger(__name__)
+
+
+class _AnyOption(dict[str, Any]):
+    """Lets unknown options through to `parse_options`, whose message says what was meant; docutils' does not."""
+
+    def __missing__(self, name: str) -> Callable[[str], str]:
+        return directives.unchanged
+
+
+class ModelGraphDirective(SphinxDirective):
+    """A model's diagram as a figure. Never raises for what is wrong with model or options."""
+
+    has_content = True
+    optional_arguments = 1
+    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = _AnyOption(
+        dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
+    )
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        diagram = self._diagram()
+        for source in diagram.sources:
+            self.env.note_dependency(source)
+        if diagram.problem:
+            _log.warning(
+                "%s",
+                describe(diagram, diagram.problem),
+                location=self.get_location(),
+                type="modeldiagrams",
+                subtype=diagram.problem.kind,
+            )
+        figure = self._figure(diagram)
+        domain_of(self.env).note_diagram(diagram)
+        return [figure]
+
+    def _diagram(self) -> Diagram:
+        values: dict[str, Any] = dict(self.options)
+        if self.arguments:
+            values["model"] = self.arguments[0]
+        try:
+            values |= read_body("\n".join(self.content))
+        except OptionError as error:
+            return refused(values, error)
+        model = values.get("model")
+        if isinstance(model, str) and model.endswith(".json"):
+            values["model"], _ = self.env.relfn2path(model)
+        return draw(domain_of(self.env).maker, values, self.config.modeldiagrams_defaults)
+
+    def _figure(self, diagram: Diagram) -> nodes.figure:
+        """Figure, diagram, caption: what Sphinx numbers, aligns and refers to."""
+        options = diagram.options
+        node = model_graph.of(diagram)
+        self.set_source_info(node)
+        if diagram.graph:
+            node += cross_references(diagram.graph)
+            names = [item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode)]
+            node += nodes.inline("", " ".join(dict.fromkeys(names)))
+        figure = nodes.figure("", node, classes=figure_classes(options))
+        self.set_source_info(figure)
+        if options.align:
+            figure["align"] = options.align
+        if options.caption:
+            content, messages = self.parse_inline(options.caption, lineno=self.lineno)
+            caption = nodes.caption(options.caption, "", *content)
+            self.set_source_info(caption)
+            figure += [caption, *messages]
+        if options.name:
+            self.options["name"] = options.name
+            self.add_name(figure)
+        return figure

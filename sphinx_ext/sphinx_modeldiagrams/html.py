@@ -1,0 +1,51 @@
+"""The node as HTML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util.osutil import relative_uri
+
+from modeldiagrams.host import FOLDER, in_figure
+from modeldiagrams.markup import html_text
+from modeldiagrams.page import fragment
+from sphinx_modeldiagrams.links import references
+from sphinx_modeldiagrams.nodes import diagram_of
+
+if TYPE_CHECKING:
+    from sphinx.util.docutils import SphinxTranslator
+    from sphinx.writers.html5 import HTML5Translator
+
+    from sphinx_modeldiagrams.nodes import model_graph
+
+__all__ = ["skip", "visit_html"]
+
+
+def visit_html(self: HTML5Translator, node: model_graph) -> None:
+    """Write the interactive diagram; the children have done their work."""
+    page = self.builder.get_target_uri(self.builder.current_docname)
+    found = references(node)
+
+    def link(class_name: str, html: str) -> str:
+        return _anchor(found[class_name], html) if class_name in found else html
+
+    assets = relative_uri(page, f"{FOLDER}/")
+    self.body.append(fragment(in_figure(diagram_of(node)), assets=assets, link=link))
+    raise nodes.SkipNode
+
+
+def skip(_self: SphinxTranslator, _node: model_graph) -> None:
+    """Other writers meet ordinary nodes in its place; should a builder bypass the transforms, it writes nothing."""
+    raise nodes.SkipNode
+
+
+def _anchor(reference: nodes.reference, html: str) -> str:
+    """A resolved reference around our own HTML."""
+    uri = reference["refuri"] if "refuri" in reference else f"#{reference['refid']}"
+    page, *fragments = uri.split("#")
+    # singlehtml resolves to `#document-api#mypkg.Model`: the last part is what browsers find
+    uri = f"{'' if len(fragments) > 1 else page}#{fragments[-1]}" if fragments else page
+    kind = "internal" if reference.get("internal") else "external"
+    title = f' title="{html_text(reference["reftitle"])}"' if reference.get("reftitle") else ""
+    return f'<a class="reference {kind}" href="{html_text(uri)}"{title}>{html}</a>'

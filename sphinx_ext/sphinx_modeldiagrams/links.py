@@ -1,0 +1,50 @@
+"""Module classes as cross references: Sphinx resolves them like any other, intersphinx included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+
+from modeldiagrams.host import link_names, module_classes
+from sphinx import addnodes
+
+if TYPE_CHECKING:
+    from docutils.nodes import Element
+    from sphinx.application import Sphinx
+    from sphinx.domains import Domain
+
+    from modeldiagrams.graph import Graph
+    from sphinx_modeldiagrams.nodes import model_graph
+
+__all__ = ["cross_references", "references", "stay_silent"]
+
+_MARK = "model-graph-class"
+
+
+def cross_references(graph: Graph) -> list[addnodes.pending_xref]:
+    """One reference for every name that a class of the graph may be documented under."""
+    return [_pending(class_name, target) for class_name in module_classes(graph) for target in link_names(class_name)]
+
+
+def references(node: model_graph) -> dict[str, nodes.reference]:
+    """Class → the reference that its most exact documented name was resolved to."""
+    found: dict[str, nodes.reference] = {}
+    for reference in node.findall(nodes.reference):
+        for literal in reference.findall(nodes.literal):
+            if _MARK in literal:
+                found.setdefault(literal[_MARK], reference)
+    return found
+
+
+def stay_silent(_app: Sphinx, _domain: Domain | None, node: Element) -> bool | None:
+    """Most classes in a model are documented nowhere near: no warning for ours, also with ``-n``."""
+    return True if _MARK in node else None
+
+
+def _pending(class_name: str, target: str) -> addnodes.pending_xref:
+    literal = nodes.literal("", class_name.rpartition(".")[2])
+    literal[_MARK] = class_name
+    reference = addnodes.pending_xref("", literal, refdomain="py", reftype="class", reftarget=target, refwarn=False)
+    reference[_MARK] = class_name
+    return reference

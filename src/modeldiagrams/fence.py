@@ -1,0 +1,212 @@
+"""The ``model-graph`` fence for Python-Markdown: a superfences fence whose body names a model.
+
+Wherever Python-Markdown runs, `ModelDiagramsExtension` is all there is to load. A host that knows more (which page this
+is, how to resolve links) subclasses `FenceHost`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+from pymdownx.superfences import (  # type: ignore[import-untyped]
+    SuperFencesBlockPreprocessor,
+    SuperFencesCodeExtension,
+)
+
+from modeldiagrams.diagrams import Diagram, Maker
+from modeldiagrams.errors import OptionError
+from modeldiagrams.host import FOLDER, describe, draw, figure_classes, in_figure, read_body, refused
+from modeldiagrams.markup import html_text
+from modeldiagrams.page import fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["FENCE", "FenceHost", "ModelDiagramsExtension"]
+
+FENCE = "model-graph"
+_OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<head>[^`]*)$")
+_HEAD = re.compile(rf"\s*(\{{\s*\.?)?{FENCE}(?![\w-])")
+_PARAGRAPH = re.compile(r"<p>(.*)</p>", re.DOTALL)
+_NOT_RUN = (
+    "this `model-graph` fence is printed as code, because another extension (`fenced_code`, also part of"
+    " `markdown.extensions.extra`) is listed after `pymdownx.superfences`; list `pymdownx.superfences` last"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class FenceHost:
+    """What a fence asks of the place it runs in. This one serves plain Python-Markdown.
+
+    Attributes:
+        maker: Traces and draws.
+        defaults: Values for options that a fence does not mention.
+        diagrams: Every diagram made so far, by id; their data scripts belong into the site.
+    """
+
+    def __init__(self, maker: Maker, defaults: Mapping[str, Any] | None = None) -> None:
+        self.maker = maker
+        self.defaults = dict(defaults or {})
+        self.diagrams: dict[str, Diagram] = {}
+
+    def assets(self) -> str:
+        """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
+        return f"{FOLDER}/"
+
+    def graph_file(self, path: str) -> str:
+        """A graph file as an author wrote it → relative to the maker's folder."""
+        return path
+
+    def link(self, class_name: str, html: str) -> str:  # noqa: ARG002  (hosts override it)
+        """A mention of a class, as a cross reference where the host has them."""
+        return html
+
+    def source(self) -> str | None:
+        """The current page's whole text, front matter included; None where only Python-Markdown knows it."""
+        return None
+
+    def warn(self, message: str, line: int | None) -> None:
+        """Report a problem to whoever builds the site.
+
+        Args:
+            message: One or more lines.
+            line: Of the fence in `source`, from 1; None where it was not found.
+        """
+        _log.warning("%s%s", f"line {line}: " if line else "", message)
+
+
+class ModelDiagramsExtension(Extension):
+    """Adds the fence to Python-Markdown, and superfences where it is missing.
+
+    Holds no state of a conversion: one instance may serve many `markdown.Markdown` objects.
+    """
+
+    def __init__(self, *, host: FenceHost | None = None, **configs: Any) -> None:
+        self.config = {
+            "folder": [".", "Folder that graph files are relative to and models are imported from"],
+            "cache_dir": ["", "Folder for traced graphs; empty for none"],
+            "defaults": [{}, "Values for options that a fence does not mention"],
+        }
+        super().__init__(**configs)
+        self.host = host or self._plain_host()
+
+    def extendMarkdown(self, md: markdown.Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
+        """Called by Python-Markdown."""
+        if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
+            md.registerExtensions(["pymdownx.superfences"], {})
+        # before every other preprocessor: the lines are still the author's
+        md.preprocessors.register(_Fences(md, self.host), FENCE, 1000)
+
+    def _plain_host(self) -> FenceHost:
+        cache_dir = self.getConfig("cache_dir")
+        maker = Maker(Path(cache_dir) if cache_dir else None, folder=Path(self.getConfig("folder")))
+        return FenceHost(maker, self.getConfig("defaults"))
+
+
+class _Fences(Preprocessor):
+    """Finds the fences of one document, and draws each when superfences comes to it."""
+
+    def __init__(self, md: markdown.Markdown, host: FenceHost) -> None:
+        super().__init__(md)
+        self.host = host
+        self.places: list[tuple[int, str]] = []
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Take note of the fences and make sure that superfences knows ours. The text stays as it is."""
+        source = self.host.source()
+        self.places = _find(lines if source is None else source.splitlines())
+        # only now is it known which extension has won: later ones replace earlier ones under the same name
+        runner = self.md.preprocessors["fenced_code_block"]
+        if isinstance(runner, SuperFencesBlockPreprocessor):
+            known = runner.extension.superfences
+            if not any(fence["name"] == FENCE for fence in known):
+                runner.extension.extend_super_fences(FENCE, self.draw, _accept, None)
+        else:
+            for line, _ in self.places:
+                self.host.warn(_NOT_RUN, line)
+        return lines
+
+    def draw(self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any) -> str:
+        """The formatter that superfences calls: HTML of one fence. What it raised would be swallowed."""
+        values: dict[str, Any] = dict(options)
+        if id_value:
+            values["name"] = id_value
+        if classes:
+            values["class"] = " ".join(classes)
+        diagram = self._diagram(values, src)
+        self.host.diagrams[diagram.id] = diagram
+        if diagram.problem:
+            self.host.warn(describe(diagram, diagram.problem), self._line(src))
+        return _figure(diagram, self.host)
+
+    def _diagram(self, values: dict[str, Any], body: str) -> Diagram:
+        try:
+            values |= read_body(body)
+        except OptionError as error:
+            return refused(values, error)
+        model = values.get("model")
+        if isinstance(model, str) and model.endswith(".json"):
+            values["model"] = self.host.graph_file(model)
+        return draw(self.host.maker, values, self.host.defaults)
+
+    def _line(self, body: str) -> int | None:
+        """Line of the first fence with this body that was not asked for yet."""
+        for i, (line, text) in enumerate(self.places):
+            if text == _bare(body):
+                del self.places[i]
+                return line
+        return None
+
+
+def _accept(_language: str, inputs: dict[str, str], options: dict[str, str], *_: Any) -> bool:
+    """Superfences' validator: take every header attribute as an option; the formatter checks them."""
+    options.update(inputs)
+    return True
+
+
+def _find(lines: list[str]) -> list[tuple[int, str]]:
+    """Line number (from 1) and bare body of every fence that is not itself quoted inside another fence."""
+    found = []
+    fence: str | None = None
+    start, ours = 0, False
+    for number, line in enumerate(lines, 1):
+        if fence is None:
+            opening = _OPENING.match(line)
+            if opening:
+                fence, start, ours = opening["fence"], number, bool(_HEAD.match(opening["head"]))
+        elif line.strip("> \t") == fence:
+            if ours:
+                found.append((start, _bare("\n".join(lines[start : number - 1]))))
+            fence = None
+    return found
+
+
+def _bare(body: str) -> str:
+    """A body without indentation and quote marks, which differ between the page and what superfences hands over."""
+    return "\n".join(line.lstrip("> \t").rstrip() for line in body.strip().splitlines())
+
+
+def _figure(diagram: Diagram, host: FenceHost) -> str:
+    """The fragment as a figure with its caption and anchor."""
+    options = diagram.options
+    classes = figure_classes(options)
+    if options.align:
+        classes.append(f"align-{options.align}")
+    anchor = f' id="{html_text(options.name)}"' if options.name else ""
+    inner = fragment(in_figure(diagram), assets=host.assets(), link=host.link)
+    caption = f"<figcaption>{_inline(options.caption)}</figcaption>\n" if options.caption else ""
+    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
+
+
+def _inline(caption: str) -> str:
+    """A caption's Markdown, without the paragraph around it."""
+    html = markdown.markdown(caption)
+    paragraph = _PARAGRAPH.fullmatch(html)
+    return paragraph[1] if paragraph else html

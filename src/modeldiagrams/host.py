@@ -1,0 +1,149 @@
+"""What every documentation host needs between an author's text and the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import yaml
+
+from modeldiagrams.diagrams import Diagram, Maker, Problem
+from modeldiagrams.errors import OptionError
+from modeldiagrams.graph import Graph, ModuleNode
+from modeldiagrams.options import Options, parse_options
+from modeldiagrams.page import data_script
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "FOLDER",
+    "check_defaults",
+    "data_files",
+    "describe",
+    "draw",
+    "figure_classes",
+    "in_figure",
+    "link_names",
+    "module_classes",
+    "read_body",
+    "refused",
+]
+
+FOLDER = "modeldiagrams"
+"""The folder of a site that holds viewer and data; no leading underscore, which GitHub Pages would drop."""
+
+
+def read_body(text: str) -> dict[str, Any]:
+    """Read the text inside a fence: options as YAML, or one line that names the model.
+
+    Args:
+        text: What the author wrote.
+
+    Returns:
+        Option name → value; empty for empty text.
+
+    Raises:
+        OptionError: if it is neither.
+    """
+    try:
+        body = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1} of the body" if mark else ""
+        problem = getattr(error, "problem", None) or "not readable"
+        raise OptionError("model", f"expected options as YAML, got something else{place}: {problem}") from error
+    if body is None:
+        return {}
+    if isinstance(body, str) and len(body.split()) == 1:
+        return {"model": body}
+    if isinstance(body, dict):
+        return {str(name): value for name, value in body.items()}
+    raise OptionError("model", f"expected one line that names the model, or options as YAML (`model: …`), got {text!r}")
+
+
+def check_defaults(defaults: Mapping[str, Any]) -> None:
+    """Check a site's defaults once, so that a mistake there is not reported for every diagram.
+
+    Raises:
+        OptionError: naming the first wrong one.
+    """
+    if "model" in defaults:
+        raise OptionError("model", "has no default: every diagram names its own")
+    parse_options({"model": "-"}, defaults)
+
+
+def draw(maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Diagram:
+    """Make a diagram of options as an author wrote them; never raises for what is wrong with them.
+
+    Args:
+        maker: Traces and draws.
+        values: Option name → value.
+        defaults: The site's values for options not mentioned.
+
+    Returns:
+        The diagram; one whose options are wrong has nothing but a problem of kind ``option``.
+    """
+    try:
+        options = parse_options(values, defaults)
+    except OptionError as error:
+        return refused(values, error)
+    return maker.make(options)
+
+
+def refused(values: Mapping[str, Any], error: OptionError) -> Diagram:
+    """The diagram that says what is wrong with its options."""
+    model = values.get("model")
+    options = Options(model=model if isinstance(model, str) and model else "?")
+    content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
+    name = re.sub(r"[^\w.-]+", "-", options.model)
+    return Diagram(
+        id=f"{name}-{hashlib.blake2b(content.encode(), digest_size=4).hexdigest()}",
+        options=options,
+        graph=None,
+        picture=None,
+        problem=Problem(kind="option", message=str(error), frames=()),
+        sources=(),
+    )
+
+
+def describe(diagram: Diagram, problem: Problem) -> str:
+    """A problem as one warning of a build: what it is about, what happened, where in user code."""
+    lines = [f"model-graph {diagram.options.model!r}: {problem.message.strip()}", *problem.frames]
+    return "\n  ".join("\n".join(lines).splitlines())
+
+
+def module_classes(graph: Graph) -> list[str]:
+    """Fully qualified names of all module classes, in order of first use."""
+    return list(dict.fromkeys(node.class_ for node in graph.nodes if isinstance(node, ModuleNode)))
+
+
+def link_names(class_name: str) -> list[str]:
+    """Names a class may be documented under, most exact first.
+
+    Packages document what they re-export: ``torch.nn.modules.linear.Linear`` stands in no inventory, but
+    ``torch.nn.Linear`` does.
+    """
+    *modules, name = class_name.split(".")
+    return [".".join([*modules[:depth], name]) for depth in range(len(modules), 0, -1)]
+
+
+def figure_classes(options: Options) -> list[str]:
+    """CSS classes of the figure around a diagram."""
+    return ["mg-figure", *(options.class_ or "").split()]
+
+
+def in_figure(diagram: Diagram) -> Diagram:
+    """The diagram as it stands inside a figure, which takes the author's CSS classes."""
+    return msgspec.structs.replace(diagram, options=msgspec.structs.replace(diagram.options, class_=None))
+
+
+def data_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
+    """The data scripts of these diagrams: name under the site's ``modeldiagrams/`` folder → content."""
+    return {
+        f"{diagram.id}.js": data_script(diagram).encode()
+        for diagram in diagrams
+        if diagram.graph is not None and diagram.picture is not None
+    }
