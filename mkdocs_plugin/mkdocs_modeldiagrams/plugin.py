@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
-from modeldiagrams.diagrams import Maker
 
 from mkdocs_modeldiagrams.config import PluginConfig
 from mkdocs_modeldiagrams.links import with_known_names
-from mkdocs_modeldiagrams.site import Site, root_folder
+from mkdocs_modeldiagrams.site import Site
+from modeldiagrams.diagrams import Maker
 from modeldiagrams.errors import RenderError
 from modeldiagrams.fence import ModelDiagramsExtension
 from modeldiagrams.host import FOLDER, data_files
 from modeldiagrams.page import site_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from jinja2 import Environment
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
@@ -43,8 +42,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Begin a build: make the fence known to Python-Markdown."""
         self._end()
-        root = root_folder(config)
-        self._site = Site(Maker(root / self.config.cache_dir, folder=root), config, self.config.defaults)
+        # models are imported from beside `mkdocs.yml`, as hooks are
+        root = Path(config.config_file_path or config.docs_dir).resolve().parent
+        maker = Maker(root / self.config.cache_dir, folder=Path(config.docs_dir), paths=[root])
+        self._site = Site(maker, config, self.config.defaults)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
         return config
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path, PurePosixPath
+import posixpath
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.plugins import get_plugin_logger
@@ -18,9 +17,10 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
+
     from modeldiagrams.diagrams import Maker
 
-__all__ = ["Site", "root_folder"]
+__all__ = ["Site"]
 
 _log = get_plugin_logger("modeldiagrams")
 
@@ -43,10 +43,9 @@ class Site(FenceHost):
 
     def graph_file(self, path: str) -> str:
         """Relative to the page as in Markdown links, or with a leading ``/`` to the docs folder."""
-        page_folder = PurePosixPath(self.page.file.src_uri).parent if self.page else PurePosixPath()
-        inside_docs = path[1:] if path.startswith("/") else page_folder / path
-        absolute = Path(self.config.docs_dir, inside_docs)
-        return Path(os.path.relpath(absolute, root_folder(self.config))).as_posix()
+        if path.startswith("/") or self.page is None:
+            return path.lstrip("/")
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.page.file.src_uri), path))
 
     def link(self, class_name: str, html: str) -> str:
         """Let mkdocs-autorefs resolve it, where the site has it."""
@@ -61,8 +60,3 @@ class Site(FenceHost):
         place = [self.page.file.src_uri] if self.page else []
         place += [str(line)] if line else []
         _log.warning("%s%s", ":".join(place) + ": " if place else "", message)
-
-
-def root_folder(config: MkDocsConfig) -> Path:
-    """The folder of ``mkdocs.yml``: models are imported from there."""
-    return Path(config.config_file_path or config.docs_dir).resolve().parent

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docutils.nodes import Node
+
     from modeldiagrams.diagrams import Diagram
 
 __all__ = ["ModelGraphDirective"]
@@ -52,7 +53,7 @@ class ModelGraphDirective(SphinxDirective):
         if diagram.problem:
             _log.warning(
                 "%s",
-                describe(diagram, diagram.problem),
+                describe(diagram.problem),
                 location=self.get_location(),
                 type="modeldiagrams",
                 subtype=diagram.problem.kind,

@@ -106,7 +106,8 @@ class ModelDiagramsExtension(Extension):
 
     def _plain_host(self) -> FenceHost:
         cache_dir = self.getConfig("cache_dir")
-        maker = Maker(Path(cache_dir) if cache_dir else None, folder=Path(self.getConfig("folder")))
+        folder = Path(self.getConfig("folder"))
+        maker = Maker(Path(cache_dir) if cache_dir else None, folder=folder, paths=[folder])
         return FenceHost(maker, self.getConfig("defaults"))
 
 
@@ -143,7 +144,7 @@ class _Fences(Preprocessor):
         diagram = self._diagram(values, src)
         self.host.diagrams[diagram.id] = diagram
         if diagram.problem:
-            self.host.warn(describe(diagram, diagram.problem), self._line(src))
+            self.host.warn(describe(diagram.problem), self._line(src))
         return _figure(diagram, self.host)
 
     def _diagram(self, values: dict[str, Any], body: str) -> Diagram:

@@ -102,16 +102,13 @@ def refused(values: Mapping[str, Any], error: OptionError) -> Diagram:
     return Diagram(
         id=f"{name}-{hashlib.blake2b(content.encode(), digest_size=4).hexdigest()}",
         options=options,
-        graph=None,
-        picture=None,
-        problem=Problem(kind="option", message=str(error), frames=()),
-        sources=(),
+        problem=Problem(kind="option", message=str(error)),
     )
 
 
-def describe(diagram: Diagram, problem: Problem) -> str:
-    """A problem as one warning of a build: what it is about, what happened, where in user code."""
-    lines = [f"model-graph {diagram.options.model!r}: {problem.message.strip()}", *problem.frames]
+def describe(problem: Problem) -> str:
+    """A problem as one warning of a build: what happened, and where in user code."""
+    lines = [f"model-graph: {problem.message.strip()}", *problem.frames]
     return "\n  ".join("\n".join(lines).splitlines())
 
 

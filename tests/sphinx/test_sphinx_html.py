@@ -1,0 +1,111 @@
+"""Web pages: the figure, its number and anchor, its links, and the files beside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urljoin
+
+import pytest
+
+PAGES = {
+    "html": ("index.html", "guide/deep.html", "guide/myst.html", "plain.html"),
+    "dirhtml": ("index.html", "guide/deep/index.html", "guide/myst/index.html", "plain/index.html"),
+}
+
+
+@pytest.fixture(scope="module")
+def html(site, build, tmp_path_factory) -> Path:
+    return _built(site, build, tmp_path_factory, "html")
+
+
+def _built(site, build, tmp_path_factory, builder) -> Path:
+    out = tmp_path_factory.mktemp(builder) / "out"
+    result = build(site, out, "-b", builder, "-W", "-n")
+    assert result.returncode == 0, result.stderr
+    assert "torch is loaded: False" in result.stdout
+    return out
+
+
+def read(folder: Path, page: str) -> str:
+    return (folder / page).read_text("utf-8")
+
+
+def test_diagram_is_a_numbered_figure_with_anchor(html):
+    page = read(html, "index.html")
+    figure = re.search(r'<figure class="([^"]*)" id="the-net">(.*?)</figure>', page, re.DOTALL)
+    assert figure
+    assert set(figure[1].split()) == {"mg-figure", "wide", "align-center"}
+    assert "<model-graph" in figure[2]
+    assert "Fig. 1" in figure[2]
+    assert "The <em>net</em> of this page." in figure[2]
+
+
+def test_numref_and_ref_point_to_the_diagram(html):
+    page = read(html, "index.html")
+    assert re.search(r'href="#the-net"><span class="std std-numref">Fig. 1</span>', page)
+    assert re.search(r'href="#the-net"><span class="std std-ref">here it is</span>', page)
+
+
+def test_myst_fence_and_yaml_body_make_diagrams(html):
+    assert 'id="from-myst"' in read(html, "guide/myst.html")
+    deep = read(html, "guide/deep.html")
+    assert deep.count("<model-graph") == 2
+    assert "Options as a body." in deep
+
+
+def test_class_links_to_its_documentation_under_its_public_name(html):
+    page = read(html, "guide/deep.html")
+    assert 'href="../api.html#torch.nn.Linear"' in page
+    assert re.search(r'<a class="reference internal" [^>]*><code>Linear</code></a>', page)
+
+
+@pytest.mark.parametrize("builder", ["html", "dirhtml"])
+def test_every_asset_is_where_the_page_looks_for_it(builder, site, build, tmp_path_factory, request):
+    folder = request.getfixturevalue("html") if builder == "html" else _built(site, build, tmp_path_factory, builder)
+    for page in PAGES[builder]:
+        html = read(folder, page)
+        found = re.findall(r'(?:src|href)="([^"]*modeldiagrams/[^"]*)"', html)
+        assert bool(found) == ("<model-graph" in html)
+        for url in found:
+            target = unquote(urljoin(f"/{page}", url))
+            assert (folder / target.removeprefix("/")).is_file(), f"{page} → {url}"
+
+
+def test_page_without_diagram_has_no_assets(html):
+    for page in ("plain.html", "api.html", "search.html", "genindex.html"):
+        assert "model-graph" not in read(html, page)
+
+
+def test_site_without_diagram_has_no_assets(build, tmp_path):
+    (tmp_path / "conf.py").write_text('extensions = ["sphinx_modeldiagrams"]\n')
+    (tmp_path / "index.rst").write_text("Plain\n=====\n")
+    assert build(tmp_path, tmp_path / "out", "-W").returncode == 0
+    assert not (tmp_path / "out" / "modeldiagrams").exists()
+
+
+def test_singlehtml_has_working_links(site, build, tmp_path_factory):
+    page = read(_built(site, build, tmp_path_factory, "singlehtml"), "index.html")
+    assert page.count("<model-graph") == 4
+    assert 'href="#torch.nn.Linear"' in page
+    assert 'src="modeldiagrams/' in page
+
+
+def test_search_finds_layer_names_but_no_data(html):
+    index = read(html, "searchindex.js")
+    assert '"fc"' in index
+    assert "adjac" not in index
+
+
+def test_output_holds_no_path_of_this_machine(html, site):
+    for file in html.rglob("*"):
+        if file.is_file() and ".doctrees" not in file.parts:
+            assert str(site.parent).encode() not in file.read_bytes(), file
+
+
+def test_defaults_are_checked_once(build, tmp_path):
+    (tmp_path / "conf.py").write_text('extensions = ["sphinx_modeldiagrams"]\nmodeldiagrams_defaults = {"dept": 1}\n')
+    (tmp_path / "index.rst").write_text("Plain\n=====\n")
+    result = build(tmp_path, tmp_path / "out")
+    assert result.returncode != 0
+    assert "modeldiagrams_defaults: option 'dept': unknown; did you mean 'depth'?" in result.stderr
