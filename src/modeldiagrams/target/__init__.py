@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.build import make_model
 from modeldiagrams.target.inputs import make_inputs
-from modeldiagrams.target.usercode import seeded
+from modeldiagrams.target.usercode import loaded_sources, seeded
 
 if TYPE_CHECKING:
     from torch import nn
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
 
-__all__ = ["InputsError", "Target", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "loaded_sources", "resolve", "seeded"]
 
 
 class InputsError(TargetError):

@@ -18,7 +18,9 @@ from modeldiagrams.errors import TargetError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["failure", "seeded", "user_code", "user_frames"]
+    from modeldiagrams.options import Options
+
+__all__ = ["failure", "loaded_sources", "seeded", "user_code", "user_frames"]
 
 _LONGEST_MESSAGE = 1000
 
@@ -73,6 +75,14 @@ def user_frames(error: BaseException) -> tuple[str, ...]:
         frames.append(traceback.FrameSummary(error.filename, error.lineno, "<module>", lookup_line=False))
     shown = [frame for frame in frames if not _is_library(frame.filename)] or frames[-1:]
     return tuple(f"{_relative(frame.filename)}:{frame.lineno} in {frame.name}" for frame in shown)
+
+
+def loaded_sources(options: Options) -> tuple[str, ...]:
+    """Absolute files of the packages that the options name, as far as they are loaded and the user's own."""
+    packages = {path.partition(":")[0].split(".")[0] for path in (options.model, options.inputs_from) if path}
+    modules = [module for name, module in sys.modules.items() if name.split(".")[0] in packages]
+    files = {file for module in modules if (file := getattr(module, "__file__", None))}
+    return tuple(sorted(file for file in files if not _is_library(file) and not _is_ours(file)))
 
 
 def _is_ours(file: str) -> bool:

@@ -1,0 +1,130 @@
+"""The command line. Exit status: 0 all well, 1 the model was traced only partially, 2 wrong use or failure."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import modeldiagrams
+from modeldiagrams import serialize
+from modeldiagrams.diagrams import forward_problem
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.notebook import write
+from modeldiagrams.options import option_help, parse_options
+from modeldiagrams.worker import Problem, Refused, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["main"]
+
+_PARTIAL = 1
+_FAILURE = 2
+_GRAPH_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(help=modeldiagrams.__doc__.partition("\n")[0] if modeldiagrams.__doc__ else None)
+@click.version_option(modeldiagrams.__version__)
+def main() -> None:
+    """Run one of the commands."""
+
+
+def _options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Command line options of the same names and help as in documentation."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for name in reversed(names):
+            flag = f"--{name.replace('_', '-')}"
+            command = click.option(flag, name, metavar="YAML", help=option_help()[name])(command)
+        return command
+
+    return add
+
+
+@main.command("trace")
+@click.argument("target")
+@_options("args", "kwargs", "config", "inputs", "inputs_from")
+@click.option("--mode", default="auto", type=click.Choice(["auto", "fake", "real"]), help="How values are computed.")
+@click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
+def _trace(target: str, mode: str, output: Path | None, **given: str | None) -> None:
+    """Run a model once and write its graph.
+
+    TARGET is the model: a dotted path (mypkg.Model) or pkg.mod:attr of a class, a factory function or an instance.
+    Modules in the current directory can be imported.
+    """
+    with _errors(), Worker() as worker:
+        options = parse_options({"model": target, **{name: text for name, text in given.items() if text is not None}})
+        with _progress(f"tracing {target}"):
+            answer = worker.trace(options, [Path.cwd()], mode)
+        if isinstance(answer, Refused):
+            raise _Failed(answer.problem)
+        graph = serialize.deserialize(answer.graph)
+        if output:
+            serialize.save(graph, output)
+        else:
+            click.echo(serialize.serialize(graph, indent=1))
+    problem = forward_problem(target, graph)
+    if problem:
+        click.echo(f"Warning: {_paragraph(problem)}", err=True)
+        sys.exit(_PARTIAL)
+
+
+@main.command("render")
+@click.argument("graph", type=_GRAPH_FILE)
+@_options("depth", "expand", "direction")
+@click.option(
+    "-o", "--output", required=True, type=_GRAPH_FILE, help="The file to write: .svg, or .html (interactive)."
+)
+def _render(graph: Path, output: Path, **view: str | None) -> None:
+    """Draw a graph file."""
+    with _errors(), _progress(f"drawing {graph}"):
+        write(serialize.load(graph), output, {name: text for name, text in view.items() if text is not None})
+
+
+@main.command("schema")
+def _schema() -> None:
+    """Print the JSON Schema of graph files."""
+    click.echo(json.dumps(serialize.schema(), indent=2))
+
+
+class _Failed(click.ClickException):
+    """A failure in one paragraph."""
+
+    exit_code = _FAILURE
+
+    def __init__(self, problem: Problem | Exception) -> None:
+        super().__init__(_paragraph(problem) if isinstance(problem, Problem) else str(problem))
+
+
+def _paragraph(problem: Problem) -> str:
+    return "\n  ".join([problem.message, *problem.frames])
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    try:
+        yield
+    except (ModelDiagramsError, OSError) as error:
+        raise _Failed(error) from error
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[None]:
+    """Say what is going on: at once on a terminal, elsewhere only when it takes more than a second."""
+    timer = threading.Timer(0 if sys.stderr.isatty() else 1, click.echo, [f"{doing} …"], {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""The one door for documentation tools: options in, a finished diagram or a described problem out.
+
+Nothing here imports torch, runs user code or starts V8: a `Worker` does, and only for what the `Cache` does not have.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from modeldiagrams.cache import TRACE_OPTIONS, Cache, graph_key, picture_key
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.graph import Graph
+from modeldiagrams.options import Options
+from modeldiagrams.render import Picture, view_of
+from modeldiagrams.serialize import deserialize
+from modeldiagrams.worker import Problem, Refused, Worker
+
+__all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
+
+_log = logging.getLogger(__name__)
+
+_CONTENT_OPTIONS = (*TRACE_OPTIONS, "depth", "expand", "direction")
+
+
+class Diagram(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one author's request."""
+
+    id: str
+    """Names the diagram's files; equal for diagrams of equal content."""
+    options: Options
+    graph: Graph | None = None
+    picture: Picture | None = None
+    problem: Problem | None = None
+    """Also where there is a picture: of a pass that raised, up to there."""
+    sources: tuple[str, ...] = ()
+    """Absolute files; when one of them changes the diagram has to be made anew."""
+
+
+class _Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph on its way to a picture."""
+
+    graph: Graph
+    content: bytes
+    """Its JSON text."""
+    sources: tuple[str, ...]
+
+
+class Maker:
+    """Makes diagrams. Owns the tracing process and the cache; use it with ``with``, or `close` it."""
+
+    def __init__(self, cache_dir: Path | None, *, folder: Path, paths: Sequence[Path] = ()) -> None:
+        """Start nothing yet.
+
+        Args:
+            cache_dir: Where graphs and pictures are kept between builds; None keeps nothing.
+            folder: Graph files are relative to it.
+            paths: Folders to import models from, before those of this process's ``sys.path``.
+        """
+        self._cache = Cache(cache_dir) if cache_dir else None
+        self._folder = folder
+        self._paths = tuple(paths)
+        self._worker = Worker()
+
+    def make(self, options: Options) -> Diagram:
+        """Trace, or read, and draw one model.
+
+        Args:
+            options: What the author wrote.
+
+        Returns:
+            The diagram. Whatever a model does is told in its `problem`, and never raised.
+        """
+        diagram = Diagram(id=diagram_id(options), options=options)
+        try:
+            traced = self._read(options) if _is_graph_file(options) else self._trace(options)
+            if isinstance(traced, Refused):
+                return msgspec.structs.replace(diagram, problem=traced.problem, sources=traced.sources)
+            diagram = msgspec.structs.replace(
+                diagram,
+                graph=traced.graph,
+                sources=traced.sources,
+                problem=forward_problem(options.model, traced.graph),
+            )
+            return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
+        except ModelDiagramsError as error:
+            return msgspec.structs.replace(diagram, problem=_problem(error))
+
+    def close(self) -> None:
+        """End the tracing process."""
+        self._worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self, options: Options) -> _Traced:
+        """Read a graph file."""
+        for name in TRACE_OPTIONS[1:]:
+            if getattr(options, name) is not None:
+                raise OptionError(name, f"{options.model} is a graph file, so there is nothing to call; leave it out")
+        path = (self._folder / options.model).absolute()
+        try:
+            content = path.read_bytes()
+            return _Traced(graph=deserialize(content), content=content, sources=(str(path),))
+        except OSError as error:
+            raise GraphError(options.model, f"expected a readable graph file: {error.strerror or error}") from error
+        except GraphError as error:
+            raise GraphError(f"{options.model}: {error.place}", str(error).removeprefix(f"{error.place}: ")) from error
+
+    def _trace(self, options: Options) -> _Traced | Refused:
+        """Take a graph from the cache, or trace it."""
+        key = graph_key(options, self._folder)
+        cached = self._cache.graph(key) if self._cache else None
+        if cached:
+            return _Traced(graph=cached.graph, content=cached.content, sources=cached.sources)
+        answer = self._worker.trace(options, self._paths)
+        if self._worker.output:
+            _log.debug("%s printed:\n%s", options.model, self._worker.output)
+        if isinstance(answer, Refused):
+            return answer
+        graph = deserialize(answer.graph)
+        # what made a pass fail may lie outside of the sources: try again next time
+        if self._cache and graph.status.state == "complete":
+            self._cache.add_graph(key, answer.graph, answer.sources)
+        return _Traced(graph=graph, content=answer.graph, sources=answer.sources)
+
+    def _draw(self, content: bytes, options: Options) -> Picture:
+        """Take a picture from the cache, or draw it."""
+        view = view_of(options)
+        key = picture_key(content, view)
+        picture = self._cache.picture(key) if self._cache else None
+        if picture is None:
+            picture = self._worker.render(content, view)
+            if self._cache:
+                self._cache.add_picture(key, picture)
+        return picture
+
+
+def diagram_id(options: Options) -> str:
+    """A stable, file-name safe name for what the options show.
+
+    It is the model's path; with the digest of the other options behind it where they have a say in the content.
+    """
+    written = {name: value for name in _CONTENT_OPTIONS if (value := getattr(options, name)) is not None}
+    name = re.sub(r"[^\w.-]+", "-", options.model.replace(":", ".")).strip(".-")
+    if len(written) == 1 and name == options.model.replace(":", "."):
+        return name
+    digest = hashlib.blake2b(repr(written).encode(), digest_size=4).hexdigest()
+    return f"{name}-{digest}"
+
+
+def _is_graph_file(options: Options) -> bool:
+    return options.model.endswith(".json")
+
+
+def forward_problem(model: str, graph: Graph) -> Problem | None:
+    """What the model raised, if it did."""
+    error = graph.status.error
+    if error is None:
+        return None
+    frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
+    message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
+    return Problem(kind="forward", message=message, frames=frames)
+
+
+def _problem(error: ModelDiagramsError) -> Problem:
+    match error:
+        case OptionError():
+            return Problem(kind="option", message=str(error))
+        case GraphError():
+            return Problem(kind="graph-file", message=str(error))
+        case RenderError():
+            return Problem(kind="render", message=str(error))
+        case WorkerError():
+            return Problem(kind="worker", message=str(error))
+    raise error

@@ -1,0 +1,91 @@
+"""What the documentation process and its tracing process say to each other.
+
+A message is its length, eight bytes, and its content in MessagePack. (JSON would turn the integer keys that example
+inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
+"""
+
+from typing import IO, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from modeldiagrams.options import Options
+from modeldiagrams.render import Picture, View
+
+__all__ = ["Answer", "Drawn", "Problem", "Refused", "Render", "Request", "Trace", "Traced", "receive", "send"]
+
+_LENGTH = 8
+
+T = TypeVar("T")
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Why there is no diagram, or not all of it."""
+
+    kind: Literal["model", "inputs", "forward", "graph-file", "option", "worker", "render"]
+    message: str
+    """One or more lines; the first is one complete sentence."""
+    frames: tuple[str, ...] = ()
+    """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Make the model and run it once."""
+
+    options: Options
+    mode: str
+    path: tuple[str, ...]
+    """``sys.path`` to import from."""
+
+
+class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Draw a graph."""
+
+    graph: bytes
+    view: View
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A pass was recorded; where the forward raised, up to there."""
+
+    graph: bytes
+    sources: tuple[str, ...]
+    """Absolute paths of the user's files that the pass used."""
+
+
+class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The picture of a graph."""
+
+    picture: Picture
+
+
+class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """There is nothing to show, and why."""
+
+    problem: Problem
+    sources: tuple[str, ...] = ()
+    """Absolute paths of the user's files that were loaded until then."""
+
+
+Request: TypeAlias = Trace | Render
+Answer: TypeAlias = Traced | Drawn | Refused
+
+
+def send(file: IO[bytes], message: Request | Answer) -> None:
+    """Write one message."""
+    content = msgspec.msgpack.encode(message)
+    file.write(len(content).to_bytes(_LENGTH) + content)
+    file.flush()
+
+
+def receive(file: IO[bytes], kind: type[T]) -> T:
+    """Read one message.
+
+    Raises:
+        EOFError: if the other side is gone.
+        msgspec.DecodeError: if it is not a message.
+    """
+    length = file.read(_LENGTH)
+    content = file.read(int.from_bytes(length)) if len(length) == _LENGTH else b""
+    if not content:
+        raise EOFError
+    return msgspec.msgpack.decode(content, type=kind)
