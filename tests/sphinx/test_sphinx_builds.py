@@ -1,0 +1,72 @@
+"""Parallel, repeated and incremental builds."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from pathlib import Path
+
+import pytest
+
+PAGES = 8
+
+
+@pytest.fixture(scope="module")
+def models_site(site):
+    """Many pages, so that `-j 2` really forks; every second one shows a model that must be traced."""
+    names = [f"page{number}" for number in range(PAGES)]
+    for number, name in enumerate(names):
+        model = f"tinymodels.Net\n   :args: [{1 + number // 4}]\n   :inputs: [1, 4]" if number % 2 else "net.json"
+        (site / f"{name}.rst").write_text(f"{name}\n=====\n\n.. model-graph:: {model}\n   :caption: {name}\n")
+    (site / "index.rst").write_text(
+        "Index\n=====\n\n.. toctree::\n\n   api\n   plain\n   guide/deep\n   guide/myst\n"
+        + "".join(f"   {name}\n" for name in names)
+    )
+    return site
+
+
+@pytest.fixture(scope="module")
+def serial(models_site, build, tmp_path_factory):
+    out = tmp_path_factory.mktemp("serial") / "out"
+    result = build(models_site, out, "-W", "-n", "-j", "1")
+    assert result.returncode == 0, result.stderr
+    return out
+
+
+def differences(left: Path, right: Path) -> list[str]:
+    """Files that are not byte for byte the same in both folders."""
+    names = {str(file.relative_to(root)) for root in (left, right) for file in root.rglob("*") if file.is_file()}
+    _, different, missing = filecmp.cmpfiles(left, right, sorted(names), shallow=False)
+    # Sphinx pickles its environment with times of reading in it
+    return [name for name in (*different, *missing) if not name.endswith(".pickle")]
+
+
+def test_parallel_build_after_a_torch_op_ends_and_equals_a_serial_one(models_site, serial, build, tmp_path):
+    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "2", FIXTURE_TORCH_OP="1")
+    assert result.returncode == 0, result.stderr
+    assert differences(serial, tmp_path / "out") == []
+
+
+def test_second_build_in_another_process_is_the_same(models_site, serial, build, tmp_path):
+    assert build(models_site, tmp_path / "out", "-W", "-n", PYTHONHASHSEED="7").returncode == 0
+    assert differences(serial, tmp_path / "out") == []
+
+
+def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_site, build, tmp_path):
+    out = tmp_path / "out"
+    assert build(models_site, out).returncode == 0
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("*.html")}
+    source = models_site / "tinymodels" / "__init__.py"
+    text = source.read_text()
+    source.write_text(text.replace("x = block(x)", "x = block(x).tanh()"))
+    later = source.stat().st_mtime + 10
+    os.utime(source, (later, later))
+    try:
+        assert build(models_site, out).returncode == 0
+    finally:
+        source.write_text(text)
+    written = {file.stem for file, time in before.items() if file.stat().st_mtime_ns != time}
+    assert {f"page{number}" for number in range(PAGES) if number % 2} <= written
+    assert not {f"page{number}" for number in range(PAGES) if not number % 2} & written
+    data = "".join(file.read_text() for file in (out / "modeldiagrams").glob("tinymodels.Net*.js"))
+    assert "tanh" in data
