@@ -1,0 +1,67 @@
+"""A module's ``extra_repr`` as data: ``in_features=768, bias=True`` → ``{"in_features": 768, "bias": True}``."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from torch import nn
+
+from modeldiagrams.tracer.ops import plain
+
+__all__ = ["attributes", "parse"]
+
+_OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
+
+
+def attributes(module: nn.Module) -> dict[str, Any]:
+    """What a module says about itself; empty when its ``extra_repr`` raises."""
+    try:
+        text = module.extra_repr()
+    except Exception:  # noqa: BLE001 - user code; a diagram does not depend on it
+        return {}
+    return parse(text)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Split at top-level commas and lines; entries without a name are numbered.
+
+    Values are read as Python literals where they are some, else kept as text.
+    """
+    found: dict[str, Any] = {}
+    position = 0
+    for part in _split(text):
+        name, equals, value = part.partition("=")
+        if equals and name.strip().isidentifier():
+            found[name.strip()] = _literal(value.strip())
+        else:
+            found[str(position)] = _literal(part)
+            position += 1
+    return found
+
+
+def _split(text: str) -> list[str]:
+    parts = [""]
+    depth = 0
+    quote = ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in _QUOTES:
+            quote = char
+        elif char in _OPENING:
+            depth += 1
+        elif char in _CLOSING:
+            depth -= 1
+        elif char in ",\n" and depth <= 0:
+            parts.append("")
+            continue
+        parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _literal(text: str) -> Any:
+    try:
+        return plain(ast.literal_eval(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return plain(text)

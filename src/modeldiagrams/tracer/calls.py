@@ -1,0 +1,258 @@
+"""Which module runs: module calls as a true stack, by intercepting calls for the time of one trace.
+
+Three things are intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the
+model's classes directly, and running a custom `torch.autograd.Function`, which is recorded as one op.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams.tracer import ops
+from modeldiagrams.tracer.recorder import alias_of
+from modeldiagrams.tracer.recording import Call
+from modeldiagrams.tracer.walk import find_tensors, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from modeldiagrams.tracer.recorder import Recorder
+    from modeldiagrams.tracer.recording import Value
+    from modeldiagrams.tracer.weights import Weights
+
+__all__ = ["CallStack", "argument_names", "intercepted"]
+
+
+class CallStack:
+    """Opens and closes module calls on the recorder's stack."""
+
+    def __init__(self, recorder: Recorder, weights: Weights) -> None:
+        self.recorder = recorder
+        self._weights = weights
+        self._numbers = {"": 1}
+        self._is_root_call = False
+        self._names: dict[Any, tuple[tuple[str, ...], str | None]] = {}
+
+    def run(
+        self, module: nn.Module, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, direct: bool
+    ) -> Any:
+        """Run a module inside a call of its own.
+
+        Args:
+            module: The module.
+            forward: What to call with the arguments.
+            args: Positional arguments, without the module.
+            kwargs: Keyword arguments.
+            direct: Whether ``forward`` is the class's forward function, called without ``__call__``.
+        """
+        root = self.recorder.recording.root
+        if self._is_root_call and module is root.module:
+            self._is_root_call = False
+            return self._close(root, self._named(module, args, kwargs), forward(*args, **kwargs))
+        here = self.recorder.here
+        call = self._open(module)
+        call.forward = forward if direct else None
+        here.stack.append(call)
+        paused, here.paused = here.paused, 0
+        try:
+            given = self._note(call.inputs, self._named(module, args, kwargs))
+            result = forward(module, *args, **kwargs) if direct else forward(*args, **kwargs)
+            return self._close(call, given, result)
+        except Exception as error:
+            self.recorder.failed(error, call)
+            raise
+        finally:
+            here.stack.pop()
+            here.paused = paused
+
+    def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run the model itself: its own call is the root, already on the stack."""
+        if not isinstance(model, nn.Module):
+            return model(*args, **kwargs)
+        self._is_root_call = True
+        return model(*args, **kwargs)
+
+    def knows(self, module: nn.Module) -> bool:
+        """Whether a module belongs to the traced model."""
+        return self._weights.path(module) is not None
+
+    def _open(self, module: nn.Module) -> Call:
+        stack = self.recorder.here.stack
+        holder = stack[-1]
+        path = self._weights.path(module)
+        if path is None:
+            path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+            self.learn(module, path)
+        number = self._numbers[path] = self._numbers.get(path, 0) + 1
+        call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
+        holder.is_leaf = False
+        for outer in stack:
+            outer.is_empty = False
+        self.recorder.recording.steps.append(call)
+        return call
+
+    def learn(self, module: nn.Module, path: str) -> None:
+        """Make a module's weights known under its path."""
+        for tensor, source in self._weights.add_module(module, path):
+            self.recorder.provenance.assign(tensor, source.value)
+
+    def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
+        returned = find_tensors(result, "" if not isinstance(result, Tensor) else "output")
+        if call.is_empty:
+            result, returned = self._record_unseen_work(call, given, result, returned)
+        self._note(call.outputs, returned)
+        return result
+
+    def _note(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+        """Write down which values go into or come out of a call."""
+        with torch._C.DisableTorchFunction():
+            for name, tensor in named:
+                values = self.recorder.provenance.values(tensor)
+                if values:
+                    into[name] = values[-1]
+        return named
+
+    def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
+        function = getattr(type(module), "forward", None)
+        names = self._names.get(function)
+        if names is None:
+            names = self._names[function] = argument_names(module)
+        return named_tensors(names, args, kwargs)
+
+    def _record_unseen_work(
+        self, call: Call, given: list[tuple[str, Tensor]], result: Any, returned: list[tuple[str, Tensor]]
+    ) -> tuple[Any, list[tuple[str, Tensor]]]:
+        """Record one op for a module in which nothing was seen but from which tensors come out.
+
+        Either torch ran it out of sight (a scripted module), or it hands on what it was given (`nn.Identity`).
+        """
+        with torch._C.DisableTorchFunction():
+            given_ids = {id(tensor) for _, tensor in given}
+            handed_on = {id(tensor): alias_of(tensor) for _, tensor in returned if id(tensor) in given_ids}
+            made = [t for _, t in returned if id(t) not in given_ids and not self.recorder.provenance.values(t)]
+            if not made and not handed_on:
+                return result, returned
+            class_ = _class_name(call.module)
+            op = self.recorder.new_op(class_, class_.rpartition(".")[2], opaque=bool(made))
+            for name, tensor in given:
+                if made or id(tensor) in handed_on:
+                    self.recorder.feed(op, name, tensor)
+            for tensor in (*handed_on.values(), *made):
+                self.recorder.output(op, tensor)
+            result = substitute(result, lambda tensor: handed_on.get(id(tensor), tensor))
+        return result, [(name, handed_on.get(id(tensor), tensor)) for name, tensor in returned]
+
+
+def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
+    """Names of the positional arguments of ``module(...)`` and of ``*args`` where it has one."""
+    try:
+        signature = inspect.signature(module.forward if isinstance(module, nn.Module) else module)
+    except (TypeError, ValueError):
+        return (), "args"
+    names = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            return tuple(names), parameter.name
+        if parameter.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+    return tuple(names), None
+
+
+def named_tensors(
+    names: tuple[tuple[str, ...], str | None], args: Sequence[Any], kwargs: dict[str, Any], *, into_objects: bool = False
+) -> list[tuple[str, Tensor]]:
+    """The tensors among a call's arguments with their places: ``x``, ``batch.mask``, ``args[0]``."""
+    positional, rest = names
+    found: list[tuple[str, Tensor]] = []
+    for i, value in enumerate(args):
+        name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
+        found += [(name, value)] if isinstance(value, Tensor) else find_tensors(value, name, into_objects=into_objects)
+    for name, value in kwargs.items():
+        found += [(name, value)] if isinstance(value, Tensor) else find_tensors(value, name, into_objects=into_objects)
+    return found
+
+
+@contextlib.contextmanager
+def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
+    """Intercept module calls, direct forward calls and autograd functions, and put everything back."""
+    with contextlib.ExitStack() as undo:
+        _replace(undo, nn.Module, "__call__", _recording_call(calls, nn.Module.__call__))
+        for class_ in _classes_with_forward(model):
+            _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
+        apply = torch.autograd.Function.__dict__["apply"]
+        _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply.__func__)))
+        yield
+
+
+def _replace(undo: contextlib.ExitStack, owner: type, name: str, replacement: Any) -> None:
+    undo.callback(setattr, owner, name, owner.__dict__[name])
+    setattr(owner, name, replacement)
+
+
+def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        with calls.recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
+            if is_recording:
+                return calls.run(self, functools.partial(original, self), args, kwargs, direct=False)
+        return original(self, *args, **kwargs)
+
+    return __call__
+
+
+def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if not calls.recorder.here.is_recording:
+            return original(self, *args, **kwargs)
+        top = calls.recorder.here.stack[-1]
+        # the same module on top: its own forward, reached through __call__, or its base class's through super()
+        if top.module is self and top.forward is not original:
+            top.forward = top.forward or original
+            return original(self, *args, **kwargs)
+        return calls.run(self, original, args, kwargs, direct=True)
+
+    return forward
+
+
+def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
+        here = recorder.here
+        if here.paused or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
+            return original(cls, *args, **kwargs)
+        function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
+        here.paused += 1
+        try:
+            return recorder.observe(function, functools.partial(original, cls), args, kwargs)
+        finally:
+            here.paused -= 1
+
+    return apply
+
+
+def _classes_with_forward(model: Any) -> list[type[nn.Module]]:
+    """The classes, among those of the model's modules and their bases, that define a forward of their own."""
+    if not isinstance(model, nn.Module):
+        return []
+    classes = {base: None for module in model.modules() for base in type(module).__mro__}
+    return [
+        class_
+        for class_ in classes
+        if issubclass(class_, nn.Module)
+        and not issubclass(class_, torch.jit.ScriptModule)
+        and inspect.isfunction(class_.__dict__.get("forward"))
+    ]
+
+
+def _class_name(module: Any) -> str:
+    name = getattr(module, "original_name", None)
+    if isinstance(module, torch.jit.ScriptModule) and isinstance(name, str):
+        return name
+    return f"{type(module).__module__}.{type(module).__qualname__}"

@@ -1,0 +1,311 @@
+"""From a recording to a `Graph`."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch import nn
+
+from modeldiagrams import graph as ir
+from modeldiagrams.tracer.attributes import attributes
+from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Value
+from modeldiagrams.tracer.signatures import signatures
+from modeldiagrams.tracer.source import class_source
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.recording import Feed
+    from modeldiagrams.tracer.weights import Weights
+
+__all__ = ["build_graph"]
+
+_Step: TypeAlias = Op | Call | Source
+
+
+def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir.Graph:
+    """Turn what was recorded into the intermediate format.
+
+    Args:
+        recording: What happened.
+        weights: Names of the model's parameters, buffers and constants.
+        status: How the pass went; its ``unseen`` is filled in here.
+
+    Returns:
+        A graph that passes `Graph.check`.
+    """
+    plan = _plan(recording)
+    marks = signatures(recording, plan.inner)
+    specs = weights.specs()
+    builder = _Builder(recording, plan, weights, marks)
+    return ir.Graph(
+        model=builder.model(),
+        nodes=tuple(builder.nodes()),
+        adjacency=builder.adjacency(),
+        hierarchy=builder.hierarchy(),
+        tensors=builder.tensors(),
+        parameters=specs,
+        status=builder.status(status),
+        provenance=_provenance(),
+    )
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What becomes a node, in which order and where."""
+
+    steps: list[_Step] = field(default_factory=list)
+    holders: dict[str, Call | None] = field(default_factory=dict)
+    """Node id → holder; None for inputs and outputs."""
+    inner: dict[int, dict[str, str]] = field(default_factory=dict)
+    """id(op) → the weights that belong to it: argument → dotted name."""
+    edges: list[tuple[Op, Feed]] = field(default_factory=list)
+
+
+def _plan(recording: Recording) -> _Plan:
+    plan = _Plan()
+    steps = [s for s in recording.steps if not (isinstance(s, Op) and s.failed and s is not recording.failed_at)]
+    users: dict[Source, list[Op]] = {}
+    for op in steps:
+        if isinstance(op, Op):
+            _sort_feeds(op, plan, users)
+    for name_and_values in recording.outputs:
+        for value in name_and_values[1]:
+            if isinstance(value.origin, Source) and value.origin.kind != "input":
+                users.setdefault(value.origin, [])
+    _place(recording, steps, users, plan)
+    return plan
+
+
+def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
+    """Tell weights that are part of a leaf module from values that flow."""
+    for feed in op.feeds:
+        source = feed.value.origin
+        if isinstance(source, Source) and source.kind != "input":
+            name = _owned_name(source, op.call)
+            if name is not None:
+                plan.inner.setdefault(id(op), {})[feed.argument] = name
+                continue
+            users.setdefault(source, []).append(op)
+        plan.edges.append((op, feed))
+
+
+def _owned_name(source: Source, call: Call) -> str | None:
+    """The name under which a leaf module call owns a weight, or None."""
+    if call.holder is None or not call.is_leaf or source.kind == "constant":
+        return None
+    return next((name for name in source.names if name.rpartition(".")[0] == call.path), None)
+
+
+def _place(recording: Recording, steps: list[Op | Call], users: dict[Source, list[Op]], plan: _Plan) -> None:
+    """Put every source before the step, inside its holder, in which it is used first."""
+    before: dict[int, list[Source]] = {}
+    for source, ops in users.items():
+        holder = source.call or _common_holder([op.call for op in ops], recording.root)
+        plan.holders[source.id] = holder
+        if ops:
+            before.setdefault(id(_step_inside(holder, ops[0])), []).append(source)
+    plan.steps.extend(recording.inputs)
+    plan.holders.update((source.id, None) for source in recording.inputs)
+    for step in steps:
+        plan.steps.extend(before.get(id(step), ()))
+        plan.steps.append(step)
+        plan.holders[step.id] = step.holder if isinstance(step, Call) else step.call
+    plan.steps.extend(source for source, ops in users.items() if not ops)
+
+
+def _step_inside(holder: Call, op: Op) -> Op | Call:
+    """The op itself, or the call directly inside the holder that leads to it."""
+    step: Op | Call = op
+    call: Call | None = op.call
+    while call is not None and call is not holder:
+        step, call = call, call.holder
+    return step
+
+
+def _common_holder(calls: list[Call], root: Call) -> Call:
+    common: list[Call] | None = None
+    for call in calls:
+        chain = [*_chain(call)]
+        common = chain if common is None else [a for a, b in zip(common, chain, strict=False) if a is b]
+    return common[-1] if common else root
+
+
+def _chain(call: Call) -> list[Call]:
+    """Root … call."""
+    chain = []
+    current: Call | None = call
+    while current is not None:
+        chain.append(current)
+        current = current.holder
+    return chain[::-1]
+
+
+class _Builder:
+    """Writes the parts of the graph."""
+
+    def __init__(self, recording: Recording, plan: _Plan, weights: Weights, marks: dict[int, str]) -> None:
+        self._recording = recording
+        self._plan = plan
+        self._weights = weights
+        self._marks = marks
+        self._present = {step.id for step in plan.steps}
+        self._costs = _Costs(plan.steps)
+        self._class_source = functools.cache(class_source)
+
+    def model(self) -> ir.ModelInfo:
+        root = self._recording.root
+        class_ = class_of(root.module)
+        return ir.ModelInfo(
+            name=class_.__qualname__,
+            class_=qualified(class_),
+            parameters=self._weights.count(root.module),
+            flops=self._costs.flops.get(id(root)),
+            activation_bytes=self._costs.nbytes.get(id(root), 0),
+            attributes=attributes(root.module) if isinstance(root.module, nn.Module) else {},
+            inputs=self._tensor_ids(root.inputs),
+            outputs={name: values[-1].id for name, values in self._recording.outputs if self._is_present(values[-1])},
+            signature=self._marks.get(id(root)),
+            source=self._class_source(class_),
+        )
+
+    def nodes(self) -> list[ir.Node]:
+        nodes = [self._node(step) for step in self._plan.steps]
+        nodes += [ir.OutputNode(id=f"output:{name}", name=name) for name, _ in self._recording.outputs]
+        return nodes
+
+    def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
+        found: dict[str, list[ir.Edge]] = {step.id: [] for step in self._plan.steps}
+        for op, feed in self._plan.edges:
+            edge = ir.Edge(to=op.id, tensor=feed.value.id, argument=feed.argument, flow=feed.flow)
+            found[feed.value.origin.id].append(edge)
+        for name, values in self._recording.outputs:
+            for value in values:
+                found[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
+        return {source: tuple(edges) for source, edges in found.items() if edges}
+
+    def hierarchy(self) -> dict[str, str | None]:
+        root = self._recording.root
+        holders: dict[str, str | None] = {}
+        for step in self._plan.steps:
+            holder = self._plan.holders[step.id]
+            holders[step.id] = None if holder is None or holder is root else holder.id
+        holders.update((f"output:{name}", None) for name, _ in self._recording.outputs)
+        return holders
+
+    def tensors(self) -> dict[str, ir.TensorSpec]:
+        roles = {values[-1]: name for name, values in reversed(self._recording.outputs)}
+        roles.update((source.value, source.names[0]) for source in self._recording.inputs)
+        return {
+            value.id: ir.TensorSpec(shape=value.shape, dtype=value.dtype, name=roles.get(value))
+            for step in self._plan.steps
+            for value in _values_made(step)
+        }
+
+    def status(self, status: ir.Status) -> ir.Status:
+        unseen = tuple(s.value.id for s in self._plan.steps if isinstance(s, Source) and not s.names)
+        return ir.Status(
+            state=status.state,
+            mode=status.mode,
+            error=status.error,
+            unseen=unseen,
+            guesses=status.guesses,
+            notes=status.notes,
+        )
+
+    def _node(self, step: _Step) -> ir.Node:
+        if isinstance(step, Op):
+            return self._op(step)
+        if isinstance(step, Call):
+            return self._module(step)
+        return _source_node(step)
+
+    def _op(self, op: Op) -> ir.OpNode:
+        return ir.OpNode(
+            id=op.id,
+            name=op.name,
+            outputs=tuple(value.id for value in op.outputs),
+            arguments=op.arguments,
+            weights=self._plan.inner.get(id(op), {}),
+            source=op.source,
+            flops=op.flops,
+            activation_bytes=sum(value.nbytes for value in op.outputs),
+            opaque=op.opaque,
+        )
+
+    def _module(self, call: Call) -> ir.ModuleNode:
+        class_ = class_of(call.module)
+        return ir.ModuleNode(
+            id=call.id,
+            path=call.path,
+            class_=qualified(class_),
+            parameters=self._weights.count(call.module),
+            call=call.number,
+            attributes=attributes(call.module),
+            inputs=self._tensor_ids(call.inputs),
+            outputs=self._tensor_ids(call.outputs),
+            flops=self._costs.flops.get(id(call)),
+            activation_bytes=self._costs.nbytes.get(id(call), 0),
+            signature=self._marks.get(id(call)),
+            source=self._class_source(class_),
+        )
+
+    def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
+        """Leaves out weights that are no nodes: they are given as parameters, they don't flow."""
+        return {name: value.id for name, value in values.items() if self._is_present(value)}
+
+    def _is_present(self, value: Value) -> bool:
+        return value.origin.id in self._present
+
+
+class _Costs:
+    """Sums over everything inside each call, by id(call)."""
+
+    def __init__(self, steps: list[_Step]) -> None:
+        self.flops: dict[int, int] = {}
+        self.nbytes: dict[int, int] = {}
+        for op in steps:
+            if not isinstance(op, Op):
+                continue
+            nbytes = sum(value.nbytes for value in op.outputs)
+            call: Call | None = op.call
+            while call is not None:
+                self.nbytes[id(call)] = self.nbytes.get(id(call), 0) + nbytes
+                if op.flops is not None:
+                    self.flops[id(call)] = self.flops.get(id(call), 0) + op.flops
+                call = call.holder
+
+
+def class_of(model: Any) -> type | Any:
+    """A model's class; a plain function stands for itself."""
+    return type(model) if isinstance(model, nn.Module) or not hasattr(model, "__qualname__") else model
+
+
+def qualified(class_: Any) -> str:
+    """Fully qualified name of a class or function."""
+    return f"{class_.__module__}.{class_.__qualname__}"
+
+
+def _values_made(step: _Step) -> list[Value]:
+    if isinstance(step, Op):
+        return step.outputs
+    return [step.value] if isinstance(step, Source) else []
+
+
+def _source_node(source: Source) -> ir.Node:
+    outputs = (source.value.id,)
+    if source.kind == "input":
+        return ir.InputNode(id=source.id, name=source.names[0], outputs=outputs)
+    if source.kind == "parameter":
+        return ir.ParameterNode(id=source.id, name=source.names[0], outputs=outputs)
+    if source.kind == "buffer":
+        return ir.BufferNode(id=source.id, name=source.names[0], outputs=outputs)
+    return ir.ConstantNode(id=source.id, name=source.names[0] if source.names else None, outputs=outputs)
+
+
+def _provenance() -> ir.Provenance:
+    from modeldiagrams import __version__
+
+    return ir.Provenance(modeldiagrams=__version__, torch=str(torch.__version__), python=platform.python_version())

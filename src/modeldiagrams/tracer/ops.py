@@ -1,0 +1,155 @@
+"""What counts as an op, what it is called, and what its arguments say.
+
+**The rule**: a call is an op if a tensor comes out of it, or is written by it, or values leave torch through it
+(`VALUE_READS`). Reading shape, dtype, device and the like is not an op; those calls are skipped by name
+(`METADATA`) because asking is cheaper than looking at what they return.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import torch
+from torch import Tensor
+from torch.overrides import resolve_name
+
+__all__ = ["ARRAY_READS", "FROM_PYTHON", "METADATA", "SHAPE_ONLY", "VALUE_READS", "Function", "describe", "plain"]
+
+VALUE_READS = frozenset(
+    {"item", "tolist", "numpy", "equal", "allclose", "is_nonzero"}
+    | {"__array__", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "__dlpack__"}
+)
+"""Values leave torch here, so the call is an op although no tensor comes out."""
+
+ARRAY_READS = frozenset({"item", "tolist", "numpy", "__array__", "__dlpack__", "__float__", "__int__"})
+"""Those of `VALUE_READS` whose values may come back as a tensor."""
+
+FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor"})
+"""Functions that make a tensor of Python or numpy values."""
+
+SHAPE_ONLY: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like"), 0
+    ),
+    **dict.fromkeys(("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros"), 0),
+    **dict.fromkeys(("expand_as", "reshape_as", "to", "type_as", "view_as"), 1),
+}
+"""Functions that read only shape, dtype or device of the argument at this position."""
+
+METADATA = frozenset(
+    {"__delete__", "__format__", "__hash__", "__len__", "__repr__", "__str__"}
+    | {"backward", "broadcast_shapes", "data_ptr", "dim", "dim_order", "element_size", "get_device", "has_names"}
+    | {"is_complex", "is_conj", "is_contiguous", "is_floating_point", "is_inference", "is_neg", "is_pinned"}
+    | {"is_same_size", "is_set_to", "is_shared", "is_signed", "is_tensor", "ndimension", "nelement", "numel"}
+    | {"register_hook", "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad"}
+    | {"set_grad_enabled", "_set_grad_enabled", "size", "storage", "storage_offset", "stride", "untyped_storage"}
+    | {"_is_view", "_has_compatible_shallow_copy_type"}
+)
+
+_TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
+_MAX_ITEMS = 32
+_MAX_TEXT = 200
+_MAX_NESTING = 4
+
+
+class Function(msgspec.Struct, frozen=True):
+    """What is known about a torch function before it runs."""
+
+    name: str
+    """Public name: ``torch.nn.functional.linear``, ``torch.Tensor.view``, ``mylib::my_op``."""
+    short: str
+    """Last part of the name, for ids."""
+    raw: str
+    """Python's own name for it."""
+    is_metadata: bool = False
+    writes_first: bool = False
+    """Known to write its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
+    opaque: bool = False
+
+    @property
+    def reads_values(self) -> bool:
+        """Whether values leave torch through it."""
+        return self.raw in VALUE_READS
+
+
+def describe(function: Callable[..., Any]) -> Function:
+    """Name and classify a function as the function mode hands it over."""
+    raw = getattr(function, "__name__", type(function).__name__)
+    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        packet = getattr(function, "overloadpacket", function)
+        name = str(packet._qualified_op_name)
+        short = name.rpartition("::")[2]
+        return Function(name, short, short, writes_first=short.endswith("_"))
+    if raw in ("__get__", "__set__"):
+        return _describe_property(function, raw)
+    name = _public_name(function, raw)
+    short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
+    return Function(name, short, raw, raw in METADATA, _writes_first(raw))
+
+
+def _describe_property(function: Any, raw: str) -> Function:
+    attribute = getattr(getattr(function, "__self__", None), "__name__", "")
+    is_write = raw == "__set__"
+    is_metadata = attribute != "data" if is_write else attribute not in _TENSOR_PROPERTIES
+    return Function(f"torch.Tensor.{attribute}", attribute, raw, is_metadata, is_write)
+
+
+def _public_name(function: Callable[..., Any], raw: str) -> str:
+    name = resolve_name(function)
+    if name is None:
+        if getattr(torch, raw, None) is function:
+            return f"torch.{raw}"
+        name = f"{getattr(function, '__module__', None) or 'torch'}.{raw}"
+    # torch.functional is where some of torch's own functions happen to be written
+    return str(name).replace("torch.functional.", "torch.", 1)
+
+
+def _writes_first(raw: str) -> bool:
+    if raw.startswith("__"):
+        return raw in ("__setitem__", "__set__") or (raw.startswith("__i") and raw not in ("__index__", "__int__", "__invert__"))
+    return raw.endswith("_")
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """A non-tensor argument as bounded, deterministic, JSON-able data.
+
+    Long texts and lists are cut (``…`` marks where); dtypes, devices and not-finite numbers become strings; of other
+    objects only the class is told, since their text may hold addresses.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return _plain_scalar(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Tensor):
+        return "tensor"
+    if isinstance(value, list | tuple) and depth < _MAX_NESTING:
+        items = [plain(item, depth + 1) for item in value[:_MAX_ITEMS]]
+        return [*items, "…"] if len(value) > _MAX_ITEMS else items
+    if isinstance(value, dict) and depth < _MAX_NESTING:
+        return {str(key)[:_MAX_TEXT]: plain(item, depth + 1) for key, item in list(value.items())[:_MAX_ITEMS]}
+    if isinstance(value, slice):
+        return ":".join("" if part is None else str(plain(part)) for part in (value.start, value.stop, value.step))
+    return _plain_object(value)
+
+
+def _plain_scalar(value: str | int | bool | None) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _MAX_TEXT else value[:_MAX_TEXT] + "…"
+    if type(value) is int and abs(value) >= 2**63:
+        return str(value)  # beyond what JSON readers keep exactly
+    return value
+
+
+def _plain_object(value: Any) -> str:
+    if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
+        return str(value).removeprefix("torch.")
+    if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):
+        return str(value)
+    if value is Ellipsis:
+        return "..."
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    return f"<{type(value).__name__}>"

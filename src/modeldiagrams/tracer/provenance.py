@@ -1,0 +1,218 @@
+"""Which recorded value a tensor holds right now.
+
+Asked in this order: the tensor object itself, the tensor a functorch wrapper holds, the memory (storage) it looks into,
+and the memory handed out to numpy. Memory also knows who wrote to it, so that a write through a view reaches every
+later reader of any overlapping tensor.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from modeldiagrams.tracer.recording import Op, Value
+
+__all__ = ["Provenance", "spec_of"]
+
+_MAX_VIEWS = 64
+
+
+@dataclass(slots=True)
+class _Region:
+    """Which elements of its storage a tensor shows."""
+
+    first: int
+    last: int
+    dense: bool
+    exact: tuple[Any, ...]
+
+    def overlaps(self, other: _Region) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+    def covers(self, other: _Region) -> bool:
+        return self.exact == other.exact or (self.dense and self.first <= other.first and self.last >= other.last)
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What happened to one storage."""
+
+    alive: Any
+    """Weak reference: keeps the storage's address from being used again."""
+    views: list[tuple[Value, _Region | None]] = field(default_factory=list)
+    writes: list[tuple[Value, _Region | None, int]] = field(default_factory=list)
+    """Value written, where, and the id of the tensor it was written through."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What one tensor object held when it was last assigned."""
+
+    tensor: weakref.ref[Tensor]
+    value: Value
+    memory: _Memory | None
+    writes_seen: int
+
+
+class Provenance:
+    """Maps tensors to values."""
+
+    def __init__(self) -> None:
+        self._tensors: dict[int, _Known] = {}
+        self._memories: dict[int, _Memory] = {}
+        self._exported: dict[int, tuple[_Memory, Op]] = {}
+
+    def values(self, tensor: Tensor) -> Sequence[Value]:
+        """The values a tensor holds now: one, or several where its parts were written separately, or none known."""
+        known = self._tensors.get(id(tensor))
+        if known is not None and known.tensor() is tensor:
+            memory = known.memory
+            if memory is None or len(memory.writes) == known.writes_seen:
+                return (known.value,)
+            return _with_writes(tensor, known, memory)
+        inner = _unwrapped(tensor)
+        if inner is not tensor:
+            return self.values(inner)
+        return self._by_memory(tensor)
+
+    def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> None:
+        """From now on the tensor holds this value.
+
+        Args:
+            tensor: The tensor.
+            value: Its value.
+            written: Whether it was written in place, so that all tensors looking into the same memory change too.
+        """
+        memory = self._memory(tensor)
+        if memory is not None:
+            region = _region(tensor)
+            if written:
+                memory.writes.append((value, region, id(tensor)))
+            memory.views.append((value, region))
+            if len(memory.views) > _MAX_VIEWS:
+                del memory.views[: _MAX_VIEWS // 2]
+        writes_seen = len(memory.writes) if memory else 0
+        self._tensors[id(tensor)] = _Known(weakref.ref(tensor), value, memory, writes_seen)
+        inner = _unwrapped(tensor)
+        if inner is not tensor:
+            self.assign(inner, value, written=written)
+
+    def forget(self, tensor: Tensor) -> None:
+        """The tensor was given other memory: nothing known of it holds any more."""
+        self._tensors.pop(id(tensor), None)
+
+    def is_new_memory(self, tensor: Tensor) -> bool:
+        """Whether no known tensor shares this tensor's memory."""
+        key = _storage_key(tensor)
+        return key is None or key not in self._memories
+
+    def export(self, tensor: Tensor, op: Op) -> None:
+        """From this op on, the tensor's memory is shared with numpy or another library."""
+        memory = self._memory(tensor)
+        address = _address(tensor)
+        if memory is not None and address:
+            self._exported[address] = (memory, op)
+
+    def exporter(self, tensor: Tensor) -> Op | None:
+        """The op that shared this tensor's memory with another library."""
+        memory, op = self._exported.get(_address(tensor), (None, None))
+        return op if memory is not None and not memory.alive.expired() else None
+
+    def _memory(self, tensor: Tensor) -> _Memory | None:
+        key = _storage_key(tensor)
+        if key is None:
+            return None
+        memory = self._memories.get(key)
+        if memory is None:
+            memory = self._memories[key] = _Memory(StorageWeakRef(tensor.untyped_storage()))
+        return memory
+
+    def _by_memory(self, tensor: Tensor) -> Sequence[Value]:
+        key = _storage_key(tensor)
+        memory = self._memories.get(key) if key is not None else None
+        if memory is None or not memory.views:
+            return ()
+        region = _region(tensor)
+        for value, other in reversed(memory.views):
+            if region is not None and other is not None and other.exact == region.exact:
+                return (value,)
+        return (memory.views[-1][0],)
+
+
+def _with_writes(tensor: Tensor, known: _Known, memory: _Memory) -> list[Value]:
+    """What a tensor holds after writes through other tensors that look into the same memory."""
+    values = [known.value]
+    region = _region(tensor)
+    for value, other, through in memory.writes[known.writes_seen :]:
+        if through == id(tensor):
+            values = [value]
+        elif region is None or other is None:
+            values.append(value)
+        elif other.covers(region):
+            values = [value]
+        elif other.overlaps(region):
+            values.append(value)
+    return values
+
+
+def spec_of(tensor: Tensor) -> tuple[tuple[int | str, ...] | None, str]:
+    """Shape (None for lazy ones, a name for a symbolic size) and dtype without prefix."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    try:
+        return tuple(size if type(size) is int else str(size) for size in tensor.shape), dtype
+    except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
+        return None, dtype
+
+
+def _storage_key(tensor: Tensor) -> int | None:
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError):  # sparse, functorch wrappers, opaque subclasses
+        return None
+
+
+def _region(tensor: Tensor) -> _Region | None:
+    try:
+        shape, strides, first = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+    except (RuntimeError, NotImplementedError):
+        return None
+    last = first
+    count = 1
+    for size, stride in zip(shape, strides, strict=True):
+        last += (size - 1) * stride
+        count *= size
+    if type(last) is not int or type(count) is not int:  # symbolic sizes
+        return None
+    last = last if count else first - 1
+    return _Region(first, last, last - first + 1 == count, (first, shape, strides, tensor.dtype))
+
+
+def _address(tensor: Tensor) -> int:
+    """Address in main memory; 0 where there is none."""
+    if tensor.device.type != "cpu" or _is_fake(tensor):
+        return 0
+    try:
+        return tensor.data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
+def _is_fake(tensor: Tensor) -> bool:
+    return hasattr(tensor, "fake_mode")
+
+
+def _unwrapped(tensor: Tensor) -> Tensor:
+    """The plain tensor inside vmap's, grad's and jvp's wrappers."""
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor

@@ -1,0 +1,272 @@
+"""The recording itself: a torch function mode that writes down every public torch call.
+
+`calls` tells it which module runs; `provenance` which value a tensor holds; `ops` what counts as an op.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from modeldiagrams.tracer import ops
+from modeldiagrams.tracer.provenance import Provenance, spec_of
+from modeldiagrams.tracer.recording import Call, Feed, Op, Recording, Source, Value
+from modeldiagrams.tracer.schemas import ArgumentNames
+from modeldiagrams.tracer.walk import flatten, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from modeldiagrams.tracer.source import SourceFinder
+
+__all__ = ["Recorder", "alias_of"]
+
+
+class _Here(threading.local):
+    """Where one thread is in the pass."""
+
+    stack: list[Call]
+    is_recording: bool = False
+    paused: int = 0
+    """Above 0 inside a call that is recorded as one op."""
+    array_read: Op | None = None
+    """The last op through which values left torch."""
+
+
+class Recorder(TorchFunctionMode):
+    """Writes ops into a `Recording` while it is entered, on every thread that enters it."""
+
+    def __init__(self, recording: Recording, finder: SourceFinder) -> None:
+        super().__init__()
+        self.recording = recording
+        self.provenance = Provenance()
+        self._finder = finder
+        self._functions: dict[Any, ops.Function] = {}
+        self._names = ArgumentNames()
+        self._main_stack = [recording.root]
+        self._here = _Here()
+        self._here.stack = self._main_stack
+
+    @property
+    def here(self) -> _Here:
+        """This thread's place; a new thread starts where the main one is."""
+        if not hasattr(self._here, "stack"):
+            self._here.stack = list(self._main_stack)
+        return self._here
+
+    @contextlib.contextmanager
+    def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
+        """Record on the current thread, unless that is so already.
+
+        Args:
+            joins: Whether a thread that is not recorded yet is to be recorded from here on.
+
+        Yields:
+            Whether this thread is recorded.
+        """
+        here = self.here
+        if here.is_recording or not joins:
+            yield here.is_recording
+            return
+        here.is_recording = True
+        try:
+            with self:
+                yield True
+        finally:
+            here.is_recording = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        function = self._functions.get(func)
+        if function is None:
+            function = self._functions[func] = ops.describe(func)
+        if function.is_metadata or self.here.paused:
+            return func(*args, **(kwargs or {}))
+        return self.observe(function, func, args, kwargs or {})
+
+    def observe(
+        self, function: ops.Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run one call and record it if it is an op.
+
+        Returns:
+            Its result, with an alias in place of an argument that was handed back unchanged: else what comes after
+            could not be told from what came before.
+        """
+        bound = [*self._names.bind(run, args), *kwargs.items()]
+        tensors: list[tuple[str, Tensor]] = []
+        for name, value in bound:
+            flatten(value, name, tensors)
+        versions = [_version(tensor) for _, tensor in tensors]
+        start = len(self.recording.steps)
+        try:
+            result = run(*args, **kwargs)
+        except Exception as error:
+            self._fail(error, self._record(function, bound, tensors))
+            raise
+        written = [t for (_, t), version in zip(tensors, versions, strict=True) if _version(t) != version]
+        if function.writes_first and not written and args:
+            written = _tensors_in(args[0])
+        if function.opaque and any(isinstance(step, Call) for step in self.recording.steps[start:]):
+            return result  # an autograd function that runs modules: these tell more than one op would
+        returned = _tensors_in(result)
+        if not (returned or written or function.reads_values):
+            return result
+        op = self._record(function, bound, tensors)
+        return self._bind_results(op, function, result, (returned, written, [t for _, t in tensors]))
+
+    def failed(self, error: BaseException, where: Op | Call) -> None:
+        """Remember where an exception was seen first, that is innermost."""
+        if self.recording.error is not error:
+            self.recording.error = error
+            self.recording.failed_at = where
+
+    def values(self, tensor: Tensor) -> Sequence[Value]:
+        """The values a tensor holds; one of unknown origin becomes known as a constant or as a value come back."""
+        return self.provenance.values(tensor) or (self._value_of_stranger(tensor),)
+
+    def new_op(self, name: str, short: str, *, opaque: bool = False) -> Op:
+        """Begin the next op in the running module call."""
+        call = self.here.stack[-1]
+        op = Op(_op_id(call, short), name, call, source=self._finder.here(), opaque=opaque)
+        for holder in self.here.stack:
+            holder.is_empty = False
+        self.recording.steps.append(op)
+        return op
+
+    def feed(self, op: Op, name: str, tensor: Tensor, *, shape_only: bool = False) -> None:
+        """Let a tensor flow into an op."""
+        for value in self.values(tensor):
+            flow = "inferred" if value.inferred else "shape" if shape_only else "data"
+            op.feeds.append(Feed(name, value, flow))
+
+    def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
+        """Let a tensor come out of an op."""
+        shape, dtype = spec_of(tensor)
+        nbytes = 0
+        if shape is not None and not written and self.provenance.is_new_memory(tensor):
+            nbytes = tensor.numel() * tensor.element_size()
+        self.provenance.assign(tensor, op.add_output(shape, dtype, nbytes), written=written)
+
+    def _fail(self, error: BaseException, op: Op) -> None:
+        op.failed = True
+        self.failed(error, op)
+
+    def _record(
+        self, function: ops.Function, bound: Sequence[tuple[str, Any]], tensors: Sequence[tuple[str, Tensor]]
+    ) -> Op:
+        op = self.new_op(function.name, function.short, opaque=function.opaque)
+        for name, value in bound:
+            if not _is_only_tensors(value):
+                op.arguments[name] = ops.plain(value)
+        position = ops.SHAPE_ONLY.get(function.short, -1)
+        shape_only = bound[position][1] if 0 <= position < len(bound) else None
+        for name, tensor in tensors:
+            # the old content of a tensor is not read when its data is replaced
+            if function.raw != "__set__" or tensor is not bound[0][1]:
+                self.feed(op, name, tensor, shape_only=tensor is shape_only)
+        if function.raw in ops.FROM_PYTHON and not tensors:
+            self._feed_from_python(op)
+        return op
+
+    def _bind_results(
+        self, op: Op, function: ops.Function, result: Any, tensors: tuple[list[Tensor], list[Tensor], list[Tensor]]
+    ) -> Any:
+        """Give every returned and every written tensor its new value."""
+        returned, written, given = tensors
+        written_ids = {id(tensor) for tensor in written}
+        given_ids = {id(tensor) for tensor in given}
+        aliases: dict[int, Tensor] = {}
+        done: set[int] = set()
+        for tensor in [*returned, *written]:
+            key = id(tensor)
+            if key in done:
+                continue
+            done.add(key)
+            if key in written_ids:
+                self._output_written(op, function, tensor)
+            elif key in given_ids:
+                aliases[key] = alias_of(tensor)
+                self.output(op, aliases[key])
+            else:
+                self.output(op, tensor)
+        if function.raw in ops.ARRAY_READS:
+            self.here.array_read = op
+            for tensor in given:
+                self.provenance.export(tensor, op)
+        return substitute(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
+
+    def _output_written(self, op: Op, function: ops.Function, tensor: Tensor) -> None:
+        if function.raw == "__set__":
+            # other memory now; nothing that looked into the old one changes
+            self.provenance.forget(tensor)
+            self.output(op, tensor)
+        else:
+            self.output(op, tensor, written=True)
+
+    def _feed_from_python(self, op: Op) -> None:
+        """Python numbers became a tensor: if values left torch in this module call before, they are the likely source."""
+        read = self.here.array_read
+        if read is not None and read.call is op.call:
+            value = read.add_output((), "float32")
+            value.inferred = True
+            op.feeds.append(Feed("", value, "inferred"))
+
+    def _value_of_stranger(self, tensor: Tensor) -> Value:
+        """Value of a tensor whose making was not seen."""
+        shape, dtype = spec_of(tensor)
+        read = self.provenance.exporter(tensor)
+        if read is None and self.here.array_read is not None and self.here.array_read.call in self.here.stack:
+            read = self.here.array_read
+        if read is not None:
+            value = read.add_output(shape, dtype)
+            value.inferred = True
+        else:
+            call = self.here.stack[-1]
+            source = Source("constant", _op_id(call, "constant"), ())
+            source.call = call
+            source.value = value = Value(source, 0, shape, dtype)
+        self.provenance.assign(tensor, value)
+        return value
+
+
+def alias_of(tensor: Tensor) -> Tensor:
+    """Another tensor object with the same content."""
+    try:
+        with torch._C.DisableTorchFunction():
+            return torch.ops.aten.alias.default(tensor)
+    except (RuntimeError, NotImplementedError):  # layouts without views
+        return tensor
+
+
+def _op_id(call: Call, short: str) -> str:
+    n = call.counts[short] = call.counts.get(short, 0) + 1
+    return f"{call.id}/{short}" if n == 1 else f"{call.id}/{short}#{n}"
+
+
+def _version(tensor: Tensor) -> int:
+    """How often a tensor's memory was written; -1 where torch does not count (inference mode)."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return -1
+
+
+def _tensors_in(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    found: list[tuple[str, Tensor]] = []
+    flatten(value, "", found)
+    return [tensor for _, tensor in found]
+
+
+def _is_only_tensors(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_only_tensors, value))
+    return isinstance(value, Tensor)

@@ -1,0 +1,112 @@
+"""Names of the arguments of torch functions.
+
+Python functions are asked for their signature, custom ops for their schema. Functions built into torch have neither;
+there the schemas of the operators of the same name are tried, as torch's own argument parser does.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["ArgumentNames"]
+
+_ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (Tensor, ("Tensor",)),
+    (bool, ("bool", "number")),
+    (int, ("int", "float", "number")),
+    (float, ("float", "number")),
+    (str, ("str", "Device")),
+    (torch.dtype, ("ScalarType",)),
+    (torch.device, ("Device",)),
+    (list, ()),
+    (tuple, ()),
+    (type(None), ()),
+)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class ArgumentNames:
+    """Names positional arguments; remembers what it found for a function and types of arguments."""
+
+    def __init__(self) -> None:
+        self._cache: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
+
+    def bind(self, function: Callable[..., Any], args: Sequence[Any]) -> list[tuple[str, Any]]:
+        """Pair positional arguments with their names, or with ``"0"``, ``"1"``… where these are not known.
+
+        Sizes given one by one (``x.view(2, 3)``) come back as the one list they are.
+        """
+        key = (function, *map(type, args))
+        if key in self._cache:
+            names = self._cache[key]
+        else:
+            names = self._cache[key] = _names(function, args)
+        if names is None:
+            return [(str(i), arg) for i, arg in enumerate(args)]
+        bound = list(zip(names, args, strict=False))
+        if len(args) > len(names):
+            bound[-1] = (names[-1], list(args[len(names) - 1 :]))
+        return bound
+
+
+def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
+    """Names for these arguments; one name fewer than arguments or less where the last one takes all the rest."""
+    if isinstance(function, torch._ops.OpOverload):
+        return tuple(argument.name for argument in function._schema.arguments)
+    if isinstance(function, torch._ops.OpOverloadPacket):
+        return _from_schemas([getattr(function, name)._schema for name in function.overloads()], args)
+    name = getattr(function, "__name__", "")
+    if inspect.isfunction(function):
+        return _from_signature(function, args)
+    if name == "__get__":
+        return ("self",)
+    if name.startswith("__"):
+        return ("self", "key", "value")[: len(args)] if name.endswith("item__") else None
+    return _from_schemas(torch._C._jit_get_schemas_for_operator(f"aten::{name}"), args)
+
+
+def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[str, ...] | None:
+    names = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in _POSITIONAL:
+            names.append(parameter.name)
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            # *args, **kwargs of a wrapper says nothing
+            return (*names, parameter.name) if names else None
+    return tuple(names) if len(args) <= len(names) else None
+
+
+def _from_schemas(schemas: Sequence[Any], args: Sequence[Any]) -> tuple[str, ...] | None:
+    for schema in schemas:
+        expected = [argument for argument in schema.arguments if not argument.kwarg_only]
+        if _takes(expected, args):
+            return tuple(argument.name for argument in expected)
+    return None
+
+
+def _takes(expected: Sequence[Any], args: Sequence[Any]) -> bool:
+    """Whether a schema's positional arguments fit; sizes given one by one fit a last argument that is a list."""
+    n = len(expected)
+    if len(args) > n > 0 and all(isinstance(arg, int) for arg in args[n - 1 :]):
+        args = [*args[: n - 1], list(args[n - 1 :])]
+    if len(args) > n:
+        return False
+    return all(_fits(str(e.real_type), arg) for e, arg in zip(expected, args, strict=False))
+
+
+def _fits(type_name: str, value: Any) -> bool:
+    """Whether a value can be given for a type of torch's schema language, as ``Optional[List[int]]``."""
+    if type_name.startswith("Optional["):
+        return value is None or _fits(type_name[len("Optional[") : -1], value)
+    if type_name.startswith("List["):
+        # a single number stands for a list of equal ones: stride=2
+        return isinstance(value, list | tuple) or (type(value) is int and type_name == "List[int]")
+    for class_, names in _ACCEPTED:
+        if isinstance(value, class_):
+            return type_name in names
+    return True

@@ -1,0 +1,94 @@
+"""Finding tensors in nested Python values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["children", "find_tensors", "flatten", "substitute"]
+
+_MAX_DEPTH = 8
+_MAX_ITEMS = 4096
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
+
+
+def find_tensors(value: Any, name: str = "", *, into_objects: bool = False) -> list[tuple[str, Tensor]]:
+    """All tensors in a nested value with their places, in order.
+
+    Args:
+        value: Anything; lists, tuples, mappings and dataclasses are entered, at most 8 levels deep.
+        name: Place of the value itself.
+        into_objects: Whether attributes of other objects (caches, outputs of unknown classes) are entered too.
+
+    Returns:
+        Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``.
+    """
+    found: list[tuple[str, Tensor]] = []
+    entered: dict[int, Any] = {}
+    stack: list[tuple[str, Any, int]] = [(name, value, 0)]
+    while stack:
+        place, item, depth = stack.pop()
+        if isinstance(item, Tensor):
+            found.append((place, item))
+        elif not isinstance(item, _PLAIN) and depth < _MAX_DEPTH and id(item) not in entered:
+            entered[id(item)] = item  # kept alive, so that ids stay unique during the walk
+            inner = list(children(item, place, into_objects=into_objects))
+            stack.extend((p, v, depth + 1) for p, v in reversed(inner))
+    return found
+
+
+def children(item: Any, place: str, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
+    """The parts of one container with their places."""
+    if isinstance(item, list | tuple):
+        names = getattr(item, "_fields", None)
+        for i, value in enumerate(item[:_MAX_ITEMS]):
+            yield (_joined(place, names[i]) if names else f"{place}[{i}]"), value
+    elif isinstance(item, Mapping):
+        for key, value in list(item.items())[:_MAX_ITEMS]:
+            yield _joined(place, str(key)), value
+    elif isinstance(item, slice):
+        yield from ((_joined(place, part), getattr(item, part)) for part in ("start", "stop", "step"))
+    elif dataclasses.is_dataclass(item):
+        for field in dataclasses.fields(item):
+            yield _joined(place, field.name), getattr(item, field.name, None)
+    elif into_objects and hasattr(item, "__dict__") and not callable(item):
+        for key, value in list(vars(item).items())[:_MAX_ITEMS]:
+            yield _joined(place, key), value
+
+
+def flatten(value: Any, place: str, found: list[tuple[str, Tensor]]) -> None:
+    """Collect the tensors among an op's arguments or results: the fast path of `find_tensors`."""
+    if isinstance(value, Tensor):
+        found.append((place, value))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            flatten(item, f"{place}[{i}]", found)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            flatten(item, _joined(place, str(key)), found)
+    elif isinstance(value, slice):
+        flatten([value.start, value.stop, value.step], place, found)
+
+
+def substitute(value: Any, replace: Callable[[Tensor], Tensor]) -> Any:
+    """Rebuild a nested result with its tensors replaced; containers of unknown classes are left as they are."""
+    if isinstance(value, Tensor):
+        return replace(value)
+    if type(value) is list:
+        return [substitute(item, replace) for item in value]
+    if isinstance(value, tuple):
+        items = [substitute(item, replace) for item in value]
+        if hasattr(value, "_make"):
+            return value._make(items)
+        return type(value)(items)
+    if type(value) is dict:
+        return {key: substitute(item, replace) for key, item in value.items()}
+    return value
+
+
+def _joined(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
