@@ -8,12 +8,12 @@ import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import msgspec
 
 from modeldiagrams.cache import TRACE_OPTIONS, Cache, graph_key, picture_key
-from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError
 from modeldiagrams.graph import Graph
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, view_of
@@ -24,6 +24,7 @@ __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
 _log = logging.getLogger(__name__)
 
+_KINDS: dict[type[ModelDiagramsError], Literal["option", "render"]] = {OptionError: "option", RenderError: "render"}
 _CONTENT_OPTIONS = (*TRACE_OPTIONS, "depth", "expand", "direction")
 
 
@@ -88,7 +89,8 @@ class Maker:
             )
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
-            return msgspec.structs.replace(diagram, problem=_problem(error))
+            kind = _KINDS.get(type(error), "worker")
+            return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error)))
 
     def close(self) -> None:
         """End the tracing process."""
@@ -100,7 +102,7 @@ class Maker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read(self, options: Options) -> _Traced:
+    def _read(self, options: Options) -> _Traced | Refused:
         """Read a graph file."""
         for name in TRACE_OPTIONS[1:]:
             if getattr(options, name) is not None:
@@ -110,9 +112,12 @@ class Maker:
             content = path.read_bytes()
             return _Traced(graph=deserialize(content), content=content, sources=(str(path),))
         except OSError as error:
-            raise GraphError(options.model, f"expected a readable graph file: {error.strerror or error}") from error
+            problem = f"expected a readable graph file: {error.strerror or error}"
         except GraphError as error:
-            raise GraphError(f"{options.model}: {error.place}", str(error).removeprefix(f"{error.place}: ")) from error
+            problem = str(error)
+        # the name as the author wrote it: no message shows where on a machine the documentation lies
+        problem = f"{options.model}: {problem}"
+        return Refused(problem=Problem(kind="graph-file", message=problem), sources=(str(path),))
 
     def _trace(self, options: Options) -> _Traced | Refused:
         """Take a graph from the cache, or trace it."""
@@ -168,16 +173,3 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
     message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
     return Problem(kind="forward", message=message, frames=frames)
-
-
-def _problem(error: ModelDiagramsError) -> Problem:
-    match error:
-        case OptionError():
-            return Problem(kind="option", message=str(error))
-        case GraphError():
-            return Problem(kind="graph-file", message=str(error))
-        case RenderError():
-            return Problem(kind="render", message=str(error))
-        case WorkerError():
-            return Problem(kind="worker", message=str(error))
-    raise error

@@ -88,6 +88,13 @@ class Forks(Model):
         return super().forward(x)
 
 
+class TakesMap(nn.Module):
+    """Keys are integers."""
+
+    def forward(self, batch):
+        return batch[0] + batch[1]
+
+
 class NoInputs(nn.Module):
     def forward(self):
         return torch.ones(2)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import logging
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams import cache as cache_module
+from modeldiagrams.cache import Cache, graph_key, picture_key
+from modeldiagrams.errors import OptionError
+from modeldiagrams.options import Options
+from modeldiagrams.render import Picture, View
+from modeldiagrams.serialize import serialize
+
+PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={"expanded": ["a"]})
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "model.py"
+    file.write_text("first = 1\n")
+    return file
+
+
+def test_a_graph_comes_back_with_its_bytes_and_sources(cache, source):
+    content = serialize(small_graph())
+    cache.add_graph("key", content, [str(source)])
+    cached = cache.graph("key")
+    assert (cached.graph, cached.content, cached.sources) == (small_graph(), content, (str(source),))
+    assert cache.graph("other") is None
+
+
+def test_a_changed_source_makes_the_entry_invalid_and_its_return_valid_again(cache, source):
+    cache.add_graph("key", serialize(small_graph()), [str(source)])
+    source.write_text("second = 2\n")
+    assert cache.graph("key") is None
+    source.write_text("first = 1\n")
+    assert cache.graph("key") is not None
+    source.unlink()
+    assert cache.graph("key") is None
+
+
+def test_a_picture_comes_back(cache):
+    cache.add_picture("key", PICTURE)
+    assert cache.picture("key") == PICTURE
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"sources": {}, "graph": {"format": "other"}}', b"\xff\xfe"])
+def test_a_corrupt_entry_is_discarded_with_a_debug_message(cache, tmp_path, caplog, content):
+    caplog.set_level(logging.DEBUG)
+    cache.add_graph("key", serialize(small_graph()), [])
+    (path,) = (tmp_path / "cache").iterdir()
+    path.write_bytes(content)
+    assert cache.graph("key") is None
+    assert not path.exists()
+    assert "was discarded" in caplog.text
+    assert caplog.records[0].levelno == logging.DEBUG
+
+
+def test_a_cache_that_can_not_be_written_does_not_stop_the_build(tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    (tmp_path / "file").write_text("")
+    Cache(tmp_path / "file").add_picture("key", PICTURE)
+    assert "was not written" in caplog.text
+
+
+def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_path, monkeypatch):
+    options = Options(model="mypkg.Model", kwargs={"a": 1})
+    key = graph_key(options, tmp_path)
+    same = [msgspec.structs.replace(options, depth=2, caption="Text", width="3px", class_="wide")]
+    different = [
+        Options(model="mypkg.Model2", kwargs={"a": 1}),
+        Options(model="mypkg.Model", kwargs={"a": 2}),
+        Options(model="mypkg.Model", kwargs={"a": 1}, args=[]),
+        Options(model="mypkg.Model", config={"a": 1}),
+        Options(model="mypkg.Model", inputs={"a": 1}),
+        Options(model="mypkg.Model", kwargs={"a": 1}, inputs_from="mypkg.batch"),
+        Options(model="mypkg.Model", kwargs={"a": {1: 2}}),
+        Options(model="mypkg.Model", kwargs={"a": {"1": 2}}),
+    ]
+    assert {graph_key(other, tmp_path) for other in same} == {key}
+    assert len({key, *(graph_key(other, tmp_path) for other in different)}) == len(different) + 1
+    assert graph_key(options, tmp_path / "other") != key
+    monkeypatch.setattr(cache_module, "_version", {"torch": "9.9"}.get)
+    assert graph_key(options, tmp_path) != key
+
+
+def test_an_option_that_is_not_plain_data_is_named(tmp_path):
+    with pytest.raises(OptionError, match="option 'args': expected plain data"):
+        graph_key(Options(model="mypkg.Model", args=[object()]), tmp_path)
+
+
+def test_a_picture_depends_on_graph_view_and_viewer(monkeypatch):
+    monkeypatch.setattr(cache_module, "viewer_digest", lambda: "1")
+    keys = {
+        picture_key(b"a", View()),
+        picture_key(b"b", View()),
+        picture_key(b"a", View(depth=1)),
+        picture_key(b"a", View(expand=["x"])),
+        picture_key(b"a", View(direction="LR")),
+    }
+    monkeypatch.setattr(cache_module, "viewer_digest", lambda: "2")
+    assert len(keys | {picture_key(b"a", View())}) == 6

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from modeldiagrams.errors import RenderError, WorkerError
+from modeldiagrams.options import parse_options
+from modeldiagrams.render import View
+from modeldiagrams.serialize import deserialize
+from modeldiagrams.worker import Refused, Traced, Worker
+
+from .conftest import PROJECT
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """One process for all tests: importing torch is what costs."""
+    with Worker() as worker:
+        yield worker
+
+
+def trace(worker, model, inputs="[1, 4]", **options):
+    return worker.trace(parse_options({"model": model, "inputs": inputs, **options}), [PROJECT])
+
+
+def test_a_trace_gives_the_graph_and_the_sources(worker):
+    answer = trace(worker, "mypkg.Model")
+    assert isinstance(answer, Traced)
+    assert deserialize(answer.graph).status.state == "complete"
+    assert str(PROJECT / "mypkg" / "models.py") in answer.sources
+    assert all(source.startswith(str(PROJECT)) for source in answer.sources)
+
+
+def test_the_process_is_reused_and_a_second_trace_gives_the_same_bytes(worker):
+    first = trace(worker, "mypkg.Model")
+    process = worker._process
+    assert trace(worker, "mypkg.Model").graph == first.graph
+    assert worker._process is process
+
+
+def test_integer_keys_and_assumptions_come_across(worker):
+    answer = trace(worker, "mypkg.models.TakesMap", inputs="{batch: {0: [1, 4], 1: [1, 4]}}")
+    assert deserialize(answer.graph).status.error is None
+    graph = deserialize(worker.trace(parse_options({"model": "mypkg.models.Configured"}), [PROJECT]).graph)
+    assert [item.subject for item in graph.assumptions] == ["config", "inputs.input_ids"]
+
+
+def test_a_wrong_model_is_an_answer_with_kind_frames_and_sources(worker):
+    answer = trace(worker, "mypkg.models.RaisesInInit")
+    assert isinstance(answer, Refused)
+    assert answer.problem.kind == "model"
+    assert answer.problem.frames[-1].startswith("mypkg/models.py:")
+    assert str(PROJECT / "mypkg" / "models.py") in answer.sources
+
+
+def test_wrong_inputs_are_told_from_a_wrong_model(worker):
+    assert trace(worker, "mypkg.Model", inputs="{y: [1, 4]}").problem.kind == "inputs"
+
+
+def test_what_a_model_prints_is_captured_and_it_can_read_nothing(worker):
+    answer = trace(worker, "mypkg.models.Chatty")
+    assert deserialize(answer.graph).status.state == "complete"
+    for line in ("print says hello", "stderr says hello", "fd 1 says hello"):
+        assert line in worker.output
+    trace(worker, "mypkg.Model")
+    assert worker.output == ""
+
+
+def test_a_child_forked_by_a_model_does_not_answer(worker):
+    answer = trace(worker, "mypkg.models.Forks")
+    assert deserialize(answer.graph).status.state == "complete"
+    assert isinstance(trace(worker, "mypkg.Model"), Traced)
+
+
+def test_a_death_is_one_sentence_and_the_next_request_starts_anew(worker):
+    with pytest.raises(WorkerError) as caught:
+        trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]")
+    message = str(caught.value)
+    assert message.startswith(
+        "tracing mypkg.models.Dies ended the tracing process with exit status 7; its last output:\n"
+    )
+    assert "last words" in message
+    assert isinstance(trace(worker, "mypkg.Model"), Traced)
+
+
+def test_an_edited_source_is_traced_anew(worker, tmp_path):
+    source = tmp_path / "edited.py"
+    source.write_text("from torch import nn\n\nclass Model(nn.Linear):\n    pass\n")
+    options = parse_options({"model": "edited.Model", "args": "[4, 4]", "inputs": "[1, 4]"})
+    first = worker.trace(options, [tmp_path])
+    source.write_text(
+        "from torch import nn\n\nclass Model(nn.Linear):\n"
+        "    def forward(self, x):\n        return super().forward(x).tanh()\n"
+    )
+    second = worker.trace(options, [tmp_path])
+    assert b"tanh" not in first.graph
+    assert b"tanh" in second.graph
+
+
+def test_a_graph_that_can_not_be_drawn_is_a_render_error(worker):
+    with pytest.raises(RenderError) as caught:
+        worker.render(b'{"nonsense": 1}', View())
+    assert len(str(caught.value)) < 500
+
+
+def test_a_request_that_takes_too_long_is_stopped():
+    with Worker(timeout=0.2) as worker, pytest.raises(WorkerError, match=r"took longer than 0\.2 s and was stopped"):
+        trace(worker, "mypkg.models.Hangs")
+
+
+def test_closing_kills_the_whole_group():
+    worker = Worker()
+    with pytest.raises(RenderError):
+        worker.render(b"{}", View())
+    process = worker._process._child
+    worker.close()
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    worker.close()
+
+
+def test_a_forked_child_starts_its_own_and_leaves_the_parents_alone(worker):
+    trace(worker, "mypkg.Model")
+    before = worker._process
+    pid = os.fork()
+    if pid == 0:
+        try:
+            trace(worker, "mypkg.nothing")
+            own = worker._process._child
+            fine = worker._process is not before
+            worker.close()
+            os._exit(0 if fine and own.returncode == -signal.SIGKILL else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert isinstance(trace(worker, "mypkg.Model"), Traced)
+    assert worker._process is before
+
+
+def test_the_process_ends_when_its_owner_is_gone():
+    script = (
+        "import os, signal\nfrom modeldiagrams.errors import RenderError\n"
+        "from modeldiagrams.worker import Worker\nfrom modeldiagrams.render import View\n"
+        "worker = Worker()\ntry:\n    worker.render(b'{}', View())\nexcept RenderError:\n    pass\n"
+        "print(worker._process._child.pid, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    owner = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    pid = int(owner.stdout)
+    deadline = time.monotonic() + 10
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid):
+    """Whether a process is there and more than a zombie that nobody waits for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
