@@ -132,3 +132,155 @@ export interface Graph {
   assumptions: { subject: string; value: string; reason: string }[];
   provenance: { modeldiagrams: string; torch?: string | null; python?: string | null };
 }
+
+/** The root module's call has no node; its contents are found under this id. */
+export const ROOT = "";
+
+/** A tensor on its way inside one container: from a child or the border (null) to a child or the border. */
+export interface Link {
+  from: string | null;
+  to: string | null;
+  tensor: string;
+  /** The same tensor as `from` and `to` know it inside: other ids only where a rolled block stands for its repeats. */
+  fromPort: string;
+  toPort: string;
+  flow: Flow;
+}
+
+/** What happens directly inside one container; independent of what is expanded. */
+export interface Contents {
+  /** Ids in execution order. */
+  children: string[];
+  links: Link[];
+  /** Tensors that enter or leave through the border, each once, in order of first use. */
+  inputs: string[];
+  outputs: string[];
+}
+
+/** A graph, prepared for questions. Made once per graph. */
+export interface GraphIndex {
+  graph: Graph;
+  nodes: Map<string, GraphNode>;
+  /** Node id → place in execution order. */
+  order: Map<string, number>;
+  /** Node id → id of the container, `ROOT` at the top. */
+  holder: Map<string, string>;
+  /** Container id → what is directly inside. Only modules with something inside, and the root, are containers. */
+  contents: Map<string, Contents>;
+  /** Tensor id → id of the node that makes it. */
+  producer: Map<string, string>;
+}
+
+const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [] };
+
+/** What is directly inside a container; nothing for a leaf. */
+export function contentsOf(index: GraphIndex, id: string): Contents {
+  return index.contents.get(id) ?? NOTHING;
+}
+
+/** Prepare a graph: children in order, and for every container the links inside it. */
+export function index(graph: Graph): GraphIndex {
+  const result: GraphIndex = {
+    graph,
+    nodes: new Map(graph.nodes.map((node) => [node.id, node])),
+    order: new Map(graph.nodes.map((node, i) => [node.id, i])),
+    holder: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy[node.id] ?? ROOT])),
+    contents: new Map([[ROOT, emptyContents()]]),
+    producer: new Map(),
+  };
+  for (const node of graph.nodes) {
+    childrenOf(result, result.holder.get(node.id) ?? ROOT).push(node.id);
+    for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
+      result.producer.set(tensor, node.id);
+    }
+  }
+  addLinks(result);
+  return result;
+}
+
+function emptyContents(): Contents {
+  return { children: [], links: [], inputs: [], outputs: [] };
+}
+
+function childrenOf(result: GraphIndex, id: string): string[] {
+  let contents = result.contents.get(id);
+  if (contents === undefined) {
+    contents = emptyContents();
+    result.contents.set(id, contents);
+  }
+  return contents.children;
+}
+
+/** Cut every edge at the borders it crosses: one link in each container on the way, one per tensor and pair of ends. */
+function addLinks(result: GraphIndex): void {
+  const links = new Map<string, Map<string, Link>>();
+  for (const node of result.graph.nodes) {
+    for (const edge of result.graph.adjacency[node.id] ?? []) {
+      for (const [container, from, to] of crossings(result, node.id, edge.to)) addLink(links, container, from, to, edge);
+    }
+  }
+  for (const [container, found] of links) {
+    const contents = contentsOf(result, container);
+    contents.links = [...found.values()];
+    contents.inputs = distinct(contents.links.filter((link) => link.from === null));
+    contents.outputs = distinct(contents.links.filter((link) => link.to === null));
+  }
+}
+
+function distinct(links: Link[]): string[] {
+  return [...new Set(links.map((link) => link.tensor))];
+}
+
+function addLink(
+  links: Map<string, Map<string, Link>>,
+  container: string,
+  from: string | null,
+  to: string | null,
+  edge: Edge,
+): void {
+  let inside = links.get(container);
+  if (inside === undefined) {
+    inside = new Map();
+    links.set(container, inside);
+  }
+  const key = JSON.stringify([from, to, edge.tensor]);
+  const flow = edge.flow ?? "data";
+  const known = inside.get(key);
+  if (known === undefined) {
+    inside.set(key, { from, to, tensor: edge.tensor, fromPort: edge.tensor, toPort: edge.tensor, flow });
+  } else if (flow === "data") {
+    known.flow = "data";
+  }
+}
+
+type Crossing = [container: string, from: string | null, to: string | null];
+
+/** The containers an edge runs through, from its source outwards to the common one and inwards to its target. */
+function crossings(result: GraphIndex, source: string, target: string): Crossing[] {
+  const up = ancestors(result, source);
+  const down = ancestors(result, target);
+  // both lists end with ROOT: drop what is common to find where they part
+  let common = 1;
+  while (common < up.length && common < down.length && up[up.length - 1 - common] === down[down.length - 1 - common]) {
+    common += 1;
+  }
+  const outer = up[up.length - common] ?? ROOT;
+  const outwards = [source, ...up.slice(0, up.length - common)];
+  const inwards = [target, ...down.slice(0, down.length - common)];
+  const found: Crossing[] = [];
+  for (let i = 0; i + 1 < outwards.length; i += 1) found.push([outwards[i + 1] ?? ROOT, outwards[i] ?? null, null]);
+  found.push([outer, outwards[outwards.length - 1] ?? null, inwards[inwards.length - 1] ?? null]);
+  for (let i = inwards.length - 1; i > 0; i -= 1) found.push([inwards[i] ?? ROOT, null, inwards[i - 1] ?? null]);
+  return found;
+}
+
+/** Containers that hold a node, innermost first, `ROOT` last. */
+export function ancestors(result: GraphIndex, id: string): string[] {
+  const found: string[] = [];
+  let at = id;
+  while (at !== ROOT) {
+    at = result.holder.get(at) ?? ROOT;
+    found.push(at);
+  }
+  return found;
+}

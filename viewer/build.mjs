@@ -1,0 +1,69 @@
+/**
+ * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
+ *
+ *   model-graph.js   the widget            static.js  the core for the embedded V8
+ *   viz.js           Graphviz, loaded late  model-graph.css, third-party-notices.txt
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, transform } from "esbuild";
+import { notices } from "./notices.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const output = resolve(process.argv[2] ?? join(here, "../src/modeldiagrams/static"));
+
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  charset: "ascii",
+  legalComments: "none",
+  logLevel: "warning",
+  metafile: true,
+  write: false,
+};
+
+/** Sets a factory; nothing starts before the widget asks for it. */
+const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
+
+const bundles = [
+  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022" },
+  { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
+  // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
+  { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },
+];
+
+/** A style sheet, minified. */
+async function minified(file) {
+  const { code } = await transform(readFileSync(file, "utf8"), { loader: "css", minify: true, target: "chrome111" });
+  return code;
+}
+
+/** `import style from "./x.css"` gives the sheet as text: the widget adopts it in its shadow root. */
+const styleAsText = {
+  name: "style-as-text",
+  setup: ({ onLoad }) => onLoad({ filter: /\.css$/ }, async ({ path }) => ({ contents: await minified(path), loader: "text" })),
+};
+
+/** One sheet for the page and, by `STYLE`, for the widget's shadow root. */
+async function style() {
+  const sources = ["src/picture.css", "src/style.css"].map((file) => readFileSync(join(here, file), "utf8"));
+  const { code } = await transform(sources.join("\n"), { loader: "css", minify: true, target: "chrome111" });
+  writeFileSync(join(output, "model-graph.css"), code);
+  common.define = { STYLE: JSON.stringify(code) };
+}
+
+async function bundle({ name, ...options }) {
+  const result = await build({ ...common, ...options, outfile: name, plugins: [styleAsText] });
+  const script = result.outputFiles.find((file) => file.path.endsWith(name));
+  writeFileSync(join(output, name), script.contents);
+  return Object.keys(result.metafile.inputs).filter((input) => input.includes("node_modules/"));
+}
+
+mkdirSync(output, { recursive: true });
+await style();
+const inputs = [];
+for (const entry of bundles) inputs.push(...(await bundle(entry)));
+writeFileSync(join(output, "third-party-notices.txt"), notices(inputs));

@@ -1,0 +1,88 @@
+/** Sizes of what is drawn: one type scale, one grid. Layout reserves by these, drawing fills them. */
+import { fitText, textWidth } from "./text.js";
+import type { Item } from "./view.js";
+
+export const GRID = 4;
+export const NAME_SIZE = 12;
+export const DETAIL_SIZE = 11;
+export const LABEL_SIZE = 10;
+/** A glyph's circle. */
+export const GLYPH = 24;
+/** Cards that peek out below a rolled block, and by how much each. */
+export const STACK_CARDS = 2;
+export const STACK_STEP = 4;
+/** Room for the sign that says a box can be opened. */
+export const CHEVRON = 16;
+
+const MAX_TEXT = 240;
+const PADDING = 12;
+const ONE_LINE = 28;
+const TWO_LINES = 44;
+const MIN_WIDTH = 48;
+const BADGE_PADDING = 6;
+const GAP = 8;
+
+/** The words of a box as they fit. */
+export function boxWords(item: Item): { name: string; detail: string } {
+  return {
+    name: fitText(item.name, NAME_SIZE, MAX_TEXT, true),
+    detail: fitText(item.detail, DETAIL_SIZE, MAX_TEXT),
+  };
+}
+
+/** `×12`, or nothing. */
+export function badge(item: Item): string {
+  return item.times > 1 ? `×${item.times}` : "";
+}
+
+/** Width of the badge's pill; 0 where there is none. */
+export function badgeWidth(item: Item): number {
+  const text = badge(item);
+  return text === "" ? 0 : Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING;
+}
+
+/** Ops say everything in one line; modules have a name and a class. */
+export function isTwoLines(item: Item): boolean {
+  return item.detail !== "" && item.kind !== "op";
+}
+
+/** Size of an item that is not expanded. */
+export function boxSize(item: Item): { width: number; height: number } {
+  if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
+  const { name, detail } = boxWords(item);
+  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + (item.times > 1 ? GAP + badgeWidth(item) : 0);
+  const below = textWidth(detail, DETAIL_SIZE);
+  const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
+  const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
+  const height = (isTwoLines(item) ? TWO_LINES : ONE_LINE) + (item.times > 1 ? STACK_CARDS * STACK_STEP : 0);
+  return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
+}
+
+/** Round up to a multiple. */
+export function ceilTo(value: number, step: number): number {
+  return Math.ceil(value / step) * step;
+}
+
+// -- titles of expanded containers ------------------------------------------------------------------------------------
+
+export const TITLE_LINE = 16;
+/** Above, below and at the left of a title. */
+export const TITLE_PADDING = 8;
+
+/** A container's title: on one line where that fits, else name above detail. */
+export interface TitleLines {
+  lines: 1 | 2;
+  width: number;
+}
+
+/** The two forms a title can take; the signs for closing and `×12` belong to the first line. */
+export function titleForms(item: Item): [TitleLines, TitleLines] {
+  const { name, detail } = boxWords(item);
+  const first = CHEVRON + textWidth(name, NAME_SIZE, true) + (item.times > 1 ? GAP + badgeWidth(item) : 0);
+  const second = textWidth(detail, DETAIL_SIZE);
+  const one = detail === "" ? first : first + GAP + second;
+  return [
+    { lines: 1, width: Math.ceil(one) },
+    { lines: detail === "" ? 1 : 2, width: Math.ceil(Math.max(first, CHEVRON + second)) },
+  ];
+}

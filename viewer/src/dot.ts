@@ -1,0 +1,160 @@
+/** Asks dot for ranks, order and places across the flow. The only file that knows viz-js. */
+import type { Attributes, Edge, Graph, HTMLString, Node, Viz } from "@viz-js/viz";
+import type { Plan, Slot } from "./plan.js";
+import { BORDER } from "./view.js";
+
+export type { Viz };
+
+/** Where dot (or its stand-in) put things; `across` are centres, ranks count from 0. */
+export interface Ranking {
+  rank: number[];
+  across: number[];
+  inputs: number[];
+  outputs: number[];
+}
+
+const POINTS_PER_INCH = 72;
+/** Ports are table cells with whole numbers of points: finer units keep wires straight to a fifth of a px. */
+const FINE = 5;
+/** Table cells end here. */
+const MAX_CELL = 65000;
+/** Heights given to dot are tiny: rows get their real heights later, so a tall child costs nothing. */
+const FLAT = 0.05;
+const NODE_GAP = 28;
+const TRUNK_WEIGHT = 30;
+/** dot's effort grows with this factor times the number of nodes; it bounds its slowest phases. */
+const EFFORT = 4;
+
+/** Rank and place the items of a plan. Throws where dot fails. */
+export function rankByDot(plan: Plan, viz: Viz): Ranking {
+  const fine = fineness(plan);
+  const result = viz.render(dotGraph(plan, fine), { format: "json0", engine: "dot" });
+  if (result.status !== "success") throw new Error(result.errors.map((error) => error.message).join("; "));
+  return readAnswer(plan, JSON.parse(result.output), fine);
+}
+
+/** Points per px. */
+function fineness(plan: Plan): number {
+  const widest = Math.max(1, ...plan.slots.map((slot) => slot.low + slot.high));
+  return Math.min(FINE, MAX_CELL / widest);
+}
+
+function dotGraph(plan: Plan, fine: number): Graph {
+  return {
+    directed: true,
+    graphAttributes: {
+      splines: false,
+      nodesep: (NODE_GAP * fine) / POINTS_PER_INCH,
+      ranksep: 0.1,
+      nslimit: EFFORT,
+      nslimit1: EFFORT,
+    },
+    nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
+    nodes: plan.slots.map((slot, i) => ({ name: `n${i}`, attributes: slotAttributes(slot, fine) })),
+    edges: plan.wires.flatMap((wire): Edge[] => {
+      if (wire.rail) return [];
+      const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
+      return [{ ...edge, attributes: wireAttributes(plan, wire.from, wire.fromPort, wire.to, wire.toPort, wire.trunk) }];
+    }),
+    subgraphs: [portRow("source", "i", plan.inputs), portRow("sink", "o", plan.outputs)],
+  };
+}
+
+function portRow(rank: "source" | "sink", letter: string, count: number): { graphAttributes: Attributes; nodes: Node[] } {
+  const nodes = Array.from({ length: count }, (_, i) => ({
+    name: `${letter}${i}`,
+    attributes: { shape: "point", width: 0.02, height: 0.02 },
+  }));
+  return { graphAttributes: { rank }, nodes };
+}
+
+function tailOf(from: number, port: number): string {
+  return from === BORDER ? `i${port}` : `n${from}`;
+}
+
+function headOf(to: number, port: number): string {
+  return to === BORDER ? `o${port}` : `n${to}`;
+}
+
+function wireAttributes(
+  plan: Plan,
+  from: number,
+  fromPort: number,
+  to: number,
+  toPort: number,
+  trunk: boolean,
+): Attributes {
+  const tail = plan.slots[from]?.ports && fromPort >= 0 ? `o${fromPort}:s` : "s";
+  const head = plan.slots[to]?.ports && toPort >= 0 ? `i${toPort}:n` : "n";
+  return { tailport: tail, headport: head, ...(trunk ? { weight: TRUNK_WEIGHT } : {}) };
+}
+
+function slotAttributes(slot: Slot, fine: number): Attributes {
+  const across = 2 * Math.max(slot.low, slot.high);
+  const { ports } = slot;
+  if (ports === null || ports.inputs.length + ports.outputs.length === 0) {
+    return { width: (across * fine) / POINTS_PER_INCH };
+  }
+  return { shape: "plain", fixedsize: false, label: portTable(slot.across, ports.inputs, ports.outputs, fine) };
+}
+
+const TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">';
+
+/** A table as wide as the item, with a cell at each port: input ports in its first row, output ports in its last. */
+function portTable(across: number, inputs: number[], outputs: number[], fine: number): HTMLString {
+  const width = Math.round(across * fine);
+  const body = `<TR><TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"></TD></TR>`;
+  const html = `${TABLE}<TR><TD>${cells(inputs, "i", width, fine)}</TD></TR>${body}<TR><TD>${cells(outputs, "o", width, fine)}</TD></TR></TABLE>`;
+  return { html };
+}
+
+function cells(offsets: number[], letter: string, width: number, fine: number): string {
+  const ports = offsets.map((offset, i) => ({ at: Math.round(offset * fine), i })).sort((a, b) => a.at - b.at);
+  let end = 0;
+  let row = "";
+  for (const { at, i } of ports) {
+    const start = Math.max(end, at - 1);
+    if (start > end) row += cell(start - end, "");
+    row += cell(2, ` PORT="${letter}${i}"`);
+    end = start + 2;
+  }
+  if (end < width) row += cell(width - end, "");
+  return `${TABLE}<TR>${row}</TR></TABLE>`;
+}
+
+function cell(width: number, port: string): string {
+  return `<TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"${port}></TD>`;
+}
+
+// -- dot's answer -----------------------------------------------------------------------------------------------------
+
+interface Answer {
+  objects?: { name: string; pos?: string }[];
+}
+
+function readAnswer(plan: Plan, answer: Answer, fine: number): Ranking {
+  const along: number[] = [];
+  const ranking: Ranking = { rank: [], across: [], inputs: [], outputs: [] };
+  for (const { name, pos } of answer.objects ?? []) {
+    if (pos === undefined) continue;
+    const place = Number(name.slice(1));
+    const [x = 0, y = 0] = pos.split(",").map(Number);
+    if (name.startsWith("n")) {
+      ranking.across[place] = Math.round(x / fine);
+      along[place] = y;
+    } else {
+      const ports = name.startsWith("i") ? ranking.inputs : ranking.outputs;
+      ports[place] = Math.round(x / fine);
+    }
+  }
+  if (along.length !== plan.slots.length) throw new Error("dot left out an item");
+  ranking.rank = ranksOf(along);
+  return ranking;
+}
+
+/** dot's y runs upwards; equal y is one rank. */
+function ranksOf(along: number[]): number[] {
+  const levels = [...new Set(along)].sort((a, b) => b - a);
+  const ranks = new Map(levels.map((level, i) => [level, i]));
+  return along.map((level) => ranks.get(level) ?? 0);
+}

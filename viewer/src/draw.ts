@@ -1,0 +1,247 @@
+/** Layout → SVG text. Colours, fonts and strokes are in picture.css; here are shapes and classes only. */
+import {
+  badge,
+  badgeWidth,
+  boxWords,
+  CHEVRON,
+  GLYPH,
+  isTwoLines,
+  NAME_SIZE,
+  STACK_CARDS,
+  STACK_STEP,
+  TITLE_LINE,
+} from "./box.js";
+import type { Glyph } from "./families.js";
+import type { Box, Geometry, Label, Layout, Placed, Title } from "./layout.js";
+import { textWidth } from "./text.js";
+import type { Frame, Item, Wire } from "./view.js";
+
+const RADIUS = 6;
+const CORNER = 8;
+const GAP = 8;
+/** An arrowhead's length and half width. */
+const ARROW = [6, 3.5] as const;
+/** How far an arrow's tip stays off what it points at. */
+const TIP = 1;
+
+/** The whole picture as an `<svg>` element. */
+export function draw(layout: Layout): string {
+  const { width, height } = layout;
+  const size = `viewBox="0 0 ${num(width)} ${num(height)}" width="${num(width)}" height="${num(height)}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}>${inside(layout.root)}</svg>`;
+}
+
+/** What is in a container: wires below, items above them, labels on top. */
+function inside(placed: Placed): string {
+  const { frame, geometry } = placed;
+  const items = frame.items.map((item, i) => drawItem(item, geometry.boxes[i], placed.inner[i] ?? null));
+  const labels = geometry.labels.map((label) => drawLabel(label, frame.wires[label.wire]));
+  return `<g class="mg-edges">${drawWires(frame, geometry)}</g>${items.join("")}${labels.join("")}`;
+}
+
+function drawItem(item: Item, box: Box | undefined, inner: Placed | null): string {
+  if (box === undefined) return "";
+  const place = `transform="translate(${num(box.x)} ${num(box.y)})"`;
+  if (inner === null) return drawBox(item, box, place);
+  const classes = ["mg-module", "mg-expanded", `mg-family-${item.family}`, ...item.marks.map((mark) => `mg-${mark}`)];
+  const open = item.kind === "group" ? "" : ' aria-expanded="true"';
+  const cards = item.times > 1 ? panelCards(box) : "";
+  const panel = `<rect class="mg-panel" width="${num(box.width)}" height="${num(box.height)}" rx="${CORNER}"/>`;
+  const title = inner.geometry.title === null ? "" : drawTitle(item, box, inner.geometry.title);
+  return `<g class="${classes.join(" ")}" data-id="${escape(item.id)}"${open} ${place}>${cards}${panel}${inside(inner)}${title}</g>`;
+}
+
+// -- boxes ------------------------------------------------------------------------------------------------------------
+
+function drawBox(item: Item, box: Box, place: string): string {
+  const classes = ["mg-node", `mg-kind-${item.kind}`, `mg-family-${item.family}`, ...item.marks.map((mark) => `mg-${mark}`)];
+  if (item.glyph !== null) classes.push("mg-glyph");
+  const closed = item.expandable ? ' aria-expanded="false"' : "";
+  const shape = item.glyph === null ? drawRect(item, box) + drawWords(item, box) : drawGlyph(item.glyph);
+  const hint = item.glyph === null ? "" : `<title>${escape(item.name)}</title>`;
+  return `<g class="${classes.join(" ")}" data-id="${escape(item.id)}"${closed} ${place}>${hint}${shape}</g>`;
+}
+
+function drawRect(item: Item, box: Box): string {
+  const stack = item.times > 1 ? STACK_CARDS * STACK_STEP : 0;
+  const height = box.height - stack;
+  const rounding = item.kind === "input" || item.kind === "output" ? height / 2 : RADIUS;
+  let cards = "";
+  for (let card = stack > 0 ? STACK_CARDS : 0; card > 0; card -= 1) {
+    const inset = card * STACK_STEP;
+    const size = `width="${num(box.width - 2 * inset)}" height="${num(height)}"`;
+    cards += `<rect class="mg-card" x="${inset}" y="${inset}" ${size} rx="${RADIUS}"/>`;
+  }
+  return `${cards}<rect class="mg-box" width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"/>`;
+}
+
+/** The cards behind a rolled panel, peeking out at its right and lower edge. */
+function panelCards(box: Box): string {
+  const path = (step: number) =>
+    `M${num(box.width)} ${step + CORNER}h${step}V${num(box.height + step)}H${step + CORNER}v${-step}`;
+  return `<path class="mg-cards" d="${path(3)}${path(6)}"/>`;
+}
+
+function drawWords(item: Item, box: Box): string {
+  const { name, detail } = boxWords(item);
+  const chevron = item.expandable ? CHEVRON : 0;
+  const middle = (box.width - chevron) / 2;
+  const height = box.height - (item.times > 1 ? STACK_CARDS * STACK_STEP : 0);
+  const sign = item.expandable ? drawSign(box.width - CHEVRON, height / 2, false) : "";
+  if (!isTwoLines(item)) {
+    const more = detail === "" ? "" : ` <tspan class="mg-detail">${escape(detail)}</tspan>`;
+    return `<text class="mg-name" x="${num(middle)}" y="${num(height / 2 + 4)}">${escape(name)}${more}</text>${sign}`;
+  }
+  const pill = badgeWidth(item);
+  const nameWidth = textWidth(name, NAME_SIZE, true);
+  const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
+  const badgeAt = nameMiddle + nameWidth / 2 + GAP;
+  const lines = `<text class="mg-name" x="${num(nameMiddle)}" y="19">${escape(name)}</text>`;
+  return `${lines}${drawBadge(item, badgeAt, 7)}<text class="mg-detail" x="${num(middle)}" y="35">${escape(detail)}</text>${sign}`;
+}
+
+function drawBadge(item: Item, x: number, y: number): string {
+  const width = badgeWidth(item);
+  if (width === 0) return "";
+  const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
+  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escape(badge(item))}</text>`;
+  return `<g class="mg-repeat" data-run="${escape(item.id)}">${rect}${text}</g>`;
+}
+
+/** The sign for opening (+) or closing (−). */
+function drawSign(x: number, y: number, open: boolean): string {
+  const upright = open ? "" : `M${num(x + 4)} ${num(y - 4)}v8`;
+  return `<path class="mg-sign" d="M${num(x)} ${num(y)}h8${upright}"/>`;
+}
+
+const SLANT = 4.2;
+const STROKES: Readonly<Record<Glyph, string>> = {
+  add: "M-6 0h12M0 -6v12",
+  sub: "M-6 0h12",
+  mul: `M${-SLANT} ${-SLANT}L${SLANT} ${SLANT}M${-SLANT} ${SLANT}L${SLANT} ${-SLANT}`,
+  div: `M${-SLANT} ${SLANT}L${SLANT} ${-SLANT}`,
+  cat: "M-2.5 -6v12M2.5 -6v12",
+};
+
+function drawGlyph(glyph: Glyph): string {
+  const radius = GLYPH / 2;
+  return `<circle class="mg-box" cx="${radius}" cy="${radius}" r="${radius - 1}"/><path class="mg-strokes" transform="translate(${radius} ${radius})" d="${STROKES[glyph]}"/>`;
+}
+
+// -- titles -----------------------------------------------------------------------------------------------------------
+
+function drawTitle(item: Item, box: Box, title: Title): string {
+  const { name, detail } = boxWords(item);
+  const x = title.x + (item.kind === "group" ? 0 : CHEVRON);
+  const base = title.y + 13;
+  const nameEnd = x + textWidth(name, NAME_SIZE, true) + GAP;
+  const pill = badgeWidth(item);
+  const below = title.lines === 2;
+  const detailX = below ? x : nameEnd + (pill === 0 ? 0 : pill + GAP);
+  const detailY = below ? base + TITLE_LINE : base;
+  const sign = item.kind === "group" ? "" : drawSign(title.x, base - 4, true);
+  const hit = `<rect class="mg-hit" width="${num(box.width)}" height="${num(title.y + title.height)}"/>`;
+  const second = detail === "" ? "" : `<text class="mg-detail" x="${num(detailX)}" y="${num(detailY)}">${escape(detail)}</text>`;
+  return `<g class="mg-header">${hit}${sign}<text class="mg-name" x="${num(x)}" y="${num(base)}">${escape(name)}</text>${drawBadge(item, nameEnd, title.y + 1)}${second}</g>`;
+}
+
+// -- wires ------------------------------------------------------------------------------------------------------------
+
+/** One path per tensor, so that branches share their beginning; an arrowhead wherever an item is reached. */
+function drawWires(frame: Frame, geometry: Geometry): string {
+  const paths = new Map<string, { wires: Wire[]; d: string[] }>();
+  frame.wires.forEach((wire, i) => {
+    const key = `${wire.from} ${wire.fromPort} ${wire.flow} ${wire.tensor}`;
+    const path = paths.get(key) ?? { wires: [], d: [] };
+    paths.set(key, path);
+    path.wires.push(wire);
+    path.d.push(linePath(geometry.lines[i] ?? [], arrives(frame, wire)));
+  });
+  return [...paths.values()].map(({ wires, d }) => drawPath(frame, wires, d.join(""))).join("");
+}
+
+/** Wires end with an arrowhead at what they reach, not at borders they only pass. */
+function arrives(frame: Frame, wire: Wire): boolean {
+  return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
+}
+
+function drawPath(frame: Frame, wires: Wire[], d: string): string {
+  const [first] = wires;
+  if (first === undefined) return "";
+  const name = (end: number) => escape(end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
+  const flow = first.flow === "data" ? "" : ` mg-flow-${first.flow}`;
+  const targets = [...new Set(wires.map((wire) => name(wire.to)))].join(" ");
+  return `<path class="mg-edge${flow}" data-from="${name(first.from)}" data-to="${targets}" data-tensor="${escape(first.tensor)}" d="${d}"/>`;
+}
+
+type Line = readonly (readonly [x: number, y: number])[];
+
+/** Straight pieces with rounded corners, and an open arrowhead at the end. */
+function linePath(line: Line, arrow: boolean): string {
+  const points = line.filter((point, i) => i === 0 || !same(point, line[i - 1]));
+  const [first] = points;
+  if (first === undefined) return "";
+  let d = `M${pair(first)}`;
+  for (let i = 1; i + 1 < points.length; i += 1) d += corner(points[i - 1], points[i], points[i + 1]);
+  const last = points[points.length - 1];
+  const before = points[points.length - 2];
+  if (last === undefined || before === undefined) return d;
+  return arrow ? d + arrowEnd(before, last) : `${d}L${pair(last)}`;
+}
+
+function same(a: Line[number], b: Line[number] | undefined): boolean {
+  return b !== undefined && Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) < 0.05;
+}
+
+function corner(before: Line[number] | undefined, at: Line[number] | undefined, after: Line[number] | undefined): string {
+  if (before === undefined || at === undefined || after === undefined) return "";
+  const radius = Math.min(RADIUS, distance(before, at) / 2, distance(at, after) / 2);
+  return `L${pair(towards(at, before, radius))}Q${pair(at)} ${pair(towards(at, after, radius))}`;
+}
+
+function arrowEnd(before: Line[number], last: Line[number]): string {
+  const tip = towards(last, before, TIP);
+  const back = towards(last, before, TIP + ARROW[0]);
+  const length = distance(before, last) || 1;
+  const aside = [((last[1] - before[1]) / length) * ARROW[1], ((before[0] - last[0]) / length) * ARROW[1]] as const;
+  const left = [back[0] + aside[0], back[1] + aside[1]] as const;
+  const right = [back[0] - aside[0], back[1] - aside[1]] as const;
+  return `L${pair(tip)}M${pair(left)}L${pair(tip)}L${pair(right)}`;
+}
+
+function distance(a: Line[number], b: Line[number]): number {
+  // Math.hypot may differ between engines in its last digit; a square root may not
+  return Math.sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
+}
+
+function towards(from: Line[number], to: Line[number], by: number): Line[number] {
+  const length = distance(from, to) || 1;
+  return [from[0] + ((to[0] - from[0]) * by) / length, from[1] + ((to[1] - from[1]) * by) / length];
+}
+
+function drawLabel(label: Label, wire: Wire | undefined): string {
+  const tensor = wire === undefined ? "" : ` data-tensor="${escape(wire.tensor)}"`;
+  return `<text class="mg-label"${tensor} x="${num(label.x)}" y="${num(label.y + 9)}">${escape(label.text)}</text>`;
+}
+
+// -- text -------------------------------------------------------------------------------------------------------------
+
+function pair(point: Line[number]): string {
+  return `${num(point[0])} ${num(point[1])}`;
+}
+
+/** One decimal, the same in every engine. */
+function num(value: number): string {
+  const rounded = Math.round(value * 10) / 10;
+  return String(rounded === 0 ? 0 : rounded);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+/** XML has no way to write these; a name that carries one is shown with the replacement sign. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Text that is safe in an attribute and between tags. */
+export function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char).replace(UNWRITABLE, "\ufffd");
+}

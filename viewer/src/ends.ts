@@ -1,0 +1,131 @@
+/** First step of routing: what each wire has to cross, and where it leaves. */
+import type { Ranking } from "./dot.js";
+import type { Plan, Slot } from "./plan.js";
+import { BORDER } from "./view.js";
+
+/** One wire on its way through the rows. Rows of the border are -1 and the number of rows. */
+export interface Trip {
+  wire: number;
+  net: number;
+  /** Rows of source and target. */
+  from: number;
+  to: number;
+  /** Places across the flow where it leaves and arrives. */
+  start: number;
+  end: number;
+  /** Where it passes the rows in between (and the target's row, if it arrives from the side). */
+  lane: number | null;
+  /** 1 or -1: it arrives at a round target from this side, at half its height. */
+  side: -1 | 0 | 1;
+  trunk: boolean;
+  rail: boolean;
+}
+
+/** Wires closer than this to straight are drawn straight where an end can move. */
+const ALMOST = 8;
+
+/** Make the trips of a plan, with starting places; arrivals at unexpanded items are only near yet. */
+export function makeTrips(plan: Plan, ranking: Ranking, rows: number): Trip[] {
+  const trips = plan.wires.map((wire, i): Trip => {
+    const from = wire.from === BORDER ? -1 : (ranking.rank[wire.from] ?? 0);
+    const to = wire.to === BORDER ? rows : (ranking.rank[wire.to] ?? 0);
+    return {
+      wire: i,
+      net: wire.net,
+      from,
+      to,
+      start: fixedStart(plan, ranking, i) ?? ranking.across[wire.from] ?? 0,
+      end: fixedEnd(plan, ranking, i) ?? ranking.across[wire.to] ?? 0,
+      lane: null,
+      side: 0,
+      trunk: wire.trunk,
+      rail: wire.rail,
+    };
+  });
+  plan.slots.forEach((slot, i) => {
+    if (slot.ports === null) spreadExits(plan, ranking, trips, slot, i);
+  });
+  return trips;
+}
+
+function fixedStart(plan: Plan, ranking: Ranking, wire: number): number | undefined {
+  const { from, fromPort } = plan.wires[wire] ?? { from: 0, fromPort: -1 };
+  if (from === BORDER) return ranking.inputs[fromPort];
+  return portPlace(plan.slots[from], plan.slots[from]?.ports?.outputs[fromPort], ranking.across[from] ?? 0);
+}
+
+/** Where a wire arrives, if that is not free: a border's or an expanded item's port. */
+export function fixedEnd(plan: Plan, ranking: Ranking, wire: number): number | undefined {
+  const { to, toPort } = plan.wires[wire] ?? { to: 0, toPort: -1 };
+  if (to === BORDER) return ranking.outputs[toPort];
+  return portPlace(plan.slots[to], plan.slots[to]?.ports?.inputs[toPort], ranking.across[to] ?? 0);
+}
+
+function portPlace(slot: Slot | undefined, offset: number | undefined, centre: number): number | undefined {
+  return slot === undefined || offset === undefined ? undefined : centre - slot.across / 2 + offset;
+}
+
+/** Each tensor leaves from one place of its own, in the order of where they go. */
+function spreadExits(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, item: number): void {
+  const centre = ranking.across[item] ?? 0;
+  const leaving = trips.filter((trip) => plan.wires[trip.wire]?.from === item);
+  const nets = [...new Set(leaving.map((trip) => trip.net))];
+  const aim = new Map(nets.map((net) => [net, meanEnd(leaving.filter((trip) => trip.net === net))]));
+  nets.sort((a, b) => (aim.get(a) ?? 0) - (aim.get(b) ?? 0) || a - b);
+  nets.forEach((net, i) => {
+    const own = leaving.filter((trip) => trip.net === net);
+    const place = centre + (i - (nets.length - 1) / 2) * slot.exitStep;
+    const start = nets.length === 1 ? straightened(plan, ranking, own, place) : place;
+    for (const trip of own) trip.start = start;
+  });
+}
+
+function meanEnd(trips: Trip[]): number {
+  return trips.reduce((sum, trip) => sum + trip.end, 0) / Math.max(1, trips.length);
+}
+
+/** The only tensor leaving an item moves a little so that a wire to a fixed port needs no jog. */
+function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number): number {
+  for (const trip of trips) {
+    const end = fixedEnd(plan, ranking, trip.wire);
+    if (end !== undefined && Math.abs(end - place) < ALMOST && !trip.rail) return end;
+  }
+  return place;
+}
+
+const ARRIVAL_STEP = 12;
+const MARGIN = 8;
+
+/** Spread arrivals at each unexpanded item, in the order of where they come from; the trunk keeps the middle. */
+export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): void {
+  const arriving: Trip[][] = plan.slots.map(() => []);
+  for (const trip of trips) {
+    const to = plan.wires[trip.wire]?.to ?? BORDER;
+    const slot = plan.slots[to];
+    if (slot !== undefined && slot.ports === null && trip.side === 0) arriving[to]?.push(trip);
+  }
+  plan.slots.forEach((slot, i) => {
+    const here = arriving[i] ?? [];
+    const centre = ranking.across[i] ?? 0;
+    here.sort((a, b) => (a.lane ?? a.start) - (b.lane ?? b.start) || a.wire - b.wire);
+    if (here.length === 1 && here[0] !== undefined) arriveAlone(here[0], slot, centre);
+    else spreadOver(here, slot, centre);
+  });
+}
+
+function arriveAlone(trip: Trip, slot: Slot, centre: number): void {
+  const from = trip.lane ?? trip.start;
+  const reach = slot.round ? 0 : Math.min(ALMOST, slot.across / 2 - MARGIN);
+  trip.end = Math.abs(from - centre) <= reach ? from : centre;
+}
+
+function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
+  const room = slot.round ? slot.across / 2 : slot.across - 2 * MARGIN;
+  const step = Math.min(ARRIVAL_STEP, room / Math.max(1, trips.length - 1));
+  const trunk = trips.findIndex((trip) => trip.trunk);
+  const middle = trunk >= 0 && trips.length <= 3 ? trunk : (trips.length - 1) / 2;
+  const limit = room / 2;
+  trips.forEach((trip, i) => {
+    trip.end = centre + Math.max(-limit, Math.min(limit, (i - middle) * step));
+  });
+}

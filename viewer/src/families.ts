@@ -1,0 +1,84 @@
+import type { GraphNode } from "./graph.js";
+
+/** What a node is about; decides its colour. */
+export type Family =
+  | "attention"
+  | "linear"
+  | "convolution"
+  | "normalisation"
+  | "activation"
+  | "embedding"
+  | "pooling"
+  | "recurrence"
+  | "loss"
+  | "elementwise"
+  | "shape"
+  | "other";
+
+/** First match wins, so the more telling word stands first. Matched against lower-case short names. */
+const RULES: readonly (readonly [Family, RegExp])[] = [
+  ["loss", /loss|cross_entropy|nll|kl_div/],
+  ["normalisation", /norm|^lrn$|localresponse/],
+  ["attention", /attention|attn|sdpa/],
+  ["recurrence", /lstm|gru|rnn|mamba|mixer2|selective_scan|recurrent/],
+  ["convolution", /conv|unfold|fold$/],
+  ["embedding", /embed|one_hot/],
+  ["pooling", /pool|upsample|interpolate|pixelshuffle|pixel_shuffle/],
+  [
+    "activation",
+    /relu|gelu|silu|swish|mish|^elu|selu|celu|^tanh|sigmoid|softmax|softplus|softsign|activation|hardtanh|threshold|^glu|logsigmoid/,
+  ],
+  ["linear", /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense|mlp|feedforward|bilinear|grouped_mm/],
+  [
+    "shape",
+    /view|reshape|transpose|permute|contiguous|squeeze|flatten|expand|^to$|^type|float$|^half|bfloat16|getitem|slice|narrow|^split|chunk|unbind|^t$|dropout|droppath|identity|repeat|movedim|swapaxes|clone|detach|^pad$|roll$|cast|select|unflatten/,
+  ],
+  ["elementwise", /^(r|i)?(add|sub|mul|div|truediv|pow|neg|exp|log|sqrt|rsqrt|mean|sum|cat|concat|stack|max|min|where)_?$/],
+];
+
+/** Ops whose torch name carries a misleading word. */
+const NOT_CONVOLUTION = /^conv1d$/;
+
+/** The family of a node, by its class or function name. */
+export function family(node: GraphNode): Family {
+  if (node.kind !== "module" && node.kind !== "op") return "other";
+  const name = shortName(node.kind === "module" ? node.class : node.name).toLowerCase();
+  // Hugging Face's `Conv1D` of GPT-2 is a Linear with transposed weights
+  if (node.kind === "module" && NOT_CONVOLUTION.test(name) && node.class.startsWith("transformers.")) return "linear";
+  for (const [result, rule] of RULES) if (rule.test(name)) return result;
+  return "other";
+}
+
+/** `torch.Tensor.__getitem__` → `getitem`, `torch.nn.modules.linear.Linear` → `Linear`, `lib::op` → `op`. */
+export function shortName(name: string): string {
+  const last = name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf(":")) + 1);
+  const plain = last.replace(/^_+|_+$/g, "");
+  return plain === "" ? last : plain;
+}
+
+/** The small drawn sign of an op that only combines tensors elementwise or end to end. */
+export type Glyph = "add" | "sub" | "mul" | "div" | "cat";
+
+const GLYPHS: Readonly<Record<string, Glyph>> = {
+  add: "add",
+  iadd: "add",
+  radd: "add",
+  sub: "sub",
+  isub: "sub",
+  rsub: "sub",
+  mul: "mul",
+  imul: "mul",
+  rmul: "mul",
+  multiply: "mul",
+  div: "div",
+  truediv: "div",
+  itruediv: "div",
+  cat: "cat",
+  concat: "cat",
+  concatenate: "cat",
+};
+
+/** The glyph for an op's name, where it has one. */
+export function glyph(name: string): Glyph | undefined {
+  return GLYPHS[shortName(name)];
+}

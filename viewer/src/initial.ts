@@ -1,0 +1,109 @@
+import { family } from "./families.js";
+import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { shortName } from "./families.js";
+import { surface } from "./surface.js";
+import { type Direction, isExpandable, type State, singleChain } from "./view.js";
+
+/** What an author can say about the first picture; absent or null: the viewer chooses. */
+export interface ViewOptions {
+  depth?: number | null;
+  expand?: string[] | null;
+  direction?: Direction | null;
+}
+
+/** So many visible nodes still read at a glance. */
+const READABLE = 40;
+
+/** The state a picture starts from. */
+export function initialState(index: GraphIndex, options: ViewOptions = {}): State {
+  const direction = options.direction ?? "TB";
+  const chosen = new Set<string>();
+  if (options.depth != null) for (const id of shallow(index, options.depth)) chosen.add(id);
+  for (const id of matching(index, options.expand ?? [])) chosen.add(id);
+  const expanded = options.depth == null && options.expand == null ? readable(index) : [...chosen];
+  return { expanded: expanded.sort(), unrolled: [], direction };
+}
+
+/** Every module down to a depth: with 1, those directly in the model. */
+function shallow(index: GraphIndex, depth: number): string[] {
+  return modules(index)
+    .filter((node) => ancestors(index, node.id).length <= depth && isOpenable(index, node.id))
+    .map((node) => node.id);
+}
+
+/** Modules whose path or class matches a pattern, with everything around them. */
+function matching(index: GraphIndex, patterns: string[]): string[] {
+  const rules = patterns.map(glob);
+  const hits = modules(index).filter((node) =>
+    rules.some((rule) => rule.test(node.path) || rule.test(shortName(node.class)) || rule.test(node.class)),
+  );
+  return hits.flatMap((node) => [node.id, ...ancestors(index, node.id)]).filter((id) => id !== ROOT);
+}
+
+/** `*` stands for anything, `?` for one character. */
+function glob(pattern: string): RegExp {
+  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped.replace(/\*/g, ".*").replace(/\?/g, ".")}$`);
+}
+
+function modules(index: GraphIndex): ModuleNode[] {
+  return index.graph.nodes.filter((node): node is ModuleNode => node.kind === "module");
+}
+
+/**
+ * Breadth first while the picture stays readable. Modules of one class on one level open together or, where that is
+ * too much, the first of them as an example.
+ */
+function readable(index: GraphIndex): string[] {
+  const opened: string[] = [];
+  let visible = shownIn(index, ROOT).length;
+  let level = shownIn(index, ROOT);
+  while (level.length > 0) {
+    const next: string[] = [];
+    for (const alike of byClass(index, level)) {
+      const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
+      const choice = [alike, alike.slice(0, 1)].find((ids) => visible + cost(ids) <= READABLE);
+      if (choice === undefined) continue;
+      visible += cost(choice);
+      opened.push(...choice);
+      next.push(...choice.flatMap((id) => shownIn(index, innermost(index, id))));
+    }
+    level = next;
+  }
+  return opened;
+}
+
+const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
+
+/** Children on show in a container, those in panels included. */
+function shownIn(index: GraphIndex, id: string): string[] {
+  const { contents, groups } = surface(index, id, NOTHING_UNROLLED);
+  return contents.children.flatMap((child) => groups.get(child)?.contents.children ?? [child]);
+}
+
+function innermost(index: GraphIndex, id: string): string {
+  const chain = singleChain(index, id);
+  return chain[chain.length - 1] ?? id;
+}
+
+function byClass(index: GraphIndex, ids: string[]): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const id of ids) {
+    const node = index.nodes.get(innermost(index, id));
+    if (node?.kind !== "module" || !isOpenable(index, id) || !isTelling(index, node)) continue;
+    const known = groups.get(node.class);
+    if (known === undefined) groups.set(node.class, [id]);
+    else known.push(id);
+  }
+  return [...groups.values()];
+}
+
+function isOpenable(index: GraphIndex, id: string): boolean {
+  return isExpandable(index, innermost(index, id));
+}
+
+/** What a norm or an activation is made of is no news; a class of the author's own with only ops in it is. */
+function isTelling(index: GraphIndex, node: ModuleNode): boolean {
+  const blocks = contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
+  return blocks || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
+}

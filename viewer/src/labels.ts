@@ -1,0 +1,212 @@
+import { type Glyph, glyph, shortName } from "./families.js";
+import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT } from "./graph.js";
+
+/** The words on a node: a name, and below it what kind of thing it is. */
+export interface Words {
+  name: string;
+  detail: string;
+}
+
+/** Longest value of an argument that still says something at a glance. */
+const MAX_VALUE = 24;
+
+/** Words for one node. */
+export function words(index: GraphIndex, node: GraphNode): Words {
+  switch (node.kind) {
+    case "module":
+      return { name: localName(index, node), detail: moduleDetail(index, node) };
+    case "op":
+      return { name: opName(node), detail: opDetail(node) };
+    case "constant":
+      return { name: node.name ?? "constant", detail: "" };
+    case "parameter":
+    case "buffer":
+      return { name: localPath(index, node.id, node.name), detail: node.kind };
+    default:
+      return { name: node.name, detail: "" };
+  }
+}
+
+/** `768 → 3072`-like summary for a leaf, class and parameter count for a container. */
+function moduleDetail(index: GraphIndex, node: ModuleNode): string {
+  const name = shortName(node.class);
+  const inside = contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
+  const summary = inside ? "" : attributeSummary(name, node.attributes ?? {});
+  if (summary !== "") return `${name} ${summary}`;
+  const count = node.parameters.total;
+  return inside && count > 0 ? `${name} · ${formatCount(count)}` : name;
+}
+
+/** The module's name as its holder knows it: `encoder.layer.3` inside `encoder` is `layer.3`. */
+export function localName(index: GraphIndex, node: ModuleNode): string {
+  const name = localPath(index, node.id, node.path);
+  return name === "" ? shortName(node.class) : name;
+}
+
+function localPath(index: GraphIndex, id: string, path: string): string {
+  const holder = index.nodes.get(index.holder.get(id) ?? ROOT);
+  const prefix = holder?.kind === "module" ? `${holder.path}.` : "";
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+}
+
+// -- module arguments -------------------------------------------------------------------------------------------------
+
+type Attributes = Record<string, Json>;
+type Summary = (get: (...names: string[]) => Json | undefined) => string;
+
+/** What matters of a leaf's arguments, by lower-case class name. First match wins. */
+const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
+  [/^conv.*transpose|^conv\d|^lazyconv/, convolution],
+  [/linear|^conv1d$|^dense/, (get) => arrow(get("in_features", "0", "nx"), get("out_features", "1", "nf"))],
+  [/embedding/, (get) => times(get("num_embeddings", "0"), get("embedding_dim", "1"))],
+  [/lstm|gru|rnn/, recurrence],
+  [/norm/, (get) => text(get("normalized_shape", "num_features", "num_channels", "0"))],
+  [/adaptive.*pool/, (get) => prefixed("→ ", get("output_size", "0"))],
+  [/pool/, pooling],
+  [/dropout|droppath/, (get) => prefixed("p=", get("p", "0"))],
+  [/multiheadattention/, (get) => prefixed("heads ", get("num_heads"))],
+];
+
+function attributeSummary(className: string, attributes: Attributes): string {
+  const get = (...names: string[]) => names.map((name) => attributes[name]).find((value) => value !== undefined);
+  const lower = className.toLowerCase();
+  const found = SUMMARIES.find(([rule]) => rule.test(lower));
+  return found === undefined ? "" : found[1](get);
+}
+
+function convolution(get: (...names: string[]) => Json | undefined): string {
+  const parts = [arrow(get("in_channels", "0"), get("out_channels", "1"))];
+  const kernel = get("kernel_size", "2");
+  if (kernel !== undefined) parts.push(size(kernel));
+  const stride = get("stride", "3");
+  if (stride !== undefined && size(stride) !== size(1) && !isOnes(stride)) parts.push(`s${single(stride)}`);
+  const groups = get("groups");
+  if (typeof groups === "number" && groups > 1) parts.push(`groups ${groups}`);
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function recurrence(get: (...names: string[]) => Json | undefined): string {
+  const layers = get("num_layers");
+  const parts = [arrow(get("input_size", "0"), get("hidden_size", "1"))];
+  if (typeof layers === "number" && layers > 1) parts.push(`${layers} layers`);
+  if (get("bidirectional") === true) parts.push("both ways");
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function pooling(get: (...names: string[]) => Json | undefined): string {
+  const kernel = get("kernel_size", "0");
+  const stride = get("stride", "1");
+  const parts = kernel === undefined ? [] : [size(kernel)];
+  if (stride !== undefined && stride !== null) parts.push(`s${single(stride)}`);
+  return parts.join(", ");
+}
+
+function arrow(from: Json | undefined, to: Json | undefined): string {
+  return from === undefined || to === undefined ? "" : `${text(from)} → ${text(to)}`;
+}
+
+function times(rows: Json | undefined, columns: Json | undefined): string {
+  return rows === undefined || columns === undefined ? "" : `${text(rows)} × ${text(columns)}`;
+}
+
+function prefixed(prefix: string, value: Json | undefined): string {
+  return value === undefined ? "" : prefix + text(value);
+}
+
+/** `[3, 3]` → `3×3`, `7` → `7`. */
+function size(value: Json): string {
+  return Array.isArray(value) ? value.map(text).join("×") : text(value);
+}
+
+/** `[2, 2]` → `2`, `[1, 2]` → `1×2`. */
+function single(value: Json): string {
+  const all = Array.isArray(value) ? [...new Set(value.map(text))] : [text(value)];
+  return all.length === 1 ? (all[0] ?? "") : size(value);
+}
+
+function isOnes(value: Json): boolean {
+  return Array.isArray(value) && value.every((entry) => entry === 1);
+}
+
+function text(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map(text).join("×");
+  return typeof value === "object" ? "" : String(value);
+}
+
+// -- ops --------------------------------------------------------------------------------------------------------------
+
+const SIGNS: Readonly<Record<Glyph, string>> = { add: "+", sub: "−", mul: "×", div: "÷", cat: "∥" };
+
+/** Arguments worth a word, by op; everything else would be noise on the picture. */
+const TELLING: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(softmax|log_softmax|mean|sum|cat|concat|stack|argmax|max|min|cumsum|chunk|split|unbind|flatten|norm)$/, ["dim", "axis"]],
+  [/^(transpose|swapaxes|movedim)$/, ["dim0", "dim1", "0", "1"]],
+  [/^(permute)$/, ["dims", "0"]],
+  [/^pow$/, ["exponent", "0", "1"]],
+  [/^(to|type|type_as)$/, ["dtype", "0", "1"]],
+];
+
+function opName(node: OpNode): string {
+  const name = shortName(node.name);
+  const sign = glyph(node.name);
+  const scalar = sign === undefined ? undefined : scalarOperand(node.arguments ?? {});
+  return sign === undefined || scalar === undefined ? name : `${SIGNS[sign]} ${scalar}`;
+}
+
+function scalarOperand(args: Attributes): string | undefined {
+  for (const key of ["other", "1", "0", "input"]) {
+    const value = args[key];
+    if (typeof value === "number") return formatNumber(value);
+  }
+  return undefined;
+}
+
+function opDetail(node: OpNode): string {
+  const name = shortName(node.name);
+  const args = node.arguments ?? {};
+  const keys = TELLING.find(([rule]) => rule.test(name))?.[1] ?? [];
+  const values = keys.map((key) => text(args[key])).filter((value) => value !== "" && value.length <= MAX_VALUE);
+  if (values.length === 0) return "";
+  return keys[0] === "dim" ? `dim ${values[0]}` : values.join(", ").replace("torch.", "");
+}
+
+// -- tensors and numbers ----------------------------------------------------------------------------------------------
+
+/** Dtypes that go without saying. */
+const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
+
+/** `1×16×768`, with the dtype where it is not a plain float: `1×16 int64`. */
+export function tensorLabel(index: GraphIndex, tensor: string): string {
+  const spec = index.graph.tensors[tensor];
+  if (spec === undefined) return "";
+  const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
+  return USUAL_DTYPES.has(spec.dtype) ? shape : `${shape} ${spec.dtype}`.trim();
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e12, "T"],
+  [1e9, "B"],
+  [1e6, "M"],
+  [1e3, "K"],
+];
+
+/** `124439808` → `124M`: three digits are enough at a glance. */
+export function formatCount(count: number): string {
+  for (const [unit, letter] of UNITS) {
+    // 999,600 is 1.0M, not 1000K
+    if (count >= unit * 0.9995) return `${threeDigits(count / unit)}${letter}`;
+  }
+  return String(count);
+}
+
+function threeDigits(value: number): string {
+  const factor = value < 9.995 ? 100 : value < 99.95 ? 10 : 1;
+  return String(Math.round(value * factor) / factor);
+}
+
+/** At most four decimals. */
+function formatNumber(value: number): string {
+  const rounded = Math.round(value * 10000) / 10000;
+  return String(rounded === 0 && value !== 0 ? value : rounded).slice(0, MAX_VALUE);
+}

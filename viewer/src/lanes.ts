@@ -1,0 +1,166 @@
+/** Second step of routing: one straight lane for every wire that passes rows, clear of everything in them. */
+import type { Ranking } from "./dot.js";
+import type { Trip } from "./ends.js";
+import type { Plan } from "./plan.js";
+import { BORDER } from "./view.js";
+
+/** Room between a lane and what it passes. */
+const CLEARANCE = 12;
+/** Room between two lanes. */
+const LANE_STEP = 10;
+/** What a bend costs, in px of detour. */
+const BEND = 16;
+const MAX_SHIFTS = 60;
+
+type Interval = readonly [low: number, high: number];
+const EVERYWHERE: Interval = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+
+interface Taken {
+  at: number;
+  from: number;
+  to: number;
+  net: number;
+}
+
+interface Lanes {
+  plan: Plan;
+  ranking: Ranking;
+  /** Row → gaps between what stands in it. */
+  gaps: Interval[][];
+  taken: Taken[];
+}
+
+interface Choice {
+  at: number;
+  side: -1 | 0 | 1;
+  cost: number;
+}
+
+/** Give every trip its lane: first the trunk, then short ones, so that longer ones run outside. */
+export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trips: Trip[]): void {
+  const lanes: Lanes = { plan, ranking, gaps: rows.map((row) => gapsOf(plan, ranking, row)), taken: [] };
+  const sidesTaken = new Map<number, Set<number>>();
+  const round = new Set(trips.filter((trip) => arrivesAside(plan, trips, trip)));
+  const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
+  order.sort(
+    (a, b) => Number(b.trunk) - Number(a.trunk) || a.to - a.from - (b.to - b.from) || Number(a.rail) - Number(b.rail) || a.wire - b.wire,
+  );
+  for (const trip of order) {
+    const target = plan.wires[trip.wire]?.to ?? BORDER;
+    const sides = sidesTaken.get(target) ?? new Set();
+    sidesTaken.set(target, sides);
+    const choice = round.has(trip) ? besideRound(lanes, trip, target, sides) : through(lanes, trip);
+    if (choice === undefined) continue;
+    trip.lane = choice.at;
+    trip.side = choice.side;
+    sides.add(choice.side);
+    lanes.taken.push({ at: choice.at, from: trip.from, to: trip.to + (choice.side === 0 ? 0 : 0.5), net: trip.net });
+  }
+}
+
+/** A round target takes one wire from above, the trunk or the straightest; the others come from the sides. */
+function arrivesAside(plan: Plan, trips: Trip[], trip: Trip): boolean {
+  const target = plan.wires[trip.wire]?.to ?? BORDER;
+  if (!plan.slots[target]?.round) return false;
+  const rivals = trips.filter((other) => plan.wires[other.wire]?.to === target);
+  const bend = (other: Trip) => (other.trunk ? -1 : Math.abs(other.start - other.end) + (other.rail ? 1000 : 0));
+  const first = rivals.reduce((best, other) => (bend(other) < bend(best) ? other : best), trip);
+  return first !== trip;
+}
+
+/** The gaps of a row, from left to right, the ends open. */
+function gapsOf(plan: Plan, ranking: Ranking, row: number[]): Interval[] {
+  const gaps: Interval[] = [];
+  let low = Number.NEGATIVE_INFINITY;
+  for (const item of row) {
+    const slot = plan.slots[item];
+    const centre = ranking.across[item] ?? 0;
+    if (slot === undefined) continue;
+    const high = centre - slot.low - CLEARANCE;
+    if (high >= low) gaps.push([low, high]);
+    low = centre + slot.high + CLEARANCE;
+  }
+  gaps.push([low, Number.POSITIVE_INFINITY]);
+  return gaps;
+}
+
+function through(lanes: Lanes, trip: Trip): Choice | undefined {
+  const free = freeBetween(lanes, trip.from + 1, trip.to - 1);
+  return cheapest(lanes, trip, free, trip.end, 0);
+}
+
+/** Arrive from the side that costs less and is still free; both taken: from above. */
+function besideRound(lanes: Lanes, trip: Trip, target: number, sides: Set<number>): Choice | undefined {
+  const passed = freeBetween(lanes, trip.from + 1, trip.to - 1);
+  const centre = lanes.ranking.across[target] ?? 0;
+  const choices: Choice[] = [];
+  for (const side of [1, -1] as const) {
+    if (sides.has(side)) continue;
+    const gap = (lanes.gaps[trip.to] ?? []).find(([low, high]) => (side === 1 ? low >= centre : high <= centre) && touches(lanes, target, low, high, side));
+    if (gap === undefined) continue;
+    const choice = cheapest(lanes, trip, intersect(passed, [gap]), centre, side);
+    if (choice !== undefined) choices.push(choice);
+  }
+  choices.sort((a, b) => a.cost - b.cost || b.side - a.side);
+  if (choices[0] !== undefined) return choices[0];
+  return trip.to > trip.from + 1 ? through(lanes, trip) : undefined;
+}
+
+/** Whether a gap of the target's row begins right beside the target. */
+function touches(lanes: Lanes, target: number, low: number, high: number, side: 1 | -1): boolean {
+  const slot = lanes.plan.slots[target];
+  const centre = lanes.ranking.across[target] ?? 0;
+  if (slot === undefined) return false;
+  const edge = side === 1 ? centre + slot.high + CLEARANCE - low : centre - slot.low - CLEARANCE - high;
+  return Math.abs(edge) < 0.01;
+}
+
+function freeBetween(lanes: Lanes, first: number, last: number): Interval[] {
+  let free: Interval[] = [EVERYWHERE];
+  for (let row = first; row <= last; row += 1) free = intersect(free, lanes.gaps[row] ?? [EVERYWHERE]);
+  return free;
+}
+
+function intersect(a: Interval[], b: Interval[]): Interval[] {
+  return a.flatMap(([low, high]) =>
+    b
+      .map(([otherLow, otherHigh]): Interval => [Math.max(low, otherLow), Math.min(high, otherHigh)])
+      .filter(([from, to]) => from <= to),
+  );
+}
+
+function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side: -1 | 0 | 1): Choice | undefined {
+  const wanted = [trip.start, end, ...lanes.taken.filter((lane) => lane.net === trip.net).map((lane) => lane.at)];
+  let best: Choice | undefined;
+  for (const interval of free) {
+    for (const place of wanted) {
+      const at = unclashed(lanes, trip, interval, Math.min(Math.max(place, interval[0]), interval[1]));
+      if (at === undefined) continue;
+      const cost = detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end));
+      if (best === undefined || cost < best.cost - 0.01) best = { at, side, cost };
+    }
+  }
+  return best;
+}
+
+function detour(at: number, place: number): number {
+  const distance = Math.abs(at - place);
+  return distance < 0.5 ? 0 : distance + BEND;
+}
+
+/** The nearest place in an interval that keeps its distance from lanes of other tensors. */
+function unclashed(lanes: Lanes, trip: Trip, [low, high]: Interval, at: number): number | undefined {
+  for (let shift = 0; shift < MAX_SHIFTS; shift += 1) {
+    for (const sign of shift === 0 ? [1] : at <= low ? [1, -1] : [-1, 1]) {
+      const place = at + sign * shift * LANE_STEP;
+      if (place >= low && place <= high && !clashes(lanes, trip, place)) return place;
+    }
+  }
+  return undefined;
+}
+
+function clashes(lanes: Lanes, trip: Trip, at: number): boolean {
+  return lanes.taken.some(
+    (lane) => lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < trip.to && trip.from < lane.to,
+  );
+}

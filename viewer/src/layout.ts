@@ -1,0 +1,262 @@
+/**
+ * View → Layout: every container is laid out alone, inside-out, its children as boxes of fixed size. Equal containers
+ * share one geometry, and what a toggle did not touch is not visited again.
+ */
+import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "./box.js";
+import { rankByDot, type Ranking, type Viz } from "./dot.js";
+import { rankPlainly } from "./layered.js";
+import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
+import { labelBox, type Point, type Routed, route } from "./route.js";
+import type { Direction, Frame, Item, View } from "./view.js";
+
+export type { Viz };
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Label extends Box {
+  text: string;
+  /** Place of a wire that carries the tensor. */
+  wire: number;
+}
+
+/** Where the title of a container stands, relative to it. */
+export interface Title extends Box {
+  lines: 1 | 2;
+}
+
+/** Positions inside one container, relative to its upper left corner; shared by equal containers. */
+export interface Geometry {
+  width: number;
+  height: number;
+  /** Item → its box. */
+  boxes: Box[];
+  /** Wire → its points, from source to target. */
+  lines: (readonly [x: number, y: number])[][];
+  labels: Label[];
+  ports: Ports;
+  title: Title | null;
+}
+
+/** A container with its positions. */
+export interface Placed {
+  frame: Frame;
+  geometry: Geometry;
+  /** Item → its inside, where it is expanded. */
+  inner: (Placed | null)[];
+}
+
+export interface Layout {
+  root: Placed;
+  width: number;
+  height: number;
+  direction: Direction;
+}
+
+/** Geometries by everything that decides them; hold one per graph or one for all. */
+export type LayoutCache = Map<string, Geometry>;
+
+/** An empty cache. */
+export function layoutCache(): LayoutCache {
+  return new Map();
+}
+
+/** Frames never change, so what was placed once stays: a toggle visits only what is new. */
+const placedFrames = new WeakMap<Frame, { key: string; placed: Placed }>();
+
+/** Instances that broke down while at work: their memory is in an unknown state. */
+const broken = new WeakSet<Viz>();
+
+/** Whether an instance broke down and a new one should be made. */
+export function isBroken(viz: Viz): boolean {
+  return broken.has(viz);
+}
+
+const MARGIN = 8;
+const PADDING = 16;
+/** dot's time grows faster than the number of things: beyond this the plain layout is used. */
+const MOST_FOR_DOT = 1500;
+
+/** Lay a view out. Where dot fails, or is not there (null), containers get the plain layered layout. */
+export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
+  const root = placeFrame({ viz, cache }, view.root, null);
+  return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
+}
+
+interface Context {
+  viz: Viz | null;
+  cache: LayoutCache;
+}
+
+function placeFrame(context: Context, frame: Frame, item: Item | null): Placed {
+  const title = item === null ? "" : JSON.stringify(titleForms(item));
+  const key = context.viz === null ? `plain ${title}` : title;
+  const known = placedFrames.get(frame);
+  if (known?.key === key) return known.placed;
+  const inner = frame.items.map((child) => (child.frame === null ? null : placeFrame(context, child.frame, child)));
+  const geometry = geometryOf(context, frame, item, inner, key);
+  const placed: Placed = { frame, geometry, inner };
+  placedFrames.set(frame, { key, placed });
+  return placed;
+}
+
+function geometryOf(
+  context: Context,
+  frame: Frame,
+  item: Item | null,
+  inner: (Placed | null)[],
+  look: string,
+): Geometry {
+  const planned = plan(frame, inner.map(innerSize));
+  const key = `${look}|${planKey(planned)}`;
+  const known = context.cache.get(key);
+  if (known !== undefined) return known;
+  const ranking = rank(context, planned);
+  const geometry = turnToPage(planned, ranking, route(planned, ranking), item);
+  context.cache.set(key, geometry);
+  return geometry;
+}
+
+function innerSize(placed: Placed | null): Inner | null {
+  if (placed === null) return null;
+  const { width, height, ports } = placed.geometry;
+  return { width, height, ports };
+}
+
+function rank(context: Context, planned: Plan): Ranking {
+  const { viz } = context;
+  if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT) return rankPlainly(planned);
+  try {
+    return rankByDot(planned, viz);
+  } catch (error) {
+    // a WebAssembly trap leaves the instance in an unknown state; a plain failure does not
+    if (!(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError) broken.add(viz);
+    return rankPlainly(planned);
+  }
+}
+
+/** Flow coordinates → x and y inside the container, with its title and padding. */
+function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Geometry {
+  const { vertical } = planned;
+  const frame = enclose(planned, ranking, routed, item);
+  const point = ([across, along]: Point): [number, number] =>
+    vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
+  const boxes = routed.places.map((place, i): Box => {
+    const slot = planned.slots[i];
+    const across = slot?.across ?? 0;
+    const along = slot?.along ?? 0;
+    const [x, y] = point([place[0] - across / 2, place[1]]);
+    return { x, y, width: vertical ? across : along, height: vertical ? along : across };
+  });
+  const lines = routed.lines.map((line, i) => toBorders(planned, line.map(point), i, frame));
+  const labels = routed.labels.map(({ across, along, text, net }): Label => {
+    const [px, py] = point([across, along]);
+    const [x, y, width, height] = vertical ? labelBox(true, px, py, text) : labelBox(false, py, px, text);
+    return { x, y, width, height, text, wire: planned.wires.findIndex((wire) => wire.net === net) };
+  });
+  const ports: Ports = {
+    inputs: ranking.inputs.map((place) => place + frame.across),
+    outputs: ranking.outputs.map((place) => place + frame.across),
+  };
+  return { width: frame.width, height: frame.height, boxes, lines, labels, ports, title: frame.title };
+}
+
+interface Enclosure {
+  width: number;
+  height: number;
+  /** What to add to flow coordinates. */
+  across: number;
+  along: number;
+  title: Title | null;
+}
+
+/** The container around what was routed: room for padding and for a title that no wire crosses. */
+function enclose(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
+  const span = routed.high - routed.low;
+  if (item === null) {
+    const across = ceilTo(span + 2 * MARGIN, 2 * GRID);
+    const along = ceilTo(routed.depth + 2 * MARGIN, 2 * GRID);
+    const shift = Math.round((across - span) / 2 - routed.low);
+    const [width, height] = planned.vertical ? [across, along] : [along, across];
+    return { width, height, across: shift, along: MARGIN, title: null };
+  }
+  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, routed, item);
+}
+
+/** Running down: wires enter through the title's strip, so the title stands in a gap between them. */
+function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
+  const forms = titleForms(item);
+  const span = routed.high - routed.low;
+  let low = routed.low - PADDING;
+  let width = ceilTo(span + 2 * PADDING, 2 * GRID);
+  const entries = [...ranking.inputs].sort((a, b) => a - b);
+  const need = (lines: number) => (forms[lines === 1 ? 0 : 1]?.width ?? 0) + 2 * TITLE_PADDING;
+  const first = (entries[0] ?? low + width) - low;
+  const last = low + width - (entries[entries.length - 1] ?? low);
+  const fits = [1, 2].find((lines) => first >= need(lines)) ?? 0;
+  const fitsRight = [1, 2].find((lines) => last >= need(lines)) ?? 0;
+  const lines = (fits || fitsRight || 2) as 1 | 2;
+  const form = forms[lines - 1] ?? forms[0];
+  const left = fits > 0 && (fits === 1 || fitsRight !== 1);
+  const chosen: 1 | 2 = left ? (fits as 1 | 2) : fitsRight > 0 ? (fitsRight as 1 | 2) : lines;
+  const right = !left && fitsRight > 0;
+  const titleWidth = forms[chosen - 1]?.width ?? form.width;
+  if (!left && !right) {
+    // nowhere wide enough: make room at the left
+    const missing = ceilTo(need(chosen) - first, 2 * GRID);
+    low -= missing;
+    width += missing;
+  }
+  const realLines = forms[chosen - 1]?.lines ?? 1;
+  const header = TITLE_PADDING + realLines * TITLE_LINE;
+  const x = right ? (entries[entries.length - 1] ?? low) - low + TITLE_PADDING : TITLE_PADDING;
+  const bottom = planned.outputs > 0 ? 0 : PADDING;
+  const height = ceilTo(header + GRID + routed.depth + bottom, GRID);
+  const title: Title = { x, y: TITLE_PADDING - 2, width: titleWidth, height: realLines * TITLE_LINE, lines: realLines };
+  return { width, height, across: -low, along: header + GRID, title };
+}
+
+/** Running right: the title has a strip of its own. */
+function encloseRight(planned: Plan, routed: Routed, item: Item): Enclosure {
+  const [form] = titleForms(item);
+  const header = TITLE_PADDING + TITLE_LINE + GRID;
+  const before = planned.inputs > 0 ? 0 : PADDING;
+  const after = planned.outputs > 0 ? 0 : PADDING;
+  const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);
+  const height = ceilTo(header + PADDING / 2 + (routed.high - routed.low) + PADDING, 2 * GRID);
+  const title: Title = { x: TITLE_PADDING, y: TITLE_PADDING - 2, width: form.width, height: TITLE_LINE, lines: 1 };
+  return { width, height, across: header + PADDING / 2 - routed.low, along: before, title };
+}
+
+/** Wires through the border reach it. */
+function toBorders(planned: Plan, line: [number, number][], wire: number, frame: Enclosure): [number, number][] {
+  const { from, to } = planned.wires[wire] ?? { from: 0, to: 0 };
+  const first = line[0];
+  const last = line[line.length - 1];
+  if (first === undefined || last === undefined) return line;
+  const axis = planned.vertical ? 1 : 0;
+  if (from === -1) first[axis] = 0;
+  if (to === -1) last[axis] = planned.vertical ? frame.height : frame.width;
+  return line;
+}
+
+/** Absolute box of an item, wherever it is; null where it is not visible. */
+export function locate(found: Layout, id: string): Box | null {
+  const stack: { placed: Placed; x: number; y: number }[] = [{ placed: found.root, x: 0, y: 0 }];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    const { placed, x, y } = at;
+    for (const [i, item] of placed.frame.items.entries()) {
+      const box = placed.geometry.boxes[i];
+      if (box === undefined) continue;
+      const absolute = { ...box, x: x + box.x, y: y + box.y };
+      if (item.id === id) return absolute;
+      const inner = placed.inner[i];
+      if (inner) stack.push({ placed: inner, x: absolute.x, y: absolute.y });
+    }
+  }
+  return null;
+}

@@ -1,0 +1,255 @@
+/** A frame reduced to what placing needs: sizes, ports and wires, in flow coordinates (u across, v along the flow). */
+import { boxSize, ceilTo, GLYPH, GRID, LABEL_SIZE } from "./box.js";
+import { textWidth } from "./text.js";
+import { BORDER, type Frame, type Item, type Wire } from "./view.js";
+
+/** Offsets of a laid-out frame's ports from its left (or, running left to right, upper) edge. */
+export interface Ports {
+  inputs: number[];
+  outputs: number[];
+}
+
+/** A tensor that leaves an unexpanded item. */
+export interface Exit {
+  net: number;
+  /** Empty where the same text already stands at another exit of this item. */
+  label: string;
+}
+
+export interface Slot {
+  across: number;
+  along: number;
+  /** Room taken on both sides of the centre, label included. */
+  low: number;
+  high: number;
+  round: boolean;
+  /** Set for expanded items: wires attach at these places and no others. */
+  ports: Ports | null;
+  exits: Exit[];
+  /** Distance between neighbouring exits. */
+  exitStep: number;
+  /** Room for labels behind the item, along the flow. */
+  labelDepth: number;
+}
+
+export interface PlanWire {
+  from: number;
+  to: number;
+  fromPort: number;
+  toPort: number;
+  /** Wires with the same number carry the same tensor from the same place. */
+  net: number;
+  /** On the heaviest path: to be drawn straight. */
+  trunk: boolean;
+  /** Skips over something that leads to the same place: kept out of ranking, drawn beside. */
+  rail: boolean;
+}
+
+export interface Plan {
+  /** Across is horizontal: the flow runs top to bottom. */
+  vertical: boolean;
+  slots: Slot[];
+  wires: PlanWire[];
+  inputs: number;
+  outputs: number;
+}
+
+/** Distance of a label from its wire. */
+export const LABEL_GAP = 5;
+export const LABEL_HEIGHT = 12;
+const EXIT_STEP = 16;
+const EDGE_MARGIN = 12;
+
+/** Size of a frame already laid out, for an expanded item. */
+export interface Inner {
+  width: number;
+  height: number;
+  ports: Ports;
+}
+
+/** Reduce a frame; `inner` gives the layouts of its expanded items. */
+export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
+  const vertical = frame.direction === "TB";
+  const nets = numberNets(frame.wires);
+  const slots = frame.items.map((item, i) => makeSlot(item, inner[i] ?? null, vertical, exitsOf(frame.wires, nets, i)));
+  const wires = frame.wires.map(
+    ({ from, to, fromPort, toPort }, i): PlanWire => ({
+      from,
+      to,
+      fromPort,
+      toPort,
+      net: nets[i] ?? 0,
+      trunk: false,
+      rail: false,
+    }),
+  );
+  const result: Plan = { vertical, slots, wires, inputs: frame.inputs.length, outputs: frame.outputs.length };
+  markTrunk(result);
+  markRails(result);
+  return result;
+}
+
+/** Everything that decides positions, as text: equal plans are laid out once. */
+export function planKey(plan: Plan): string {
+  const slots = plan.slots.map((slot) =>
+    [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
+      .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
+      .concat(slot.exits.map((exit) => (exit.label === "" ? -exit.net : exit.net)))
+      .join(),
+  );
+  const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
+  return [plan.vertical ? "TB" : "LR", plan.inputs, plan.outputs, slots.join(";"), wires.join(";")].join("|");
+}
+
+function numberNets(wires: Wire[]): number[] {
+  const numbers = new Map<string, number>();
+  return wires.map((wire) => {
+    const key = `${wire.from} ${wire.fromPort} ${wire.tensor}`;
+    const known = numbers.get(key) ?? numbers.size;
+    numbers.set(key, known);
+    return known;
+  });
+}
+
+/** Distinct tensors that leave an item; a text that several share is written once, at the last. */
+function exitsOf(wires: Wire[], nets: number[], item: number): Exit[] {
+  const labels = new Map<number, string>();
+  wires.forEach((wire, i) => {
+    if (wire.from === item) labels.set(nets[i] ?? 0, wire.flow === "shape" ? (labels.get(nets[i] ?? 0) ?? "") : wire.label);
+  });
+  const same = new Set(labels.values()).size === 1;
+  return [...labels].map(([net, label], i) => ({ net, label: same && i < labels.size - 1 ? "" : label }));
+}
+
+function makeSlot(item: Item, inner: Inner | null, vertical: boolean, exits: Exit[]): Slot {
+  if (inner !== null) {
+    const across = vertical ? inner.width : inner.height;
+    const along = vertical ? inner.height : inner.width;
+    const none = { round: false, exits: [], exitStep: 0, labelDepth: 0 };
+    return { across, along, low: across / 2, high: across / 2, ports: inner.ports, ...none };
+  }
+  const box = boxSize(item);
+  const widest = Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
+  const labelled = exits.filter((exit) => exit.label !== "").length;
+  const exitStep = labelled > 1 ? Math.max(EXIT_STEP, vertical ? widest + LABEL_GAP + GRID : EXIT_STEP) : EXIT_STEP;
+  const spread = Math.max(0, exits.length - 1) * exitStep;
+  const across = Math.max(vertical ? box.width : box.height, ceilTo(spread + (spread > 0 ? 2 * EDGE_MARGIN : 0), 2 * GRID));
+  const reach = vertical ? spread / 2 + (widest > 0 ? LABEL_GAP + widest : 0) : 0;
+  const above = vertical || widest === 0 ? 0 : spread / 2 + LABEL_HEIGHT + LABEL_GAP;
+  return {
+    across,
+    along: vertical ? box.height : box.width,
+    low: Math.max(across / 2, above),
+    high: Math.max(across / 2, reach),
+    round: item.glyph !== null && across === GLYPH,
+    ports: null,
+    exits,
+    exitStep,
+    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT + GRID : widest + 2 * LABEL_GAP,
+  };
+}
+
+/** Width of a tensor's label. */
+export function labelWidth(label: string): number {
+  return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE));
+}
+
+// -- what the wires are -----------------------------------------------------------------------------------------------
+
+/** The path with most on it, from where the frame begins to where it ends. Items are in execution order. */
+function markTrunk(plan: Plan): void {
+  const incoming = incomingWires(plan);
+  const best: number[] = [];
+  const via: number[] = [];
+  plan.slots.forEach((slot, i) => {
+    let weight = 0;
+    let wire = -1;
+    for (const w of incoming[i] ?? []) {
+      const from = plan.wires[w]?.from ?? BORDER;
+      const value = from === BORDER ? 1 : (best[from] ?? 0);
+      if (value > weight) {
+        weight = value;
+        wire = w;
+      }
+    }
+    best.push(weight + slotWeight(slot));
+    via.push(wire);
+  });
+  let at = trunkEnd(plan, best);
+  while (at >= 0) {
+    const wire = plan.wires[at];
+    if (wire === undefined) return;
+    wire.trunk = true;
+    at = wire.from === BORDER ? -1 : (via[wire.from] ?? -1);
+  }
+}
+
+/** The wire the trunk ends with: the heaviest that leaves the frame, or else the last into the heaviest item. */
+function trunkEnd(plan: Plan, best: number[]): number {
+  let end = -1;
+  let weight = -1;
+  const leaving = plan.wires.some((wire) => wire.to === BORDER);
+  plan.wires.forEach((wire, i) => {
+    if (leaving && wire.to !== BORDER) return;
+    const value = wire.to === BORDER ? (best[wire.from] ?? 0) : (best[wire.to] ?? 0) + (best[wire.from] ?? 0) / 1e6;
+    if (value > weight) {
+      weight = value;
+      end = i;
+    }
+  });
+  return end;
+}
+
+/** A number per slot that makes the trunk run through the blocks: what is tall or wide holds much. */
+function slotWeight(slot: Slot): number {
+  return 16 + (slot.round ? 0 : slot.along) + (slot.ports === null ? 0 : slot.along);
+}
+
+function incomingWires(plan: Plan): number[][] {
+  const incoming: number[][] = plan.slots.map(() => []);
+  plan.wires.forEach((wire, i) => {
+    if (wire.to !== BORDER) incoming[wire.to]?.push(i);
+  });
+  return incoming;
+}
+
+/**
+ * Wires that something longer implies. dot may never finish placing two tensors fanned out to eighty layers, and a
+ * residual reads best beside what it skips: these are drawn by the router alone.
+ */
+function markRails(plan: Plan): void {
+  const { vertices, successors } = vertexGraph(plan);
+  const words = Math.ceil(vertices / 32);
+  const reach = new Uint32Array(vertices * words);
+  for (let vertex = vertices - 1; vertex >= 0; vertex -= 1) {
+    const next = (successors[vertex] ?? []).sort((a, b) => a.to - b.to);
+    let implied = false;
+    next.forEach(({ to, wire }, i) => {
+      // several tensors between the same two are implied together or not at all
+      if (to !== next[i - 1]?.to) implied = (((reach[vertex * words + (to >> 5)] ?? 0) >>> (to & 31)) & 1) === 1;
+      const planned = plan.wires[wire];
+      if (implied && planned !== undefined && !planned.trunk) planned.rail = true;
+      join(reach, words, vertex, to);
+    });
+  }
+}
+
+function join(reach: Uint32Array, words: number, vertex: number, to: number): void {
+  const at = vertex * words + (to >> 5);
+  reach[at] = (reach[at] ?? 0) | (1 << (to & 31));
+  for (let i = 0; i < words; i += 1) {
+    reach[vertex * words + i] = (reach[vertex * words + i] ?? 0) | (reach[to * words + i] ?? 0);
+  }
+}
+
+/** Input ports, items, output ports as vertices 0…n-1 in that order, so that every wire runs upwards. */
+function vertexGraph(plan: Plan): { vertices: number; successors: { to: number; wire: number }[][] } {
+  const vertices = plan.inputs + plan.slots.length + plan.outputs;
+  const successors: { to: number; wire: number }[][] = Array.from({ length: vertices }, () => []);
+  plan.wires.forEach((wire, i) => {
+    const from = wire.from === BORDER ? wire.fromPort : plan.inputs + wire.from;
+    const to = wire.to === BORDER ? plan.inputs + plan.slots.length + wire.toPort : plan.inputs + wire.to;
+    if (to > from) successors[from]?.push({ to, wire: i });
+  });
+  return { vertices, successors };
+}

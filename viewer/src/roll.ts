@@ -1,0 +1,192 @@
+import { type Contents, contentsOf, type GraphIndex, type Link } from "./graph.js";
+
+/** A stretch of a container's children that does the same thing several times, each time on what came out before. */
+export interface Run {
+  /** Place of the first child in `Contents.children`. */
+  start: number;
+  /** Children per repeat. */
+  period: number;
+  /** How many times. */
+  times: number;
+}
+
+/** Longest repeat looked for: every sixth layer different is common, plus the ops around each of them. */
+const MAX_PERIOD = 48;
+
+/** Find the runs among a container's children, from left to right, each as long as possible. */
+export function findRuns(index: GraphIndex, contents: Contents): Run[] {
+  const hashes = contents.children.map((id) => likeness(index, id));
+  const wiring = new Wiring(index, contents);
+  const runs: Run[] = [];
+  let start = 0;
+  while (start < hashes.length) {
+    const run = longestRun(index, contents, hashes, wiring, start);
+    if (run !== undefined) runs.push(run);
+    start += run === undefined ? 1 : run.period * run.times;
+  }
+  return runs;
+}
+
+/** The children of one repeat of a run. */
+export function repeat(contents: Contents, run: Run, which: number): string[] {
+  const at = run.start + which * run.period;
+  return contents.children.slice(at, at + run.period);
+}
+
+/** Equal for children that do the same thing, whatever their names and weights. */
+function likeness(index: GraphIndex, id: string): string {
+  const node = index.nodes.get(id);
+  if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
+  if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
+  const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors[tensor]?.shape ?? null);
+  if (node.kind === "op") return JSON.stringify(["op", node.name, node.arguments ?? {}, shapes]);
+  return JSON.stringify([node.kind, shapes]);
+}
+
+function longestRun(
+  index: GraphIndex,
+  contents: Contents,
+  hashes: string[],
+  wiring: Wiring,
+  start: number,
+): Run | undefined {
+  let best: Run | undefined;
+  const longest = Math.min(MAX_PERIOD, Math.floor((hashes.length - start) / 2));
+  for (let period = 1; period <= longest; period += 1) {
+    let times = 1;
+    while (equalRepeat(hashes, start, period, times) && wiring.continues(start, period, times)) times += 1;
+    const covers = times > 1 ? period * times : 0;
+    if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
+  }
+  return best !== undefined && worthwhile(index, contents, best) ? best : undefined;
+}
+
+function equalRepeat(hashes: string[], start: number, period: number, times: number): boolean {
+  const at = start + times * period;
+  if (at + period > hashes.length) return false;
+  for (let i = 0; i < period; i += 1) if (hashes[at + i] !== hashes[start + i]) return false;
+  return true;
+}
+
+/** A chain of three equal ops says more when it is drawn; blocks are what is folded. */
+function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const blocks = repeat(contents, run, 0).filter((id) => contentsOf(index, id).children.length > 0);
+  return blocks.length > 0 && (run.times > 2 || contentsOf(index, blocks[0] ?? "").children.length > 1);
+}
+
+/** Who feeds whom among the children, by place, for comparing one repeat with the next. */
+class Wiring {
+  /** Place of a child → what comes in from siblings: place of the source, and the port at the child. */
+  private readonly incoming: { from: number; port: number }[][];
+
+  constructor(index: GraphIndex, contents: Contents) {
+    const place = new Map(contents.children.map((id, i) => [id, i]));
+    this.incoming = contents.children.map(() => []);
+    for (const link of contents.links) {
+      const from = link.from === null ? undefined : place.get(link.from);
+      const to = link.to === null ? undefined : place.get(link.to);
+      if (from === undefined || to === undefined || link.to === null) continue;
+      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).inputs.indexOf(link.tensor) });
+    }
+  }
+
+  /** Whether repeat number `times` hangs on the one before it, and is wired inside as the first one is. */
+  continues(start: number, period: number, times: number): boolean {
+    const at = start + times * period;
+    let chained = false;
+    for (let i = 0; i < period; i += 1) {
+      const here = this.inside(at + i, at);
+      if (here.join() !== this.inside(start + i, start).join()) return false;
+      const before = this.between(at + i, at - period, at);
+      chained ||= before.length > 0;
+      if (times > 1 && before.join() !== this.between(start + period + i, start, start + period).join()) return false;
+    }
+    return chained;
+  }
+
+  /** Links into a child from its own repeat, which begins at `at`. */
+  private inside(child: number, at: number): string[] {
+    return this.between(child, at, child);
+  }
+
+  /** Links into a child from the places `low` up to `high`, relative to `low`. */
+  private between(child: number, low: number, high: number): string[] {
+    const found = (this.incoming[child] ?? []).filter(({ from }) => from >= low && from < high);
+    return found.map(({ from, port }) => `${from - low}:${port}`).sort();
+  }
+}
+
+/** Contents with every run folded to its first repeat. */
+export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Contents {
+  if (runs.length === 0) return contents;
+  const stand = standIns(contents, runs);
+  const place = new Map(contents.children.map((id, i) => [id, i]));
+  const runOf = (id: string) => runs.find((run) => inRun(run, place.get(id) ?? -1));
+  const links = new Map<string, Link>();
+  for (const link of contents.links) {
+    const inner = link.from !== null && link.to !== null ? runOf(link.from) : undefined;
+    if (inner !== undefined && link.to !== null && inner === runOf(link.to)) {
+      // between repeats nothing is drawn: that they are chained is what "×12" says
+      if (!stand.has(link.from ?? "") && !stand.has(link.to)) add(links, link);
+      continue;
+    }
+    add(links, redirect(index, link, stand));
+  }
+  const children = contents.children.filter((id) => !stand.has(id));
+  return { ...contents, children, links: [...links.values()] };
+}
+
+function inRun(run: Run, place: number): boolean {
+  return place >= run.start && place < run.start + run.period * run.times;
+}
+
+/** Child of a later repeat → its counterpart in the first. */
+function standIns(contents: Contents, runs: Run[]): Map<string, string> {
+  const stand = new Map<string, string>();
+  for (const run of runs) {
+    const first = repeat(contents, run, 0);
+    for (let which = 1; which < run.times; which += 1) {
+      repeat(contents, run, which).forEach((id, i) => {
+        stand.set(id, first[i] ?? id);
+      });
+    }
+  }
+  return stand;
+}
+
+/** What leaves a later repeat is drawn as leaving the first; the ports are the first one's. */
+function redirect(index: GraphIndex, link: Link, stand: Map<string, string>): Link {
+  const from = link.from === null ? undefined : stand.get(link.from);
+  const to = link.to === null ? undefined : stand.get(link.to);
+  return {
+    ...link,
+    from: from ?? link.from,
+    to: to ?? link.to,
+    fromPort: from === undefined || link.from === null ? link.fromPort : counterpart(index, link.fromPort, link.from, from),
+    toPort: to === undefined || link.to === null ? link.toPort : sameInput(index, link.toPort, link.to, to),
+  };
+}
+
+/** The tensor that `first` makes where `later` makes this one: same place in execution order, same output. */
+function counterpart(index: GraphIndex, tensor: string, later: string, first: string): string {
+  const producer = index.producer.get(tensor) ?? "";
+  const offset = (index.order.get(producer) ?? 0) - (index.order.get(later) ?? 0);
+  const node = index.graph.nodes[(index.order.get(first) ?? 0) + offset];
+  const source = index.nodes.get(producer);
+  if (node === undefined || source === undefined || !("outputs" in node) || !("outputs" in source)) return tensor;
+  const outputs: unknown = node.outputs;
+  const sources: unknown = source.outputs;
+  if (!Array.isArray(outputs) || !Array.isArray(sources)) return tensor;
+  return outputs[sources.indexOf(tensor)] ?? tensor;
+}
+
+function sameInput(index: GraphIndex, tensor: string, later: string, first: string): string {
+  const place = contentsOf(index, later).inputs.indexOf(tensor);
+  return contentsOf(index, first).inputs[place] ?? tensor;
+}
+
+/** Keep one link per pair of ends and ports: twelve layers that read one mask, or give one state each, are one link. */
+function add(links: Map<string, Link>, link: Link): void {
+  const key = JSON.stringify([link.from, link.to, link.to === null ? link.tensor : link.toPort, link.fromPort]);
+  if (!links.has(key)) links.set(key, link);
+}

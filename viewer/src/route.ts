@@ -1,0 +1,186 @@
+/** Draws the wires of a plan: rows get their heights, trips become polylines, labels find their places. */
+import { GLYPH } from "./box.js";
+import type { Ranking } from "./dot.js";
+import { makeTrips, spreadArrivals, type Trip } from "./ends.js";
+import { assignLanes } from "./lanes.js";
+import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
+import { assignTracks, type Channel, crossing } from "./tracks.js";
+import { BORDER } from "./view.js";
+
+export type Point = readonly [across: number, along: number];
+
+/** Geometry in flow coordinates; along starts at 0 below whatever stands before the flow. */
+export interface Routed {
+  /** Item → centre across, start along. */
+  places: Point[];
+  /** Wire → its polyline, from source to target. */
+  lines: Point[][];
+  labels: { across: number; along: number; text: string; net: number }[];
+  low: number;
+  high: number;
+  depth: number;
+}
+
+const TRACK_STEP = 8;
+/** Room between a row and the first track, and between the last track and the next row, arrowhead included. */
+const BEFORE_TRACKS = 10;
+const AFTER_TRACKS = 14;
+/** Room between the border and the first or last row, without anything turning there. */
+const BORDER_GAP = 8;
+
+/** Route everything. */
+export function route(plan: Plan, ranking: Ranking): Routed {
+  const rows = rowsOf(plan, ranking);
+  const trips = makeTrips(plan, ranking, rows.length);
+  assignLanes(plan, ranking, rows, trips);
+  spreadArrivals(plan, ranking, trips);
+  const channels = assignTracks(trips, rows.length);
+  const levels = makeLevels(plan, rows, channels);
+  const places = plan.slots.map((slot, i): Point => {
+    const row = ranking.rank[i] ?? 0;
+    const spare = (levels.heights[row] ?? 0) - slot.along;
+    return [ranking.across[i] ?? 0, (levels.tops[row] ?? 0) + Math.floor(spare / 2)];
+  });
+  const lines = trips.map((trip) => polyline(plan, trip, channels, levels, places));
+  const labels = placeLabels(plan, trips, places);
+  return { places, lines, labels, depth: levels.depth, ...extent(plan, places, lines) };
+}
+
+function rowsOf(plan: Plan, ranking: Ranking): number[][] {
+  const rows: number[][] = [];
+  plan.slots.forEach((_, i) => {
+    const rank = ranking.rank[i] ?? 0;
+    while (rows.length <= rank) rows.push([]);
+    rows[rank]?.push(i);
+  });
+  for (const row of rows) row.sort((a, b) => (ranking.across[a] ?? 0) - (ranking.across[b] ?? 0));
+  return rows;
+}
+
+interface Levels {
+  tops: number[];
+  heights: number[];
+  /** Channel → place of its first track. */
+  tracks: number[];
+  depth: number;
+}
+
+function makeLevels(plan: Plan, rows: number[][], channels: Channel[]): Levels {
+  const levels: Levels = { tops: [], heights: [], tracks: [], depth: 0 };
+  let at = 0;
+  channels.forEach((channel, c) => {
+    const before = c === 0 ? 0 : rowDepth(plan, rows[c - 1]);
+    levels.tracks.push(at + (c === 0 ? BORDER_GAP : before + BEFORE_TRACKS));
+    at += channelDepth(plan, channel, c, rows.length, before);
+    const row = rows[c];
+    if (row === undefined) return;
+    levels.tops.push(at);
+    const height = Math.max(0, ...row.map((i) => plan.slots[i]?.along ?? 0));
+    levels.heights.push(height);
+    at += height;
+  });
+  levels.depth = at;
+  return levels;
+}
+
+/** Room for the labels below a row. */
+function rowDepth(plan: Plan, row: number[] | undefined): number {
+  return Math.max(0, ...(row ?? []).map((i) => plan.slots[i]?.labelDepth ?? 0));
+}
+
+function channelDepth(plan: Plan, channel: Channel, c: number, rows: number, labels: number): number {
+  const tracks = channel.tracks > 0 ? (channel.tracks - 1) * TRACK_STEP : 0;
+  if (c === 0) return channel.tracks === 0 && plan.inputs === 0 ? 0 : BORDER_GAP + tracks + AFTER_TRACKS;
+  if (c === rows) {
+    if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + BORDER_GAP;
+    return plan.outputs > 0 ? labels + BORDER_GAP : labels;
+  }
+  const turning = channel.tracks > 0 ? BEFORE_TRACKS + tracks : 2;
+  return labels + turning + AFTER_TRACKS;
+}
+
+function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, places: Point[]): Point[] {
+  const wire = plan.wires[trip.wire];
+  const source = wire?.from ?? BORDER;
+  const target = wire?.to ?? BORDER;
+  const begin = source === BORDER ? 0 : (places[source]?.[1] ?? 0) + (plan.slots[source]?.along ?? 0);
+  const points: Point[] = [[trip.start, begin]];
+  for (let c = trip.from + 1; c <= trip.to; c += 1) {
+    const [top, bottom] = crossing(trip, c);
+    const turn = channels[c]?.turns.get(trip.net);
+    if (turn === undefined || Math.abs(top - bottom) < 0.01) continue;
+    const at = (levels.tracks[c] ?? 0) + turn.track * TRACK_STEP;
+    points.push([top, at], [bottom, at]);
+  }
+  points.push(...arrival(plan, trip, target, levels, places));
+  return points;
+}
+
+/** The last points: onto the border, down to a box, or from the side into a round one. */
+function arrival(plan: Plan, trip: Trip, target: number, levels: Levels, places: Point[]): Point[] {
+  const slot = plan.slots[target];
+  const [centre = 0, top = 0] = places[target] ?? [];
+  if (target === BORDER || slot === undefined) return [[trip.end, levels.depth]];
+  const middle = top + slot.along / 2;
+  if (trip.side !== 0) {
+    const lane = trip.lane ?? trip.end;
+    return [
+      [lane, middle],
+      [centre + (trip.side * slot.across) / 2, middle],
+    ];
+  }
+  if (!slot.round) return [[trip.end, top]];
+  const aside = trip.end - centre;
+  return [[trip.end, middle - Math.sqrt(Math.max(0, (GLYPH * GLYPH) / 4 - aside * aside))]];
+}
+
+/** Each tensor's label once, right of (running left to right: above) the wire's beginning. */
+function placeLabels(plan: Plan, trips: Trip[], places: Point[]): Routed["labels"] {
+  const labels: Routed["labels"] = [];
+  plan.slots.forEach((slot, i) => {
+    if (slot.ports !== null) return;
+    const end = (places[i]?.[1] ?? 0) + slot.along;
+    for (const exit of lastFirst(slot.exits, trips)) {
+      labels.push({ across: exit.start, along: end, text: exit.label, net: exit.net });
+    }
+  });
+  return labels;
+}
+
+/** Exits with their places; a text shared by several stands at the rightmost. */
+function lastFirst(exits: Plan["slots"][number]["exits"], trips: Trip[]): { start: number; label: string; net: number }[] {
+  const placed = exits
+    .map((exit) => ({ ...exit, start: trips.find((trip) => trip.net === exit.net)?.start ?? 0 }))
+    .sort((a, b) => a.start - b.start);
+  const shared = placed.filter((exit) => exit.label !== "");
+  const rightmost = placed[placed.length - 1];
+  if (placed.length > 1 && shared.length === 1 && rightmost !== undefined) {
+    return [{ ...rightmost, label: shared[0]?.label ?? "" }];
+  }
+  return shared;
+}
+
+function extent(plan: Plan, places: Point[], lines: Point[][]): { low: number; high: number } {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  plan.slots.forEach((slot, i) => {
+    const centre = places[i]?.[0] ?? 0;
+    low = Math.min(low, centre - slot.low);
+    high = Math.max(high, centre + slot.high);
+  });
+  for (const line of lines) {
+    for (const [across] of line) {
+      low = Math.min(low, across);
+      high = Math.max(high, across);
+    }
+  }
+  return low <= high ? { low, high } : { low: 0, high: 0 };
+}
+
+/** The rectangle a label takes, as x, y of its corner in flow coordinates turned to the page. */
+export function labelBox(vertical: boolean, across: number, along: number, text: string): [x: number, y: number, w: number, h: number] {
+  const width = labelWidth(text);
+  return vertical
+    ? [across + LABEL_GAP, along + 2, width, LABEL_HEIGHT]
+    : [along + LABEL_GAP, across - LABEL_HEIGHT - 2, width, LABEL_HEIGHT];
+}

@@ -1,0 +1,26 @@
+/** Entry for the embedded V8: graph and view as JSON text in, the picture as JSON text out. */
+import "./polyfills.js";
+import { instance } from "@viz-js/viz";
+import { draw } from "./draw.js";
+import { type Graph, index } from "./graph.js";
+import { initialState, type ViewOptions } from "./initial.js";
+import { layout, type Viz } from "./layout.js";
+import { view } from "./view.js";
+
+let viz: Viz | null = null;
+
+const ready = instance().then((made) => {
+  viz = made;
+});
+
+/** Draw a graph: `{svg, width, height, state}`, the state being where the widget starts from. */
+function render(graphJson: string, viewJson: string): string {
+  // without this, a picture drawn too early would differ from the widget's
+  if (viz === null) throw new Error("expected `modelDiagrams.ready` to be resolved before the first picture");
+  const graph = index(JSON.parse(graphJson) as Graph);
+  const state = initialState(graph, JSON.parse(viewJson) as ViewOptions);
+  const placed = layout(view(graph, state), viz);
+  return JSON.stringify({ svg: draw(placed), width: placed.width, height: placed.height, state });
+}
+
+(globalThis as Record<string, unknown>).modelDiagrams = { ready, render };

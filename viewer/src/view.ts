@@ -1,0 +1,290 @@
+/** Graph + what is expanded → what is to be seen. Pure; positions come later. */
+import { type Family, family, type Glyph, glyph } from "./families.js";
+import { ancestors, type Contents, contentsOf, type Flow, type GraphIndex, type GraphNode, ROOT } from "./graph.js";
+import { localName, tensorLabel, words } from "./labels.js";
+import { type Surface, surface } from "./surface.js";
+
+export type Direction = "TB" | "LR";
+
+/** What the reader can change; plain data, held by the widget. Ids are those of module calls. */
+export interface State {
+  /** Modules whose inside is shown. */
+  expanded: string[];
+  /** First members of runs that are shown one by one instead of once with `×12`. */
+  unrolled: string[];
+  direction: Direction;
+}
+
+/** End of a wire that is the container's own border. */
+export const BORDER = -1;
+
+export interface Wire {
+  /** Place in `Frame.items`, or `BORDER`. */
+  from: number;
+  to: number;
+  /** Which port: place in the frame's inputs (at the border), or in the outputs and inputs of an expanded item; else -1. */
+  fromPort: number;
+  toPort: number;
+  tensor: string;
+  flow: Flow;
+  /** The tensor's shape, for the label. */
+  label: string;
+}
+
+export type ItemKind = GraphNode["kind"] | "group";
+
+/** One visible thing: a node, a collapsed module, or an expanded one with its frame. */
+export interface Item {
+  id: string;
+  kind: ItemKind;
+  family: Family;
+  name: string;
+  detail: string;
+  glyph: Glyph | null;
+  /** More than 1: stands for so many equal ones in a chain. */
+  times: number;
+  /** Set on the first member of a run that is shown one by one, to roll it up again. */
+  unrolled: boolean;
+  expandable: boolean;
+  /** Extra CSS classes: `error`, `unseen`. */
+  marks: string[];
+  frame: Frame | null;
+}
+
+/** The inside of an expanded container (or of the whole model). */
+export interface Frame {
+  id: string;
+  direction: Direction;
+  items: Item[];
+  wires: Wire[];
+  /** Tensors through the border: the ports, in order. */
+  inputs: string[];
+  outputs: string[];
+}
+
+export interface View {
+  root: Frame;
+  direction: Direction;
+}
+
+/** Frames already made, by container, with the part of the state they were made for. */
+type Memo = Map<string, { key: string; frame: Frame }>;
+
+/** One memo per graph, so that a toggle makes new frames only for the container and those around it. */
+const memos = new WeakMap<GraphIndex, Memo>();
+
+interface Context {
+  index: GraphIndex;
+  state: State;
+  expanded: Set<string>;
+  unrolled: Set<string>;
+  /** Container → its part of the state. */
+  keys: Map<string, string>;
+  memo: Memo;
+}
+
+/** What is to be seen of a graph in a given state. */
+export function view(index: GraphIndex, state: State): View {
+  let memo = memos.get(index);
+  if (memo === undefined) {
+    memo = new Map();
+    memos.set(index, memo);
+  }
+  const context: Context = {
+    index,
+    state,
+    expanded: new Set(state.expanded),
+    unrolled: new Set(state.unrolled),
+    keys: stateKeys(index, state),
+    memo,
+  };
+  return { root: frameOf(context, ROOT, ROOT), direction: state.direction };
+}
+
+/** The state with a module opened or closed. */
+export function toggle(_index: GraphIndex, state: State, id: string): State {
+  return { ...state, expanded: flipped(state.expanded, id) };
+}
+
+/** The state with a run shown one by one, or rolled up again. */
+export function toggleRun(_index: GraphIndex, state: State, id: string): State {
+  return { ...state, unrolled: flipped(state.unrolled, id) };
+}
+
+/** Sorted, so that equal states are equal text. */
+function flipped(ids: string[], id: string): string[] {
+  return ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id].sort();
+}
+
+/** The part of the state that decides what a container looks like, for every container it says something about. */
+function stateKeys(index: GraphIndex, state: State): Map<string, string> {
+  const parts = new Map<string, string[]>();
+  const note = (id: string, entry: string) => {
+    if (!index.nodes.has(id)) return;
+    for (const container of [id, ...ancestors(index, id)]) {
+      const known = parts.get(container);
+      if (known === undefined) parts.set(container, [entry]);
+      else known.push(entry);
+    }
+  };
+  for (const id of state.expanded) note(id, `+${id}`);
+  for (const id of state.unrolled) note(id, `*${id}`);
+  return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
+}
+
+/** The frame of an item; `inner` is the container whose contents it shows (another one where single children merged). */
+function frameOf(context: Context, id: string, inner: string): Frame {
+  const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
+  const known = context.memo.get(id);
+  if (known?.key === key) return known.frame;
+  const frame = makeFrame(context, id, surface(context.index, inner, context.unrolled));
+  context.memo.set(id, { key, frame });
+  return frame;
+}
+
+function makeFrame(context: Context, id: string, shown: Surface): Frame {
+  const items = shown.contents.children.map((child) => itemOf(context, child, shown));
+  const place = new Map(items.map((item, i) => [item.id, i]));
+  const frame: Frame = {
+    id,
+    direction: context.state.direction,
+    items,
+    wires: [],
+    inputs: shown.contents.inputs,
+    outputs: shown.contents.outputs,
+  };
+  frame.wires = wiresOf(context.index, shown.contents, frame, place);
+  return frame;
+}
+
+function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, place: Map<string, number>): Wire[] {
+  const wires: Wire[] = [];
+  for (const link of contents.links) {
+    const from = link.from === null ? BORDER : place.get(link.from);
+    const to = link.to === null ? BORDER : place.get(link.to);
+    if (from === undefined || to === undefined) continue;
+    wires.push({
+      from,
+      to,
+      fromPort: from === BORDER ? frame.inputs.indexOf(link.tensor) : portOf(frame.items[from]?.frame?.outputs, link.fromPort),
+      toPort: to === BORDER ? frame.outputs.indexOf(link.tensor) : portOf(frame.items[to]?.frame?.inputs, link.toPort),
+      tensor: link.tensor,
+      flow: link.flow,
+      label: tensorLabel(index, link.tensor),
+    });
+  }
+  return wires;
+}
+
+function portOf(ports: string[] | undefined, tensor: string): number {
+  return ports === undefined ? -1 : ports.indexOf(tensor);
+}
+
+// -- items ------------------------------------------------------------------------------------------------------------
+
+function itemOf(context: Context, id: string, shown: Surface): Item {
+  const group = shown.groups.get(id);
+  if (group !== undefined) return groupItem(context, id, group);
+  const { index } = context;
+  const node = index.nodes.get(id);
+  if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
+  const chain = singleChain(index, id);
+  const inner = chain[chain.length - 1] ?? id;
+  const expandable = node.kind === "module" && isExpandable(index, inner);
+  const run = shown.runs.get(id);
+  const rolled = run !== undefined && !context.unrolled.has(id);
+  return {
+    id,
+    kind: node.kind,
+    family: family(index.nodes.get(inner) ?? node),
+    ...itemWords(index, chain, rolled ? run.members : []),
+    glyph: glyphOf(node, shown.contents),
+    times: rolled ? run.times : 1,
+    unrolled: run !== undefined && !rolled,
+    expandable,
+    marks: marksOf(index, node),
+    frame: expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null,
+  };
+}
+
+/** A repeat of several children: a panel that is always open. */
+function groupItem(context: Context, id: string, group: Surface["groups"] extends Map<string, infer G> ? G : never): Item {
+  const modules = group.contents.children.filter((child) => context.index.nodes.get(child)?.kind === "module");
+  const inside: Surface = { contents: group.contents, runs: new Map(), groups: new Map() };
+  return {
+    id,
+    kind: "group",
+    family: "other",
+    name: spanName(context.index, modules, group.last),
+    detail: "",
+    glyph: null,
+    times: group.times,
+    unrolled: false,
+    expandable: false,
+    marks: [],
+    frame: makeFrame(context, id, inside),
+  };
+}
+
+/** A module and, while each holds just one other module and nothing else, those inside it. */
+export function singleChain(index: GraphIndex, id: string): string[] {
+  const chain = [id];
+  for (;;) {
+    const { children } = contentsOf(index, chain[chain.length - 1] ?? id);
+    const only = children.length === 1 ? index.nodes.get(children[0] ?? "") : undefined;
+    if (only?.kind !== "module") return chain;
+    chain.push(only.id);
+  }
+}
+
+/** Opening what holds one op only would show the same thing again. */
+export function isExpandable(index: GraphIndex, id: string): boolean {
+  return contentsOf(index, id).children.length > 1;
+}
+
+function itemWords(index: GraphIndex, chain: string[], members: string[]): { name: string; detail: string } {
+  const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
+  const last = nodes[nodes.length - 1];
+  if (last === undefined) return { name: "", detail: "" };
+  const own = words(index, last);
+  if (members.length > 1) return { name: spanName(index, members.slice(0, 1), members[members.length - 1]), detail: own.detail };
+  const names = nodes.map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
+  return { name: names.join("."), detail: own.detail };
+}
+
+/** `layer.0` … `layer.11` → `layer.0–11`. */
+function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
+  const name = (id: string | undefined) => {
+    const node = index.nodes.get(id ?? "");
+    return node?.kind === "module" ? localName(index, node) : "";
+  };
+  const first = name(firsts[0]);
+  const last = name(lastId);
+  if (last === first || last === "") return first;
+  const dot = last.lastIndexOf(".") + 1;
+  const shared = first.startsWith(last.slice(0, dot)) && /^\d+$/.test(last.slice(dot));
+  return shared ? `${first}–${last.slice(dot)}` : `${first} … ${last}`;
+}
+
+/** A glyph needs two tensors to combine; with a number it is an op like any other. */
+function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
+  if (node.kind !== "op") return null;
+  const sign = glyph(node.name);
+  if (sign === undefined) return null;
+  const args = node.arguments ?? {};
+  const scalar = ["other", "1", "0", "input"].some((key) => typeof args[key] === "number" && sign !== "cat");
+  const tensors = contents.links.filter((link) => link.to === node.id).length;
+  return scalar || tensors < 2 ? null : sign;
+}
+
+function marksOf(index: GraphIndex, node: GraphNode): string[] {
+  const { error, unseen } = index.graph.status;
+  const marks: string[] = [];
+  const at = error?.node;
+  if (at && (at === node.id || (node.kind === "module" && ancestors(index, at).includes(node.id)))) marks.push("error");
+  if ("outputs" in node && Array.isArray(node.outputs) && unseen?.some((tensor) => index.producer.get(tensor) === node.id)) {
+    marks.push("unseen");
+  }
+  if (node.kind === "module" && (node.call ?? 1) > 1) marks.push("again");
+  return marks;
+}
