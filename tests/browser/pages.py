@@ -1,0 +1,154 @@
+"""The site that the browser tests read: a few diagrams of hand-made graphs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from modeldiagrams import page
+from modeldiagrams.diagrams import Diagram, Maker, Problem
+from modeldiagrams.graph import (
+    Edge,
+    Graph,
+    InputNode,
+    ModelInfo,
+    ModuleNode,
+    OpNode,
+    OutputNode,
+    ParameterCount,
+    Provenance,
+    Status,
+    TensorSpec,
+)
+from modeldiagrams.options import parse_options
+from modeldiagrams.serialize import save
+
+HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--\u202e javascript:alert(2) ${alert(3)}"
+
+
+class Builder:
+    """Puts a graph together in execution order."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.nodes: list = [InputNode(id="input:x", name="x", outputs=("input:x:0",))]
+        self.adjacency: dict[str, list[Edge]] = {}
+        self.hierarchy: dict[str, str | None] = {"input:x": None}
+
+    def module(self, path: str, class_: str, holder: str | None = None, *, signature: str | None = None) -> str:
+        count = ParameterCount(own=16, total=16, trainable=16)
+        self._add(ModuleNode(id=path, path=path, class_=class_, parameters=count, signature=signature), holder)
+        return path
+
+    def op(self, name: str, holder: str | None, *sources: str) -> str:
+        node = f"{holder or ''}/{name.rpartition('.')[2]}"
+        self._add(OpNode(id=node, name=name, outputs=(f"{node}:0",)), holder)
+        self._connect(node, sources)
+        return node
+
+    def leaf(self, path: str, class_: str, holder: str | None, source: str) -> str:
+        """A module that holds one op."""
+        self.module(path, class_, holder, signature=class_)
+        return self.op(f"torch.nn.functional.{class_.rpartition('.')[2].lower()}", path, source)
+
+    def finish(self, source: str) -> Graph:
+        self._add(OutputNode(id="output:y", name="y"), None)
+        self._connect("output:y", (source,))
+        tensors = [name for node in self.nodes for name in getattr(node, "outputs", ()) if isinstance(name, str)]
+        count = ParameterCount(own=0, total=64, trainable=64)
+        graph = Graph(
+            model=ModelInfo(name=self.name, class_=f"pkg.{self.name}", parameters=count),
+            nodes=tuple(self.nodes),
+            adjacency={node: tuple(edges) for node, edges in self.adjacency.items()},
+            hierarchy=self.hierarchy,
+            tensors={name: TensorSpec(shape=(1, 16, 64), dtype="float32") for name in tensors},
+            parameters={},
+            status=Status(state="complete", mode="real"),
+            provenance=Provenance(modeldiagrams="0"),
+        )
+        graph.check()
+        return graph
+
+    def _add(self, node, holder: str | None) -> None:
+        self.nodes.append(node)
+        self.hierarchy[node.id] = holder
+
+    def _connect(self, node: str, sources: tuple[str, ...]) -> None:
+        for i, source in enumerate(sources):
+            self.adjacency.setdefault(source, []).append(Edge(to=node, tensor=f"{source}:0", argument=str(i)))
+
+
+def encoder(name: str = "Encoder", *, layers: int = 3, word: str = "") -> Graph:
+    """``x → embed → layers.0 → … → head → y``; a layer is attention and mlp, each with a skip around it."""
+    graph = Builder(name)
+    at = graph.leaf("embed", "torch.nn.Linear", None, "input:x")
+    for i in range(layers):
+        at = _layer(graph, graph.module(f"layers.{i}", f"pkg.Layer{word}"), at)
+    return graph.finish(graph.leaf("head", "torch.nn.Linear", None, at))
+
+
+def _layer(graph: Builder, layer: str, source: str) -> str:
+    attention = graph.module(f"{layer}.attention", "pkg.Attention", layer)
+    query, key, value = (
+        graph.leaf(f"{attention}.{part}", "torch.nn.Linear", attention, source) for part in ("query", "key", "value")
+    )
+    mixed = graph.op("torch.nn.functional.scaled_dot_product_attention", attention, query, key, value)
+    added = graph.op("torch.add", layer, source, mixed)
+    mlp = graph.module(f"{layer}.mlp", "pkg.MLP", layer)
+    hidden = graph.leaf(f"{mlp}.up", "torch.nn.Linear", mlp, added)
+    active = graph.op("torch.nn.functional.gelu", mlp, hidden)
+    return graph.op("torch.mul", layer, added, graph.leaf(f"{mlp}.down", "torch.nn.Linear", mlp, active))
+
+
+class Press:
+    """Makes diagrams of graphs in a folder of its own, drawn in a process of their own as builds do."""
+
+    def __init__(self, folder: Path, maker: Maker) -> None:
+        self.folder = folder
+        self.maker = maker
+
+    def make(self, graph: Graph, **options: Any) -> Diagram:
+        name = re.sub(r"\W.*", "", graph.model.name) or "hostile"
+        save(graph, self.folder / f"{name}.json")
+        made = self.maker.make(parse_options({"model": f"{name}.json", "depth": 0, **options}))
+        return msgspec.structs.replace(made, id=f"pkg.{name}")
+
+
+FILLER = "<p>Text of the page around the diagram, as tall as a screen.</p>\n" * 30
+
+
+def write_site(folder: Path, press: Press) -> None:
+    """Write pages and assets; the names of the pages say what they hold."""
+    encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
+    tall = press.make(encoder("Tall", layers=6), depth=9)
+    sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
+    problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
+    hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
+    pages = {
+        "one": _fragment(encoder_),
+        "two": FILLER + _fragment(encoder_) + FILLER + _fragment(decoder) + FILLER,
+        "tall": _fragment(tall),
+        "sized": _fragment(sized),
+        "hostile": _fragment(hostile),
+        "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
+        "missing": _fragment(press.make(encoder("Missing"))),
+        "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
+    }
+    for name, body in pages.items():
+        text = f'<!doctype html><meta charset="utf-8"><title>{name}</title>\n<main>{body}</main>\n'
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    (folder / "alone.html").write_text(page.standalone(encoder_), encoding="utf-8")
+    assets = folder / "modeldiagrams"
+    assets.mkdir()
+    for name, content in page.site_files().items():
+        shutil.copy(content, assets / name)
+    for made in (encoder_, decoder, tall, sized, hostile):
+        (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
+
+
+def _fragment(made: Diagram) -> str:
+    return page.fragment(made, assets="modeldiagrams/")

@@ -1,0 +1,183 @@
+/**
+ * Zoom and pan. At rest, CSS alone places the picture (it fits, whatever the page's width becomes, and costs nothing);
+ * the first gesture sets it free, at exactly the place where CSS had it; "fit" brings it back to rest.
+ */
+import { select } from "d3-selection";
+import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity, zoomTransform } from "d3-zoom";
+import { glide } from "./motion.js";
+
+const SMALLEST = 0.02;
+const LARGEST = 4;
+/** Of the picture, this much always stays in sight, px. */
+const IN_SIGHT = 48;
+/** A toggled picture may grow to this part of the window's height. */
+const WINDOW_SHARE = 0.8;
+/** A mouse wheel's notch is about 100 px, a pinch on a touchpad a few: bounded, both zoom at a pleasant pace. */
+const WHEEL_LIMIT = 30;
+const WHEEL_SPEED = 0.01;
+const LINE = 16;
+/** A press that moves less than this is a click, px. */
+const CLICK_DISTANCE = 4;
+
+export class Camera {
+  readonly #stage: HTMLElement;
+  readonly #canvas: HTMLElement;
+  readonly #behaviour = zoom<HTMLElement, unknown>();
+  #restingHeight = 0;
+  #free = false;
+
+  /**
+   * @param stage the window onto the picture
+   * @param canvas inside it, holds the `<svg>` and is moved
+   * @param whole whether the widget has the screen for itself, so wheel and single finger need not scroll the page
+   */
+  constructor(stage: HTMLElement, canvas: HTMLElement, whole: () => boolean) {
+    this.#stage = stage;
+    this.#canvas = canvas;
+    this.#behaviour
+      .scaleExtent([SMALLEST, LARGEST])
+      .clickDistance(CLICK_DISTANCE)
+      .wheelDelta(wheelDelta)
+      .constrain((transform) => this.#keepInSight(transform))
+      .filter((event: Event) => {
+        if (!isOurs(event, whole())) return false;
+        this.#setFree();
+        return true;
+      })
+      .on("zoom", (event: D3ZoomEvent<HTMLElement, unknown>) => this.#place(event.transform));
+    // a double click is two toggles, not a zoom
+    select(stage).call(this.#behaviour).on("dblclick.zoom", null);
+  }
+
+  /** Back to rest: the whole picture in sight. */
+  fit(): void {
+    this.#free = false;
+    this.#stage.classList.remove("mg-free");
+    this.#stage.style.height = "";
+    this.#canvas.style.transform = "";
+  }
+
+  /** Zoom about the middle. */
+  zoomBy(factor: number): void {
+    this.#setFree();
+    this.#glide(() => select(this.#stage).call(this.#behaviour.scaleBy, factor));
+  }
+
+  /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
+  replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
+    const before = oldPart.getBoundingClientRect();
+    this.#setFree();
+    this.#picture.replaceWith(picture);
+    if (!this.#free) return;
+    const after = newPart.getBoundingClientRect();
+    this.#moveBy(middle(before) - middle(after), before.top - after.top);
+    this.#grow();
+  }
+
+  /** Bring a part of the picture into sight, with as little movement as possible. */
+  reveal(part: Element): void {
+    if (this.#free) {
+      const box = part.getBoundingClientRect();
+      const frame = this.#stage.getBoundingClientRect();
+      const dx = shiftInto(box.left, box.right, frame.left, frame.right);
+      const dy = shiftInto(box.top, box.bottom, frame.top, frame.bottom);
+      if (dx !== 0 || dy !== 0) this.#glide(() => this.#moveBy(dx, dy));
+    }
+    part.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  get #picture(): SVGSVGElement {
+    return this.#canvas.firstElementChild as SVGSVGElement;
+  }
+
+  get #size(): { width: number; height: number } {
+    const { width, height } = this.#picture;
+    return { width: width.baseVal.value, height: height.baseVal.value };
+  }
+
+  /** Take the picture out of CSS's hands without moving it. */
+  #setFree(): void {
+    if (this.#free) return;
+    const frame = this.#stage.getBoundingClientRect();
+    const box = this.#picture.getBoundingClientRect();
+    // nothing to take over while hidden
+    if (box.width === 0) return;
+    this.#free = true;
+    this.#restingHeight = frame.height;
+    this.#stage.style.height = `${frame.height}px`;
+    this.#stage.classList.add("mg-free");
+    const scale = box.width / this.#size.width;
+    this.#transform(zoomIdentity.translate(box.left - frame.left, box.top - frame.top).scale(scale));
+  }
+
+  #moveBy(dx: number, dy: number): void {
+    const { x, y, k } = zoomTransform(this.#stage);
+    this.#transform(zoomIdentity.translate(x + dx, y + dy).scale(k));
+  }
+
+  #transform(transform: ZoomTransform): void {
+    select(this.#stage).call(this.#behaviour.transform, transform);
+  }
+
+  #place({ x, y, k }: ZoomTransform): void {
+    this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+  }
+
+  /** The stage follows a picture that grows or shrinks, within bounds; it is never smaller than the first frame. */
+  #grow(): void {
+    const { y, k } = zoomTransform(this.#stage);
+    const room = Math.max(this.#restingHeight, innerHeight * WINDOW_SHARE);
+    this.#stage.style.setProperty("--mg-room", `${room}px`);
+    const wanted = Math.min(y + this.#size.height * k, heightLimit(this.#stage) ?? room);
+    this.#stage.style.height = `${Math.max(this.#restingHeight, wanted)}px`;
+  }
+
+  #keepInSight(transform: ZoomTransform): ZoomTransform {
+    const { width, height } = this.#size;
+    const { x, y, k } = transform;
+    const inside = (at: number, length: number, frame: number) =>
+      Math.min(Math.max(at, Math.min(IN_SIGHT, frame / 2) - length * k), frame - Math.min(IN_SIGHT, frame / 2));
+    const to = {
+      x: inside(x, width, this.#stage.clientWidth),
+      y: inside(y, height, this.#stage.clientHeight),
+    };
+    return to.x === x && to.y === y ? transform : zoomIdentity.translate(to.x, to.y).scale(k);
+  }
+
+  /** Do a movement as a short glide. */
+  #glide(move: () => void): void {
+    const from = this.#canvas.style.transform;
+    move();
+    glide(this.#canvas, from, this.#canvas.style.transform);
+  }
+}
+
+/** Which gestures are for the diagram; all others are the page's. */
+export function isOurs(event: Event, whole: boolean): boolean {
+  if (event.type === "wheel") return whole || (event as WheelEvent).ctrlKey || (event as WheelEvent).metaKey;
+  if (event.type === "mousedown") return (event as MouseEvent).button === 0 && !(event as MouseEvent).ctrlKey;
+  if (event.type === "touchstart") return whole || (event as TouchEvent).touches.length > 1;
+  return true;
+}
+
+/** Powers of two to zoom by for one wheel event. */
+export function wheelDelta(event: WheelEvent): number {
+  const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1);
+  return -Math.max(-WHEEL_LIMIT, Math.min(WHEEL_LIMIT, pixels)) * WHEEL_SPEED;
+}
+
+/** The smallest shift that brings [from, to] into [low, high]; what is too large starts at the low end. */
+export function shiftInto(from: number, to: number, low: number, high: number): number {
+  if (from < low || to - from > high - low) return low - from;
+  return to > high ? high - to : 0;
+}
+
+function middle(box: DOMRect): number {
+  return box.left + box.width / 2;
+}
+
+/** The author's limit for the frame's height in px, if there is one. */
+function heightLimit(stage: HTMLElement): number | undefined {
+  const limit = Number.parseFloat(getComputedStyle(stage).maxHeight);
+  return Number.isNaN(limit) ? undefined : limit;
+}

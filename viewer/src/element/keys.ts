@@ -1,0 +1,49 @@
+/** Walking a tree with the keyboard. */
+
+/** What moving around needs to know of a node; nodes stand in reading order. */
+export interface Item {
+  level: number;
+  /** Undefined for what can't be expanded. */
+  expanded: boolean | undefined;
+}
+
+/** What a key does: go to the item of this number, toggle the present one, or nothing of ours. */
+export type Step = { to: number } | "toggle" | undefined;
+
+/** The tree pattern of the ARIA Authoring Practices. */
+export function step(items: readonly Item[], at: number, key: string): Step {
+  const here = items[at];
+  if (here === undefined) return undefined;
+  switch (key) {
+    case "ArrowDown":
+      return go(items, at + 1);
+    case "ArrowUp":
+      return go(items, at - 1);
+    case "Home":
+      return go(items, 0);
+    case "End":
+      return go(items, items.length - 1);
+    case "ArrowRight":
+      if (here.expanded === false) return "toggle";
+      return here.expanded && (items[at + 1]?.level ?? 0) > here.level ? go(items, at + 1) : undefined;
+    case "ArrowLeft":
+      if (here.expanded === true) return "toggle";
+      return go(items, parentOf(items, at));
+    case "Enter":
+    case " ":
+      return here.expanded === undefined ? undefined : "toggle";
+    default:
+      return undefined;
+  }
+}
+
+function go(items: readonly Item[], to: number): Step {
+  return items[to] === undefined ? undefined : { to };
+}
+
+function parentOf(items: readonly Item[], at: number): number {
+  const level = items[at]?.level ?? 0;
+  let parent = at - 1;
+  while (parent >= 0 && (items[parent]?.level ?? 0) >= level) parent -= 1;
+  return parent;
+}

@@ -1,0 +1,34 @@
+/** One diagram come to life: the build's own pipeline, around the one thing that changes, the expansion. */
+import { draw } from "../draw.js";
+import { type GraphIndex, index } from "../graph.js";
+import { type LayoutCache, layout, type Viz } from "../layout.js";
+import { type State, toggle, view } from "../view.js";
+import type { DiagramData } from "./loader.js";
+
+export class Session {
+  readonly #index: GraphIndex;
+  readonly #cache: LayoutCache = new Map();
+  #state: State;
+
+  constructor(data: DiagramData) {
+    this.#index = index(data.graph);
+    this.#state = data.state;
+  }
+
+  /** The picture of the present state, as SVG text. */
+  picture(viz: Viz): string {
+    return this.#draw(this.#state, viz);
+  }
+
+  /** Expand what is collapsed and the other way round; the state stays as it was where that can't be drawn. */
+  toggle(id: string, viz: Viz): string {
+    const state = toggle(this.#index, this.#state, id);
+    const svg = this.#draw(state, viz);
+    this.#state = state;
+    return svg;
+  }
+
+  #draw(state: State, viz: Viz): string {
+    return draw(layout(view(this.#index, state), viz, this.#cache));
+  }
+}

@@ -1,0 +1,92 @@
+/** The drawn nodes as a tree for keyboard and assistive technology: one tab stop, arrows walk it. */
+import { type Item, step } from "./keys.js";
+
+/** The tree of one picture. */
+export class Tree {
+  readonly picture: SVGSVGElement;
+  readonly #elements: SVGElement[];
+  readonly #items: Item[];
+  readonly #places: Map<string, number>;
+
+  /** Give the picture its roles; its label stays the label of the tree. */
+  constructor(picture: SVGSVGElement) {
+    this.picture = picture;
+    this.#elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
+    this.#items = itemsOf(this.#elements);
+    this.#places = new Map(this.#elements.map((element, i) => [idOf(element), i]));
+    picture.setAttribute("role", "tree");
+    this.#elements.forEach((element, i) => {
+      describe(element, this.#items[i]);
+    });
+    this.#elements[0]?.setAttribute("tabindex", "0");
+  }
+
+  find(id: string): SVGElement | undefined {
+    return this.#elements[this.#places.get(id) ?? -1];
+  }
+
+  /** Whether a node can be expanded or collapsed. */
+  expandable(id: string): boolean {
+    return this.#items[this.#places.get(id) ?? -1]?.expanded !== undefined;
+  }
+
+  /** What a key does on a node. */
+  step(id: string, key: string): SVGElement | "toggle" | undefined {
+    const next = step(this.#items, this.#places.get(id) ?? -1, key);
+    return typeof next === "object" ? this.#elements[next.to] : next;
+  }
+
+  /** Make a node the one tab stop. */
+  hold(element: SVGElement): void {
+    this.picture.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+    element.setAttribute("tabindex", "0");
+  }
+
+  /** What this picture shows and the other one did not. */
+  newSince(other: Tree): SVGElement[] {
+    return this.#elements.filter((element) => !other.#places.has(idOf(element)));
+  }
+}
+
+/** The drawn node at (or around) an event's target. */
+export function nodeAt(target: EventTarget | null): SVGElement | null {
+  return target instanceof Element ? target.closest<SVGElement>("[data-id]") : null;
+}
+
+export function idOf(element: SVGElement): string {
+  return element.dataset.id ?? "";
+}
+
+function itemsOf(elements: SVGElement[]): Item[] {
+  const open: SVGElement[] = [];
+  return elements.map((element) => {
+    while (open.length > 0 && !open[open.length - 1]?.contains(element)) open.pop();
+    open.push(element);
+    return { level: open.length, expanded: expansion(element) };
+  });
+}
+
+/** The build has said what can be expanded. */
+function expansion(element: SVGElement): boolean | undefined {
+  const expanded = element.getAttribute("aria-expanded");
+  return expanded === null ? undefined : expanded === "true";
+}
+
+function describe(element: SVGElement, item: Item | undefined): void {
+  if (item === undefined) return;
+  element.setAttribute("role", "treeitem");
+  element.setAttribute("tabindex", "-1");
+  element.setAttribute("aria-level", String(item.level));
+  element.setAttribute("aria-label", wordsOn(element));
+}
+
+/** The words a reader sees on a node, without those on the nodes inside it. */
+function wordsOn(element: SVGElement): string {
+  const words = header(element).querySelectorAll("text, title");
+  return [...words].map((text) => text.textContent).join(" ");
+}
+
+/** What of a node is pressed to toggle it, and stays in place: the header of an expanded one, else all of it. */
+export function header(element: Element): Element {
+  return element.querySelector(":scope > .mg-header") ?? element;
+}
