@@ -28,6 +28,7 @@ const common = {
 /** Sets a factory; nothing starts before the widget asks for it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
+/** What d3-zoom imports and we never use: more than a quarter of the widget. */
 const NO_TRANSITIONS = {
   "d3-transition": "./src/element/no-transitions.ts",
   "d3-interpolate": "./src/element/no-transitions.ts",
@@ -40,18 +41,6 @@ const bundles = [
   { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },
 ];
 
-/** A style sheet, minified. */
-async function minified(file) {
-  const { code } = await transform(readFileSync(file, "utf8"), { loader: "css", minify: true, target: "chrome111" });
-  return code;
-}
-
-/** `import style from "./x.css"` gives the sheet as text: the widget adopts it in its shadow root. */
-const styleAsText = {
-  name: "style-as-text",
-  setup: ({ onLoad }) => onLoad({ filter: /\.css$/ }, async ({ path }) => ({ contents: await minified(path), loader: "text" })),
-};
-
 /** One sheet for the page and, by `STYLE`, for the widget's shadow root. */
 async function style() {
   const sources = ["src/picture.css", "src/style.css"].map((file) => readFileSync(join(here, file), "utf8"));
@@ -61,7 +50,7 @@ async function style() {
 }
 
 async function bundle({ name, ...options }) {
-  const result = await build({ ...common, ...options, outfile: name, plugins: [styleAsText] });
+  const result = await build({ ...common, ...options, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);
   return Object.keys(result.metafile.inputs).filter((input) => input.includes("node_modules/"));

@@ -118,6 +118,7 @@ class Press:
         return msgspec.structs.replace(made, id=f"pkg.{name}")
 
 
+HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
 FILLER = "<p>Text of the page around the diagram, as tall as a screen.</p>\n" * 30
 
 
@@ -139,7 +140,7 @@ def write_site(folder: Path, press: Press) -> None:
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
     }
     for name, body in pages.items():
-        text = f'<!doctype html><meta charset="utf-8"><title>{name}</title>\n<main>{body}</main>\n'
+        text = f"{HEAD}<title>{name}</title>\n<main>{body}</main>\n"
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     (folder / "alone.html").write_text(page.standalone(encoder_), encoding="utf-8")
     assets = folder / "modeldiagrams"
