@@ -52,8 +52,14 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     @event_priority(100)
     def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
         """Remember whose fences are run next."""
-        self._current().page = page
+        self._current().begin(page)
         return markdown
+
+    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
+        """Let MkDocs' check of links know the diagrams' anchors."""
+        if page.present_anchor_ids is not None:
+            page.present_anchor_ids |= self._current().anchors
+        return html
 
     @event_priority(-25)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
 
-    from modeldiagrams.diagrams import Maker
+    from modeldiagrams.diagrams import Diagram, Maker
 
 __all__ = ["Site"]
 
@@ -30,12 +30,25 @@ class Site(FenceHost):
 
     Attributes:
         page: The page that is being converted.
+        anchors: Ids of its diagrams; MkDocs itself does not look into what a fence makes.
     """
 
     def __init__(self, maker: Maker, config: MkDocsConfig, defaults: Mapping[str, Any]) -> None:
         super().__init__(maker, defaults)
         self.config = config
         self.page: Page | None = None
+        self.anchors: set[str] = set()
+
+    def begin(self, page: Page) -> None:
+        """What is drawn next stands on this page."""
+        self.page = page
+        self.anchors.clear()
+
+    def drawn(self, diagram: Diagram) -> None:
+        """Called with every diagram that is put on the current page."""
+        super().drawn(diagram)
+        if diagram.options.name:
+            self.anchors.add(diagram.options.name)
 
     def assets(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""

@@ -9,7 +9,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.graph import ModuleNode
 from modeldiagrams.host import describe, draw, figure_classes, read_body, refused
 from modeldiagrams.options import option_help
@@ -68,7 +68,7 @@ class ModelGraphDirective(SphinxDirective):
             values["model"] = self.arguments[0]
         try:
             values |= read_body("\n".join(self.content))
-        except OptionError as error:
+        except ModelDiagramsError as error:
             return refused(values, error)
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):

@@ -20,7 +20,7 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 )
 
 from modeldiagrams.diagrams import Diagram, Maker
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.host import FOLDER, describe, draw, figure_classes, in_figure, read_body, refused
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
@@ -55,6 +55,10 @@ class FenceHost:
         self.maker = maker
         self.defaults = dict(defaults or {})
         self.diagrams: dict[str, Diagram] = {}
+
+    def drawn(self, diagram: Diagram) -> None:
+        """Called with every diagram that is put on the current page."""
+        self.diagrams[diagram.id] = diagram
 
     def assets(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
@@ -142,7 +146,7 @@ class _Fences(Preprocessor):
         if classes:
             values["class"] = " ".join(classes)
         diagram = self._diagram(values, src)
-        self.host.diagrams[diagram.id] = diagram
+        self.host.drawn(diagram)
         if diagram.problem:
             self.host.warn(describe(diagram.problem), self._line(src))
         return _figure(diagram, self.host)
@@ -150,7 +154,7 @@ class _Fences(Preprocessor):
     def _diagram(self, values: dict[str, Any], body: str) -> Diagram:
         try:
             values |= read_body(body)
-        except OptionError as error:
+        except ModelDiagramsError as error:
             return refused(values, error)
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):

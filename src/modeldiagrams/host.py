@@ -10,7 +10,7 @@ import msgspec
 import yaml
 
 from modeldiagrams.diagrams import Diagram, Maker, Problem
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.graph import Graph, ModuleNode
 from modeldiagrams.options import Options, parse_options
 from modeldiagrams.page import data_script
@@ -46,22 +46,24 @@ def read_body(text: str) -> dict[str, Any]:
         Option name → value; empty for empty text.
 
     Raises:
-        OptionError: if it is neither.
+        ModelDiagramsError: if it is neither.
     """
     try:
         body = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1} of the body" if mark else ""
+        place = f" in its line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not readable"
-        raise OptionError("model", f"expected options as YAML, got something else{place}: {problem}") from error
+        raise ModelDiagramsError(f"the body is not the YAML it is expected to be{place}: {problem}") from error
     if body is None:
         return {}
     if isinstance(body, str) and len(body.split()) == 1:
         return {"model": body}
     if isinstance(body, dict):
         return {str(name): value for name, value in body.items()}
-    raise OptionError("model", f"expected one line that names the model, or options as YAML (`model: …`), got {text!r}")
+    raise ModelDiagramsError(
+        f"the body is expected to be one line that names the model, or options as YAML (`model: …`), got {text!r}"
+    )
 
 
 def check_defaults(defaults: Mapping[str, Any]) -> None:
@@ -93,7 +95,7 @@ def draw(maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | 
     return maker.make(options)
 
 
-def refused(values: Mapping[str, Any], error: OptionError) -> Diagram:
+def refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
     """The diagram that says what is wrong with its options."""
     model = values.get("model")
     options = Options(model=model if isinstance(model, str) and model else "?")

@@ -24,7 +24,8 @@ import sys
 from sphinx.cmd.build import main
 source, out, *builders = sys.argv[1:]
 for builder in builders:
-    code = main(["-q", "-W", "-n", "-b", builder, "-d", f"{out}/doctrees-{builder == 'gettext'}", source, f"{out}/{builder}"])
+    doctrees = f"{out}/doctrees-{builder == 'gettext'}"
+    code = main(["-q", "-W", "-n", "-b", builder, "-d", doctrees, source, f"{out}/{builder}"])
     print(builder, code)
 """
 
