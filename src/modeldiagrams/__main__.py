@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -17,7 +17,7 @@ from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.notebook import write
 from modeldiagrams.options import option_help, parse_options
-from modeldiagrams.worker import Problem, Refused, Worker
+from modeldiagrams.worker import Mode, Problem, Refused, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,9 +50,9 @@ def _options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]
 @main.command("trace")
 @click.argument("target")
 @_options("args", "kwargs", "config", "inputs", "inputs_from")
-@click.option("--mode", default="auto", type=click.Choice(["auto", "fake", "real"]), help="How values are computed.")
+@click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help="How values are computed.")
 @click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
-def _trace(target: str, mode: str, output: Path | None, **given: str | None) -> None:
+def _trace(target: str, mode: Mode, output: Path | None, **given: str | None) -> None:
     """Run a model once and write its graph.
 
     TARGET is the model: a dotted path (mypkg.Model) or pkg.mod:attr of a class, a factory function or an instance.

@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 import msgspec
 
@@ -18,13 +18,13 @@ from modeldiagrams.graph import Graph
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, view_of
 from modeldiagrams.serialize import deserialize
-from modeldiagrams.worker import Problem, Refused, Worker
+from modeldiagrams.worker import Kind, Problem, Refused, Worker
 
 __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
 _log = logging.getLogger(__name__)
 
-_KINDS: dict[type[ModelDiagramsError], Literal["option", "render"]] = {OptionError: "option", RenderError: "render"}
+_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
 _CONTENT_OPTIONS = (*TRACE_OPTIONS, "depth", "expand", "direction")
 
 
@@ -89,7 +89,7 @@ class Maker:
             )
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
-            kind = _KINDS.get(type(error), "worker")
+            kind: Kind = _KINDS.get(type(error), "worker")
             return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error)))
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
@@ -19,17 +19,16 @@ from modeldiagrams.serialize import serialize
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from py_mini_racer import MiniRacer
+    from py_mini_racer import JSPromise, MiniRacer
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["Picture", "View", "assets", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
+__all__ = ["Picture", "View", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
 
 TIMEOUT = 60.0
 """Seconds one picture may take; what is drawn in practice takes milliseconds."""
 
 _STATIC = Path(__file__).parent / "static"
-_ASSETS = ("model-graph.js", "model-graph.css", "viz.js", "static.js")
 _PLACE = re.compile(r"^\S*:\d+: ")
 _LONGEST_MESSAGE = 300
 
@@ -71,21 +70,6 @@ def view_from(keywords: Mapping[str, Any]) -> View:
     return view_of(parse_options({"model": "-", **keywords}))
 
 
-def assets() -> dict[str, Path]:
-    """Name → file of the built viewer.
-
-    Raises:
-        RenderError: if the viewer was not built.
-    """
-    missing = [name for name in _ASSETS if not (_STATIC / name).is_file()]
-    if missing:
-        raise RenderError(
-            f"expected the built viewer in {_STATIC}, but {', '.join(missing)} is not there; install modeldiagrams"
-            " again (`pip install --force-reinstall modeldiagrams`, or `pip install -e .` in a checkout)"
-        )
-    return {name: _STATIC / name for name in _ASSETS}
-
-
 def render(graph: Graph, view: View, *, standalone: bool = False) -> Picture:
     """Draw a graph.
 
@@ -117,7 +101,7 @@ def render_json(graph: bytes, view: View) -> Picture:
 
 def with_style(picture: Picture) -> Picture:
     """The picture with the style sheet inside its SVG."""
-    style = assets()["model-graph.css"].read_text("utf-8")
+    style = _built("model-graph.css").read_text("utf-8")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
@@ -125,8 +109,15 @@ def with_style(picture: Picture) -> Picture:
 
 def viewer_digest() -> str:
     """Hash of the code that draws: pictures of equal graphs, views and viewers are equal."""
-    path = assets()["static.js"]
+    path = _built("static.js")
     return _file_digest(path, path.stat().st_mtime_ns)
+
+
+def _built(name: str) -> Path:
+    path = _STATIC / name
+    if not path.is_file():
+        raise RenderError(f"the viewer is not built: {path} is missing; run `make viewer` or install a released wheel")
+    return path
 
 
 @functools.cache
@@ -158,7 +149,10 @@ def _context(process: int) -> MiniRacer:  # noqa: ARG001  (a forked child can't 
     from py_mini_racer import MiniRacer  # noqa: PLC0415
 
     context = MiniRacer()
-    context.eval(assets()["static.js"].read_text("utf-8"), timeout_sec=TIMEOUT)
+    context.eval(_built("static.js").read_text("utf-8"), timeout_sec=TIMEOUT)
+    # dot is WebAssembly, which is compiled in the background
+    ready = cast("JSPromise", context.eval("modelDiagrams.ready"))
+    ready.get(timeout=TIMEOUT)
     return context
 
 

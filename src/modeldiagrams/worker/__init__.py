@@ -20,7 +20,19 @@ from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
 import msgspec
 
 from modeldiagrams.errors import RenderError, WorkerError
-from modeldiagrams.worker.protocol import Drawn, Problem, Refused, Render, Request, Trace, Traced, receive, send
+from modeldiagrams.worker.protocol import (
+    Drawn,
+    Kind,
+    Mode,
+    Problem,
+    Refused,
+    Render,
+    Request,
+    Trace,
+    Traced,
+    receive,
+    send,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +40,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options import Options
     from modeldiagrams.render import Picture, View
 
-__all__ = ["Problem", "Refused", "Traced", "Worker"]
+__all__ = ["Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
 
 T = TypeVar("T")
 
@@ -57,7 +69,7 @@ class Worker:
         self.output = ""
         """What the model of the last request printed."""
 
-    def trace(self, options: Options, paths: Sequence[Path] = (), mode: str = "auto") -> Traced | Refused:
+    def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
         """Make a model and record one forward pass.
 
         Args:

@@ -83,7 +83,9 @@ def _trace(request: Trace) -> Answer:
     with seeded():
         trace = trace_run(target.model, target.args, target.kwargs, mode=request.mode)
     graph = msgspec.structs.replace(trace.graph, assumptions=(*target.assumptions, *trace.graph.assumptions))
-    return Traced(graph=serialize(graph), sources=tuple(str(source) for source in trace.sources))
+    # a factory or a function that makes inputs leaves no trace in the pass itself
+    sources = {*trace.sources, *loaded_sources(request.options)}
+    return Traced(graph=serialize(graph), sources=tuple(sorted(sources)))
 
 
 if __name__ == "__main__":

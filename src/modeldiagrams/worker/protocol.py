@@ -11,17 +11,33 @@ import msgspec
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, View
 
-__all__ = ["Answer", "Drawn", "Problem", "Refused", "Render", "Request", "Trace", "Traced", "receive", "send"]
+__all__ = [
+    "Answer",
+    "Drawn",
+    "Kind",
+    "Mode",
+    "Problem",
+    "Refused",
+    "Render",
+    "Request",
+    "Trace",
+    "Traced",
+    "receive",
+    "send",
+]
 
 _LENGTH = 8
 
 T = TypeVar("T")
 
+Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "option", "worker", "render"]
+Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
+
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no diagram, or not all of it."""
 
-    kind: Literal["model", "inputs", "forward", "graph-file", "option", "worker", "render"]
+    kind: Kind
     message: str
     """One or more lines; the first is one complete sentence."""
     frames: tuple[str, ...] = ()
@@ -32,7 +48,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
     options: Options
-    mode: str
+    mode: Mode
     path: tuple[str, ...]
     """``sys.path`` to import from."""
 

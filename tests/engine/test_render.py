@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import os
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams import render as render_module
+from modeldiagrams.errors import OptionError, RenderError
+from modeldiagrams.options import Options
+from modeldiagrams.render import View, render, view_from, view_of, viewer_digest
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="3"><text>é → \u2028 &amp;</text></svg>'
+
+
+@pytest.fixture
+def viewer(tmp_path, monkeypatch):
+    """Makes a viewer of one JavaScript function body."""
+
+    def make(body):
+        (tmp_path / "static.js").write_text(
+            f"globalThis.modelDiagrams = {{ready: Promise.resolve(), render(graph, view) {{ {body} }}}};"
+            + "/*"
+            + "long line " * 1000
+            + "*/"
+        )
+        (tmp_path / "model-graph.css").write_text(".mg-svg > text { fill: red }")
+
+    monkeypatch.setattr(render_module, "_STATIC", tmp_path)
+    render_module._context.cache_clear()
+    yield make
+    render_module._context.cache_clear()
+
+
+def answer(**fields):
+    return (
+        f"return {json.dumps(json.dumps({'svg': SVG, 'width': 3, 'height': 4.5, 'state': {'expanded': []}} | fields))}"
+    )
+
+
+def test_the_viewer_gets_graph_and_view_as_json_and_text_survives(viewer):
+    viewer(
+        "return JSON.stringify({svg: JSON.parse(graph).model.name + ' é\\u2028', width: 1, height: 2,"
+        " state: JSON.parse(view)})"
+    )
+    picture = render(small_graph(), View(depth=1, expand=["a'\"\\"]))
+    assert picture.svg == "Net é\u2028"
+    assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "direction": None}
+
+
+def test_a_standalone_picture_carries_its_style_and_is_xml(viewer):
+    viewer(answer())
+    root = ET.fromstring(render(small_graph(), View(), standalone=True).svg)
+    assert root[0].tag.endswith("style")
+    assert root[0].text == ".mg-svg > text { fill: red }"
+    assert "style" not in render(small_graph(), View()).svg
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("throw new Error('no such node: x')", "could not draw this graph: Error: no such node: x"),
+        ("return graph.nope.nope", "could not draw this graph: TypeError: Cannot read properties of undefined"),
+        ("throw new Error('x'.repeat(9999))", "could not draw this graph: Error: xxx"),
+        ("return '{}'", "expected a picture from the viewer, got something else"),
+        (answer(width="wide"), "expected a picture from the viewer, got something else"),
+    ],
+)
+def test_what_goes_wrong_in_the_viewer_is_one_readable_line(viewer, body, message):
+    viewer(body)
+    with pytest.raises(RenderError) as caught:
+        render(small_graph(), View())
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value)
+
+
+def test_after_a_crash_a_new_context_draws(viewer):
+    viewer(
+        "if (graph.includes('Net') && !globalThis.crashed) { globalThis.crashed = 1; throw new Error('once') }"
+        + answer()
+    )
+    with pytest.raises(RenderError):
+        render(small_graph(), View())
+    before = render_module._context.cache_info().currsize
+    with pytest.raises(RenderError):  # the mark the first call left behind is gone
+        render(small_graph(), View())
+    assert before == 0
+
+
+def test_a_picture_that_takes_too_long_is_given_up(viewer, monkeypatch):
+    viewer("for (;;) {}")
+    monkeypatch.setattr(render_module, "TIMEOUT", 0.2)
+    with pytest.raises(RenderError, match=r"took longer than 0\.2 s and was given up; show less at first"):
+        render(small_graph(), View())
+
+
+def test_a_viewer_that_is_not_built_says_how_to_build_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(render_module, "_STATIC", tmp_path)
+    with pytest.raises(RenderError, match=r"static\.js is missing; run `make viewer`"):
+        viewer_digest()
+
+
+def test_a_forked_child_has_a_context_of_its_own(viewer):
+    viewer(answer())
+    render(small_graph(), View())
+    pid = os.fork()
+    if pid == 0:
+        try:
+            render(small_graph(), View())
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_the_digest_changes_with_the_viewer(viewer):
+    viewer(answer())
+    first = viewer_digest()
+    viewer(answer(width=9))
+    assert viewer_digest() != first
+
+
+def test_a_view_is_made_of_options_or_keywords():
+    options = Options(model="m", depth=2, expand=["a"], direction="LR", caption="Text")
+    assert view_of(options) == View(depth=2, expand=["a"], direction="LR")
+    assert view_from({"depth": 2, "expand": ["a"], "direction": "LR"}) == view_of(options)
+    assert view_from({}) == View()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"dept": 1}, "option 'dept': unknown here; a view has depth, expand, direction"),
+        ({"caption": "Text"}, "option 'caption': unknown here"),
+        ({"depth": -1}, "option 'depth': "),
+        ({"direction": "up"}, "option 'direction': "),
+    ],
+)
+def test_a_wrong_view_keyword_is_named(keywords, message):
+    with pytest.raises(OptionError) as caught:
+        view_from(keywords)
+    assert message in str(caught.value)
