@@ -16,3 +16,8 @@ def write() -> None:
     markdown = "\n".join(f"`{name}`\n:   {text}\n" for name, text in option_help().items())
     (GENERATED / "options.rst").write_text(rst, "utf-8")
     (GENERATED / "options.md").write_text(markdown, "utf-8")
+
+
+def on_config(config: object) -> None:  # noqa: ARG001  (MkDocs passes it by name)
+    """MkDocs' hook: what ``conf.py`` does for Sphinx."""
+    write()
