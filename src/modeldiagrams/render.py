@@ -129,9 +129,11 @@ def _run(script: str) -> str:
     """Run a script in this process's V8, started at the first need."""
     from py_mini_racer import JSEvalException, JSPromiseError, JSTimeoutException  # noqa: PLC0415  (hosts never draw themselves)
 
+    context = _context(os.getpid())
     try:
-        answer = _context(os.getpid()).eval(script, timeout_sec=TIMEOUT)
+        answer = context.eval(script, timeout_sec=TIMEOUT)
     except JSTimeoutException as error:
+        context.eval("0")  # returns once the interrupted script is really over: only then may the context go
         _context.cache_clear()
         raise RenderError(
             f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"

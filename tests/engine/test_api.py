@@ -14,7 +14,10 @@ from modeldiagrams import OptionError
 
 
 def test_importing_the_package_imports_neither_torch_nor_anything_of_ours():
-    script = "import sys, modeldiagrams; print([n for n in sys.modules if n.split('.')[0] in {'torch', 'msgspec', 'modeldiagrams'}])"
+    script = (
+        "import sys, modeldiagrams\n"
+        "print([n for n in sys.modules if n.split('.')[0] in {'torch', 'msgspec', 'modeldiagrams'}])"
+    )
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "['modeldiagrams']\n"
 
 

@@ -23,11 +23,11 @@ def run(monkeypatch):
 
 def test_trace_and_render_make_files(run, tmp_path):
     traced = run("trace", "mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]", "-o", tmp_path / "graph.json")
-    assert (traced.exit_code, traced.output) == (0, "")
+    assert (traced.exit_code, traced.stdout) == (0, "")
     assert modeldiagrams.load(tmp_path / "graph.json").model.name == "Widths"
     for name in ("out.svg", "out.html"):
         drawn = run("render", tmp_path / "graph.json", "-o", tmp_path / name, "--depth", "1", "--direction", "LR")
-        assert (drawn.exit_code, drawn.output) == (0, "")
+        assert (drawn.exit_code, drawn.stdout) == (0, "")
         assert "layers" in (tmp_path / name).read_text("utf-8")
 
 
