@@ -7,7 +7,7 @@ from typing import Any
 from mkdocs.config import config_options
 from mkdocs.config.base import Config, ValidationError
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.host import check_defaults
 
 __all__ = ["PluginConfig"]
@@ -24,7 +24,7 @@ class _Defaults(config_options.Type[dict[str, Any]]):
         defaults = super().run_validation(value)
         try:
             check_defaults(defaults)
-        except OptionError as error:
+        except ModelDiagramsError as error:
             raise ValidationError(str(error)) from error
         return defaults
 

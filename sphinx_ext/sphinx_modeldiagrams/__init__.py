@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sphinx.errors import ConfigError
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams import __version__
+from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.host import check_defaults
 from sphinx_modeldiagrams.assets import write_data, write_viewer
 from sphinx_modeldiagrams.directive import ModelGraphDirective
@@ -39,11 +40,11 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("html-page-context", write_data)
     app.connect("build-finished", write_viewer)
     app.connect("build-finished", close_maker)
-    return {"version": "0.1.0", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": __version__, "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _check_config(_app: Sphinx, config: Config) -> None:
     try:
         check_defaults(config.modeldiagrams_defaults)
-    except OptionError as error:
+    except ModelDiagramsError as error:
         raise ConfigError(f"modeldiagrams_defaults: {error}") from error

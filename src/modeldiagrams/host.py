@@ -66,12 +66,14 @@ def read_body(text: str) -> dict[str, Any]:
     )
 
 
-def check_defaults(defaults: Mapping[str, Any]) -> None:
+def check_defaults(defaults: object) -> None:
     """Check a site's defaults once, so that a mistake there is not reported for every diagram.
 
     Raises:
-        OptionError: naming the first wrong one.
+        ModelDiagramsError: naming the first wrong one.
     """
+    if not isinstance(defaults, dict):
+        raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
     if "model" in defaults:
         raise OptionError("model", "has no default: every diagram names its own")
     parse_options({"model": "-"}, defaults)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
+import uuid
 from pathlib import Path
 
 import pytest
@@ -41,10 +43,22 @@ def differences(left: Path, right: Path) -> list[str]:
     return [name for name in (*different, *missing) if not name.endswith(".pickle")]
 
 
+def processes_with(mark: str) -> list[str]:
+    """Processes that are still there from a build whose environment held this mark (where /proc tells)."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text())
+    return found
+
+
 def test_parallel_build_after_a_torch_op_ends_and_equals_a_serial_one(models_site, serial, build, tmp_path):
-    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "2", FIXTURE_TORCH_OP="1")
+    mark = uuid.uuid4().hex
+    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "2", FIXTURE_TORCH_OP="1", FIXTURE_MARK=mark)
     assert result.returncode == 0, result.stderr
     assert differences(serial, tmp_path / "out") == []
+    assert processes_with(mark) == []
 
 
 def test_second_build_in_another_process_is_the_same(models_site, serial, build, tmp_path):

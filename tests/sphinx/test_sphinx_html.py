@@ -8,9 +8,13 @@ from urllib.parse import unquote, urljoin
 
 import pytest
 
+from graphs import small_graph
+from modeldiagrams.serialize import save
+
 PAGES = {
     "html": ("index.html", "guide/deep.html", "guide/myst.html", "plain.html"),
     "dirhtml": ("index.html", "guide/deep/index.html", "guide/myst/index.html", "plain/index.html"),
+    "singlehtml": ("index.html",),
 }
 
 
@@ -60,7 +64,7 @@ def test_class_links_to_its_documentation_under_its_public_name(html):
     assert re.search(r'<a class="reference internal" [^>]*><code>Linear</code></a>', page)
 
 
-@pytest.mark.parametrize("builder", ["html", "dirhtml"])
+@pytest.mark.parametrize("builder", PAGES)
 def test_every_asset_is_where_the_page_looks_for_it(builder, site, build, tmp_path_factory, request):
     folder = request.getfixturevalue("html") if builder == "html" else _built(site, build, tmp_path_factory, builder)
     for page in PAGES[builder]:
@@ -84,11 +88,28 @@ def test_site_without_diagram_has_no_assets(build, tmp_path):
     assert not (tmp_path / "out" / "modeldiagrams").exists()
 
 
-def test_singlehtml_has_working_links(site, build, tmp_path_factory):
-    page = read(_built(site, build, tmp_path_factory, "singlehtml"), "index.html")
+def test_singlehtml_links_inside_the_page(site, build, tmp_path):
+    out = tmp_path / "out"
+    assert build(site, out, "-b", "singlehtml", "-W").returncode == 0
+    page = read(out, "index.html")
     assert page.count("<model-graph") == 4
-    assert 'href="#torch.nn.Linear"' in page
-    assert 'src="modeldiagrams/' in page
+    assert page.count('href="#torch.nn.Linear"') >= 4
+    assert 'id="torch.nn.Linear"' in page
+
+
+def test_class_links_to_another_project(html, build, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    inventory = {"torch": ("https://pytorch.example", str(html / "objects.inv"))}
+    (source / "conf.py").write_text(
+        f'extensions = ["sphinx.ext.intersphinx", "sphinx_modeldiagrams"]\nintersphinx_mapping = {inventory}\n'
+    )
+    save(small_graph(), source / "net.json")
+    (source / "index.rst").write_text("Net\n===\n\n.. model-graph:: net.json\n")
+    result = build(source, tmp_path / "out", "-W", "-n")
+    assert result.returncode == 0, result.stderr
+    link = 'class="reference external" href="https:/&#47;pytorch.example/api.html#torch.nn.Linear"'
+    assert link in read(tmp_path / "out", "index.html")
 
 
 def test_search_finds_layer_names_but_no_data(html):
@@ -103,9 +124,17 @@ def test_output_holds_no_path_of_this_machine(html, site):
             assert str(site.parent).encode() not in file.read_bytes(), file
 
 
-def test_defaults_are_checked_once(build, tmp_path):
-    (tmp_path / "conf.py").write_text('extensions = ["sphinx_modeldiagrams"]\nmodeldiagrams_defaults = {"dept": 1}\n')
+@pytest.mark.parametrize(
+    ("defaults", "message"),
+    [
+        ("{'dept': 1}", "modeldiagrams_defaults: option 'dept': unknown; did you mean 'depth'?"),
+        ("['depth']", "modeldiagrams_defaults: expected options and their values"),
+    ],
+)
+def test_defaults_are_checked_once(defaults, message, build, tmp_path):
+    config = f'extensions = ["sphinx_modeldiagrams"]\nmodeldiagrams_defaults = {defaults}\n'
+    (tmp_path / "conf.py").write_text(config)
     (tmp_path / "index.rst").write_text("Plain\n=====\n")
     result = build(tmp_path, tmp_path / "out")
     assert result.returncode != 0
-    assert "modeldiagrams_defaults: option 'dept': unknown; did you mean 'depth'?" in result.stderr
+    assert message in result.stderr
