@@ -17,8 +17,9 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
+    from modeldiagrams.export import to_html, to_svg
     from modeldiagrams.graph import Graph
-    from modeldiagrams.notebook import diagram, to_html, to_svg
+    from modeldiagrams.notebook import diagram
     from modeldiagrams.options import Options
     from modeldiagrams.serialize import load, save
     from modeldiagrams.tracer import trace
@@ -49,8 +50,8 @@ _HOMES = {
     "diagram": "notebook",
     "load": "serialize",
     "save": "serialize",
-    "to_html": "notebook",
-    "to_svg": "notebook",
+    "to_html": "export",
+    "to_svg": "export",
     "trace": "tracer",
 }
 

@@ -15,7 +15,7 @@ import modeldiagrams
 from modeldiagrams import serialize
 from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.notebook import write
+from modeldiagrams.export import write
 from modeldiagrams.options import option_help, parse_options
 from modeldiagrams.worker import Mode, Problem, Refused, Worker
 
