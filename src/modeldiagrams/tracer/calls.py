@@ -1,7 +1,7 @@
 """Which module runs: module calls as a true stack, by intercepting calls for the time of one trace.
 
-Three things are intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the
-model's classes directly, and running a custom `torch.autograd.Function`, which is recorded as one op.
+What is intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the model's
+classes directly, and what torch runs out of sight, recorded as one op: `torch.autograd.Function` and scripted functions.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class CallStack:
         call.forward = forward if direct else None
         here.stack.append(call)
         paused, here.paused = here.paused, 0
+        observed, here.observed = here.observed, 0
         try:
             given = self._note(call.inputs, self._named(module, args, kwargs))
             result = forward(module, *args, **kwargs) if direct else forward(*args, **kwargs)
@@ -69,7 +70,7 @@ class CallStack:
             raise
         finally:
             here.stack.pop()
-            here.paused = paused
+            here.paused, here.observed = paused, observed
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model itself: its own call is the root, already on the stack."""
@@ -91,6 +92,7 @@ class CallStack:
             self.learn(module, path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
+        call.strand = self.recorder.here.strand
         holder.is_leaf = False
         for outer in stack:
             outer.is_empty = False
@@ -187,6 +189,9 @@ def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
         apply = torch.autograd.Function.__dict__["apply"]
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply.__func__)))
+        script_call = torch._C.ScriptFunction.__call__
+        undo.callback(setattr, torch._C.ScriptFunction, "__call__", script_call)
+        torch._C.ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
         yield
 
 
@@ -225,7 +230,7 @@ def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callab
     @functools.wraps(original)
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         here = recorder.here
-        if here.paused or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
+        if here.paused or not here.is_recording or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
             return original(cls, *args, **kwargs)
         function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
         here.paused += 1
@@ -235,6 +240,22 @@ def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callab
             here.paused -= 1
 
     return apply
+
+
+def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        here = recorder.here
+        if here.paused or not here.is_recording:
+            return original(self, *args, **kwargs)
+        name = str(self.name)
+        here.paused += 1
+        try:
+            run = functools.partial(original, self)
+            return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
+        finally:
+            here.paused -= 1
+
+    return __call__
 
 
 def _classes_with_forward(model: Any) -> list[type[nn.Module]]:

@@ -15,6 +15,7 @@ from modeldiagrams.tracer.attributes import attributes
 from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Value
 from modeldiagrams.tracer.signatures import signatures
 from modeldiagrams.tracer.source import class_source
+from modeldiagrams.tracer.strands import in_order
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Feed
@@ -36,6 +37,7 @@ def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir
     Returns:
         A graph that passes `Graph.check`.
     """
+    recording.steps = in_order(recording.steps)
     plan = _plan(recording)
     marks = signatures(recording, plan.inner)
     specs = weights.specs()

@@ -7,6 +7,7 @@ later reader of any overlapping tensor.
 
 from __future__ import annotations
 
+import math
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -185,14 +186,10 @@ def _region(tensor: Tensor) -> _Region | None:
         shape, strides, first = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
     except (RuntimeError, NotImplementedError):
         return None
-    last = first
-    count = 1
-    for size, stride in zip(shape, strides, strict=True):
-        last += (size - 1) * stride
-        count *= size
-    if type(last) is not int or type(count) is not int:  # symbolic sizes
+    if any(type(n) is not int for n in (*shape, *strides, first)):  # symbolic sizes
         return None
-    last = last if count else first - 1
+    count = math.prod(shape)
+    last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1
     return _Region(first, last, last - first + 1 == count, (first, shape, strides, tensor.dtype))
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,13 @@ class _Here(threading.local):
 
     stack: list[Call]
     is_recording: bool = False
+    strand: int = 0
     paused: int = 0
     """Above 0 inside a call that is recorded as one op."""
+    observed: int = 0
+    """Above 0 inside a call that is being observed: operators below belong to it."""
+    flops: int | None = None
+    """Counted so far in the call that is being observed."""
     array_read: Op | None = None
     """The last op through which values left torch."""
 
@@ -41,13 +47,23 @@ class _Here(threading.local):
 class Recorder(TorchFunctionMode):
     """Writes ops into a `Recording` while it is entered, on every thread that enters it."""
 
-    def __init__(self, recording: Recording, finder: SourceFinder) -> None:
+    def __init__(
+        self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None] = lambda _: None
+    ) -> None:
+        """Args:
+        recording: Where to write.
+        finder: Tells the line of user code.
+        before_write: Is told every tensor that is about to be written in place.
+        """
         super().__init__()
         self.recording = recording
         self.provenance = Provenance()
         self._finder = finder
         self._functions: dict[Any, ops.Function] = {}
         self._names = ArgumentNames()
+        self._before_write = before_write
+        self._strands = itertools.count()
+        self._pending_guesses: list[tuple[Any, str]] = []
         self._main_stack = [recording.root]
         self._here = _Here()
         self._here.stack = self._main_stack
@@ -74,6 +90,7 @@ class Recorder(TorchFunctionMode):
             yield here.is_recording
             return
         here.is_recording = True
+        here.strand = next(self._strands)
         try:
             with self:
                 yield True
@@ -105,8 +122,10 @@ class Recorder(TorchFunctionMode):
             flatten(value, name, tensors)
         versions = [_version(tensor) for _, tensor in tensors]
         start = len(self.recording.steps)
+        if function.writes_first or "out" in kwargs:
+            self._announce_write([*args[:1], kwargs.get("out")])
         try:
-            result = run(*args, **kwargs)
+            result, flops = self._counted(run, args, kwargs)
         except Exception as error:
             self._fail(error, self._record(function, bound, tensors))
             raise
@@ -119,7 +138,36 @@ class Recorder(TorchFunctionMode):
         if not (returned or written or function.reads_values):
             return result
         op = self._record(function, bound, tensors)
+        op.flops = flops
         return self._bind_results(op, function, result, (returned, written, [t for _, t in tensors]))
+
+    def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Record an operator that ran out of the function mode's sight."""
+        function = self._functions.get(operator)
+        if function is None:
+            function = self._functions[operator] = ops.describe(operator)
+        with torch._C.DisableTorchFunction():
+            return self.observe(function, operator, args, kwargs)
+
+    def guessed(self, value: Any, reason: str) -> None:
+        """A value was assumed while the call that is being observed ran."""
+        self._pending_guesses.append((value, reason))
+
+    def _counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
+        """Run a call; tells also the floating point operations the net counted in it."""
+        here = self.here
+        outer, here.flops = here.flops, None
+        here.observed += 1
+        try:
+            result = run(*args, **kwargs)
+            return result, here.flops
+        finally:
+            here.observed -= 1
+            here.flops = outer
+
+    def _announce_write(self, targets: Sequence[Any]) -> None:
+        for tensor in _tensors_in(targets):
+            self._before_write(tensor)
 
     def failed(self, error: BaseException, where: Op | Call) -> None:
         """Remember where an exception was seen first, that is innermost."""
@@ -135,9 +183,12 @@ class Recorder(TorchFunctionMode):
         """Begin the next op in the running module call."""
         call = self.here.stack[-1]
         op = Op(_op_id(call, short), name, call, source=self._finder.here(), opaque=opaque)
+        op.strand = self.here.strand
         for holder in self.here.stack:
             holder.is_empty = False
         self.recording.steps.append(op)
+        self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
+        self._pending_guesses.clear()
         return op
 
     def feed(self, op: Op, name: str, tensor: Tensor, *, shape_only: bool = False) -> None:
@@ -228,12 +279,22 @@ class Recorder(TorchFunctionMode):
             value = read.add_output(shape, dtype)
             value.inferred = True
         else:
+            value = self._constant(tensor)
+        self.provenance.assign(tensor, value)
+        return value
+
+
+    def _constant(self, tensor: Tensor) -> Value:
+        """A tensor that was there before: a global variable, or else of unknown origin."""
+        name = self._finder.global_name(tensor)
+        if name is None:
             call = self.here.stack[-1]
             source = Source("constant", _op_id(call, "constant"), ())
             source.call = call
-            source.value = value = Value(source, 0, shape, dtype)
-        self.provenance.assign(tensor, value)
-        return value
+        else:
+            source = Source("constant", f"constant:{name}", (name,))
+        source.value = Value(source, 0, *spec_of(tensor))
+        return source.value
 
 
 def alias_of(tensor: Tensor) -> Tensor:

@@ -74,6 +74,8 @@ class Call:
     """Nothing was recorded inside."""
     counts: dict[str, int] = field(default_factory=dict)
     """How often each short op name was used, for ids."""
+    strand: int = 0
+    """As in `Op`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +92,8 @@ class Op:
     opaque: bool = False
     failed: bool = False
     flops: int | None = None
+    strand: int = 0
+    """0 on the main thread; else which stretch of work on another thread it belongs to."""
 
     def add_output(self, shape: tuple[int | str, ...] | None, dtype: str, nbytes: int = 0) -> Value:
         """Append the next output."""
@@ -110,7 +114,7 @@ class Recording:
     steps: list[Op | Call] = field(default_factory=list)
     outputs: list[tuple[str, list[Value]]] = field(default_factory=list)
     """Place in the returned value, and what it holds (several values where parts were written separately)."""
-    files: set[str] = field(default_factory=set)
-    """Absolute files that user code ran from."""
+    guesses: list[tuple[Op, Any, str]] = field(default_factory=list)
+    """The op that asked, the value assumed, and why."""
     error: BaseException | None = None
     failed_at: Op | Call | None = None

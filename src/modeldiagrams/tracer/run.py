@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -10,20 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.graph import Failure, Graph, Status
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from modeldiagrams.graph import Failure, Graph, Guess, Status
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
+from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.finish import build_graph
+from modeldiagrams.tracer.marks import untouched
+from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
-from modeldiagrams.tracer.source import SourceFinder
+from modeldiagrams.tracer.source import SourceFinder, user_files
 from modeldiagrams.tracer.walk import find_tensors
 from modeldiagrams.tracer.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Mode", "Trace", "trace", "trace_run"]
+
+_MAX_MESSAGE = 2000
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -57,28 +65,119 @@ def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None
     return trace_run(model, args, kwargs, mode).graph
 
 
-def trace_run(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode) -> Trace:
-    """As `trace`, for the worker: tells also which source files the trace depended on."""
-    return _trace_once(model, tuple(args), dict(kwargs or {}), "meta" if _is_on_meta(model) else "real")
+def trace_run(
+    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
+) -> Trace:
+    """As `trace`, for the worker: tells also which source files the trace depended on.
+
+    Args:
+        model: As for `trace`.
+        args: As for `trace`.
+        kwargs: As for `trace`.
+        mode: As for `trace`.
+        costs: Whether floating point operations are counted; without it a trace is a little faster.
+    """
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
+    attempts = _attempts(model, mode)
+    failures: list[str] = []
+    for i, attempt in enumerate(attempts):
+        traced = _Pass(model, attempt, costs=costs).run(tuple(args), dict(kwargs or {}), tuple(failures))
+        error = traced.graph.status.error
+        if error is None or i == len(attempts) - 1:
+            break
+        failures += _fallback_note(attempt, attempts[i + 1], error)
+    return traced
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One way of running."""
+
+    mode: Literal["fake", "meta", "real"]
+    shadows: bool = False
+    """Whether small tensors are computed beside the others, and unknown values guessed."""
+
+
+def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
+    """The ways of running to try, in order."""
+    if mode == "meta" or (mode == "auto" and _is_on_meta(model)):
+        return [_Attempt("meta"), _Attempt("meta", shadows=True)]
+    ways = {"fake": _Attempt("fake", shadows=True), "real": _Attempt("real")}
+    return [ways["fake"], ways["real"]] if mode == "auto" else [ways[mode]]
 
 
 def _is_on_meta(model: Any) -> bool:
     return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
 
 
-def _trace_once(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Literal["fake", "meta", "real"]) -> Trace:
-    recording = Recording(Call("", "", model, None))
-    finder = SourceFinder(_run.__code__)
-    weights = Weights()
-    recorder = Recorder(recording, finder)
-    calls = CallStack(recorder, weights)
-    if isinstance(model, nn.Module):
-        calls.learn(model, "")
-    _note_inputs(recorder, model, args, kwargs)
-    result = _run(calls, model, args, kwargs)
-    _note_outputs(recorder, result)
-    graph = build_graph(recording, weights, _status(recording, finder, mode))
-    return Trace(graph, ())
+def _fallback_note(attempt: _Attempt, following: _Attempt, error: Failure) -> list[str]:
+    if attempt.mode == following.mode:
+        return []
+    reason = f"{error.type}: {error.message}".splitlines()[0][:200]
+    return [f"Traced with real values, because without them the model raised {reason}"]
+
+
+class _Pass:
+    """One forward pass in one way of running."""
+
+    def __init__(self, model: Any, attempt: _Attempt, *, costs: bool) -> None:
+        self._model = model
+        self._attempt = attempt
+        self._costs = costs
+        self._recording = Recording(Call("", "", model, None))
+        self._finder = SourceFinder(_Pass.run.__code__)
+        self._weights = Weights()
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> Trace:
+        """Run it, and put everything back."""
+        with untouched(self._model) as keeper, contextlib.ExitStack() as scope:
+            recorder = Recorder(self._recording, self._finder, keeper.before_write)
+            try:
+                modes, args, kwargs = self._prepare(recorder, args, kwargs)
+                for mode in (*modes, *([Net(recorder)] if self._costs else [])):
+                    scope.enter_context(mode)
+                _run_model(recorder, self._weights, (self._model, args, kwargs))
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model does
+                recorder.failed(error, self._recording.root)
+            else:
+                self._recording.error = None  # what the model caught itself is no failure
+            graph = build_graph(self._recording, self._weights, self._status(notes))
+        return Trace(graph, user_files(self._finder.files))
+
+    def _prepare(
+        self, recorder: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:
+        """The modes that compute, and the inputs as they need them."""
+        if self._attempt.mode == "fake":
+            fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
+            shadows = Shadows(fake_mode, recorder.guessed)
+            put_fake_weights(self._model, fake_mode, shadows)
+            return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
+        if self._attempt.mode == "meta":
+            shadows = Shadows(None, recorder.guessed)
+            modes = [shadows] if self._attempt.shadows else []
+            return modes, as_meta(args, shadows), as_meta(kwargs, shadows)
+        return [], args, kwargs
+
+    def _status(self, notes: tuple[str, ...]) -> Status:
+        recording, error = self._recording, self._recording.error
+        guesses = tuple(Guess(node=op.id, value=value, reason=reason) for op, value, reason in recording.guesses)
+        failure = None
+        if error is not None:
+            where = recording.failed_at
+            failure = Failure(
+                type=type(error).__qualname__,
+                message=str(error)[:_MAX_MESSAGE],
+                node=where.id if where is not None and where is not recording.root else None,
+                frames=self._finder.frames(error.__traceback__),
+            )
+        return Status(
+            state="complete" if failure is None else "partial",
+            mode=self._attempt.mode,
+            error=failure,
+            guesses=guesses,
+            notes=notes,
+        )
 
 
 def _note_inputs(recorder: Recorder, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -94,39 +193,30 @@ def _note_inputs(recorder: Recorder, model: Any, args: tuple[Any, ...], kwargs: 
         recording.root.inputs[name] = seen[id(tensor)]
 
 
-def _run(calls: CallStack, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The pass itself; what the model raises is in the recording."""
-    recorder = calls.recorder
+def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> None:
+    """The pass itself: what goes in, what happens, what comes out."""
+    model, args, kwargs = call
+    calls = CallStack(recorder, weights)
+    if isinstance(model, nn.Module):
+        calls.learn(model, "")
+    _note_inputs(recorder, model, args, kwargs)
     with contextlib.ExitStack() as scope:
         scope.enter_context(intercepted(calls, model))
+        scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))
         scope.enter_context(recorder.on_this_thread(joins=True))
-        try:
-            return calls.run_root(model, args, kwargs)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model does
-            recorder.failed(error, recorder.recording.root)
-            return None
-    return None
-
-
-def _note_outputs(recorder: Recorder, result: Any) -> None:
-    if recorder.recording.error is not None:
-        return
+        result = calls.run_root(model, args, kwargs)
     name = "output" if isinstance(result, Tensor) else ""
     for place, tensor in find_tensors(result, name, into_objects=True):
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
 
 
-def _status(recording: Recording, finder: SourceFinder, mode: Literal["fake", "meta", "real"]) -> Status:
-    error = recording.error
-    if error is None:
-        return Status(state="complete", mode=mode)
-    where = recording.failed_at
-    failure = Failure(
-        type=type(error).__qualname__,
-        message=str(error)[:2000],
-        node=where.id if where is not None and where is not recording.root else None,
-        frames=finder.frames(error.__traceback__),
-    )
-    return Status(state="partial", mode=mode, error=failure)
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Torch logs a traceback for every operator that fails on fake tensors; the graph tells that better."""
+    was, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = was

@@ -61,7 +61,7 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
     if isinstance(function, torch._ops.OpOverloadPacket):
         return _from_schemas([getattr(function, name)._schema for name in function.overloads()], args)
     name = getattr(function, "__name__", "")
-    if inspect.isfunction(function):
+    if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
         return _from_signature(function, args)
     if name == "__get__":
         return ("self",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import os
 import re
 import sys
 import sysconfig
@@ -15,10 +16,11 @@ import torch
 
 from modeldiagrams.graph import Frame
 
-__all__ = ["SourceFinder", "class_source", "relative_file"]
+__all__ = ["SourceFinder", "class_source", "relative_file", "user_files"]
 
 _TORCH = str(Path(torch.__file__).parent) + "/"
 _OWN = str(Path(__file__).parent) + "/"
+_PACKAGE = str(Path(__file__).parents[1]) + "/"
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 
 
@@ -82,6 +84,16 @@ class SourceFinder:
             frame = frame.f_back
         return None
 
+    def global_name(self, value: Any) -> str | None:
+        """The dotted name of a global variable of the running code that holds this very object, or None."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
+        while frame is not None and frame.f_code is not self._boundary:
+            names = (name for name, held in frame.f_globals.items() if held is value)
+            if (name := next(names, None)) is not None:
+                return f"{frame.f_globals.get('__name__')}.{name}"
+            frame = frame.f_back
+        return None
+
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
         """The user-code frames of a traceback, innermost last."""
         found = []
@@ -120,3 +132,20 @@ def _frame(traceback: TracebackType, name: str) -> Frame:
         function=code.co_qualname,
         code=linecache.getline(code.co_filename, line).strip()[:200],
     )
+
+
+def user_files(ran: set[str]) -> tuple[str, ...]:
+    """The user's own source files: those that ran, and those of every loaded module that is not installed.
+
+    Args:
+        ran: Files that code ran from.
+
+    Returns:
+        Absolute paths, sorted; no installed packages, not the standard library, not this package.
+    """
+    loaded = {file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)}
+    return tuple(sorted(file for file in ran | loaded if _is_user_file(file) and _is_own_work(file)))
+
+
+def _is_own_work(file: str) -> bool:
+    return file.endswith(".py") and "/site-packages/" not in file and not file.startswith(_PACKAGE) and os.path.isabs(file)

@@ -1,0 +1,82 @@
+"""Floating point operations of operators, from their shapes.
+
+Formulas are those of `torch.utils.flop_counter` (a multiply-add counts as two), and here those it lacks. Only matrix
+products, convolutions, attention and recurrent layers count; element-wise work and reductions do not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.flop_counter import flop_registry, sdpa_flop_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+__all__ = ["flop_formula"]
+
+
+def flop_formula(operator: Any) -> Callable[..., int] | None:
+    """The formula of an operator, called as ``formula(*args, out_val=result, **kwargs)``; None where there is none."""
+    packet = getattr(operator, "overloadpacket", operator)
+    formula: Callable[..., int] | None = flop_registry.get(packet)
+    return formula or _MORE.get(str(packet))
+
+
+def _dot(a: Tensor, *_: Any, **__: Any) -> int:
+    """(n) · (n)"""
+    return 2 * a.numel()
+
+
+def _addmv(_added: Tensor, matrix: Tensor, *_: Any, **__: Any) -> int:
+    """(m) + (m, k) · (k)"""
+    return 2 * matrix.numel()
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
+    """Softmax(query · keyᵀ) · value, batch × heads × length × width each; a causal mask saves nothing here."""
+    return int(sdpa_flop_count(query.shape, key.shape, value.shape))
+
+
+def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
+    """Rows of ``a`` are split among groups, each with a matrix of its own: every row meets one matrix.
+
+    With both two-dimensional the inner dimension is split instead; each group then makes a whole matrix of its part.
+    """
+    if a.dim() == b.dim() == 2:  # noqa: PLR2004 - matrices
+        return 2 * a.shape[0] * a.shape[1] * b.shape[1]
+    return 2 * out_val.numel() * a.shape[-1]
+
+
+def _recurrent_layer(given: Tensor, w_ih: Tensor, w_hh: Tensor, *_: Any, **__: Any) -> int:
+    """One LSTM layer and direction: each step multiplies the input and the state by their weights."""
+    steps = math.prod(given.shape[:-1])
+    return 2 * steps * (w_ih.numel() + w_hh.numel())
+
+
+def _recurrent(given: Tensor, _state: Any, parameters: Sequence[Tensor], *_: Any, **__: Any) -> int:
+    """A whole recurrent network: every step multiplies by every matrix once."""
+    steps = math.prod(given.shape[:-1])
+    return 2 * steps * sum(p.numel() for p in parameters if p.dim() == 2)  # noqa: PLR2004 - matrices, not biases
+
+
+_MORE: dict[str, Callable[..., int]] = {
+    "aten.dot": _dot,
+    "aten.mv": _dot,
+    "aten.vdot": _dot,
+    "aten.addmv": _addmv,
+    "aten._addmm_activation": flop_registry[torch.ops.aten.addmm],
+    "aten._scaled_dot_product_flash_attention_for_cpu": _attention,
+    "aten._scaled_dot_product_fused_attention_overrideable": _attention,
+    "aten._grouped_mm": _grouped_mm,
+    "aten._scaled_grouped_mm": _grouped_mm,
+    "aten.mkldnn_rnn_layer": _recurrent_layer,
+    "aten.lstm": _recurrent,
+    "aten.gru": _recurrent,
+    "aten.rnn_tanh": _recurrent,
+    "aten.rnn_relu": _recurrent,
+}

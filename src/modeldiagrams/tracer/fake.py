@@ -1,0 +1,251 @@
+"""Running a model without its weights and without arithmetic.
+
+Weights and inputs are replaced by torch's fake tensors: shape, dtype and device without memory. Ordinary Python asks
+them for values all the same (``if mask.all():``, ``range(lengths.max())``), so `Shadows` computes small integer and
+boolean tensors for real beside the fake ones. What it can't know it guesses, and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from modeldiagrams.tracer.walk import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Shadows", "as_fake", "as_meta", "put_fake_weights"]
+
+_SMALL = 1 << 15
+"""Elements up to which a tensor is computed for real."""
+_FACTORIES = frozenset(
+    {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
+)
+aten = torch.ops.aten
+
+
+class Shadows(TorchDispatchMode):
+    """Computes what is small and follows from known values; guesses where Python asks for the rest."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, fake_mode: FakeTensorMode | None, on_guess: Callable[[Any, str], None]) -> None:
+        """Args:
+        fake_mode: Makes fakes of computed results; None on the meta device.
+        on_guess: Is told every guess and its reason.
+        """
+        super().__init__()
+        self._fake_mode = fake_mode
+        self._on_guess = on_guess
+        self._known: dict[int, tuple[weakref.ref[Tensor], Tensor, int]] = {}
+        self._writes: dict[int, int] = {}
+
+    def know(self, fake: Tensor, real: Tensor) -> None:
+        """This is what a fake tensor would hold."""
+        if real.numel() <= _SMALL and not real.is_meta:
+            self._known[id(fake)] = (weakref.ref(fake), real, self._writes.get(_memory(fake), 0))
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not isinstance(func, torch._ops.OpOverload):
+            return func(*args, **kwargs)
+        real = self._computed(func, args, kwargs)
+        if real is not None and func is aten._local_scalar_dense.default:
+            return real[0]
+        if real is not None and torch.Tag.dynamic_output_shape in func.tags:
+            result = tree_map_only(Tensor, self._faked, real[0])
+        else:
+            result = self._run(func, args, kwargs)
+        self._learn(func, args, result, real)
+        return result
+
+    def _run(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        try:
+            return func(*args, **kwargs)
+        except Exception as error:
+            guess = _GUESSES.get(func._schema.name)
+            if guess is None:
+                raise
+            result, told = guess(*args, **kwargs)
+            reason = f"{func._schema.name.removeprefix('aten::')} needs values that were not computed"
+            self._on_guess(told, reason)
+            if result is None:
+                raise RuntimeError(reason) from error
+            return result
+
+    def _computed(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any] | None:
+        """The real result in a tuple, or None where something it depends on is not known."""
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            return None
+        leaves = tree_leaves((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        values = {id(tensor): self._value(tensor) for tensor in tensors}
+        if any(value is None for value in values.values()) or not (tensors or _is_small_factory(func, leaves)):
+            return None
+        real_args, real_kwargs = tree_map_only(Tensor, lambda tensor: values[id(tensor)], (tuple(args), kwargs))
+        if "device" in real_kwargs:
+            real_kwargs["device"] = torch.device("cpu")
+        try:
+            with _disable_current_modes():
+                if func._schema.is_mutable:
+                    real_args = tree_map_only(Tensor, torch.clone, real_args)
+                return (func(*real_args, **real_kwargs),)
+        except Exception:  # noqa: BLE001 - then it is simply not known
+            return None
+
+    def _learn(self, func: Any, args: Sequence[Any], result: Any, real: tuple[Any] | None) -> None:
+        if func._schema.is_mutable:
+            # whatever looks into the written memory is known no more
+            for argument, tensor in zip(func._schema.arguments, args, strict=False):
+                if argument.is_write and isinstance(tensor, Tensor):
+                    self._writes[_memory(tensor)] = self._writes.get(_memory(tensor), 0) + 1
+        if real is None:
+            return
+        for fake, value in zip(tree_leaves(result), tree_leaves(real[0]), strict=False):
+            if isinstance(fake, Tensor) and isinstance(value, Tensor) and fake.shape == value.shape:
+                self.know(fake, value)
+
+    def _value(self, tensor: Tensor) -> Tensor | None:
+        if not isinstance(tensor, FakeTensor) and not tensor.is_meta:
+            return tensor if tensor.numel() <= _SMALL else None
+        reference, real, writes = self._known.get(id(tensor), (None, None, 0))
+        if reference is None or reference() is not tensor or self._writes.get(_memory(tensor), 0) != writes:
+            return None
+        return real
+
+    def _faked(self, real: Tensor) -> Tensor:
+        return real.to("meta") if self._fake_mode is None else self._fake_mode.from_tensor(real)
+
+
+def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
+    name = func._schema.name.removeprefix("aten::")
+    sizes = [abs(leaf) for leaf in leaves if isinstance(leaf, int)]
+    return name in _FACTORIES and math.prod(max(1, size) for size in sizes) <= _SMALL * 16
+
+
+def _memory(tensor: Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
+    value: Any = 1.0 if tensor.is_floating_point() else 1
+    value = False if tensor.dtype is torch.bool else value
+    return value, value
+
+
+def _guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
+    return torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device), "every element"
+
+
+def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
+    size = math.prod(torch.broadcast_shapes(tensor.shape, mask.shape))
+    return torch.empty(size, dtype=tensor.dtype, device=tensor.device), "every element"
+
+
+def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    def integers(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.int64, device=tensor.device)
+
+    n = tensor.numel()
+    values = torch.empty(n, dtype=tensor.dtype, device=tensor.device)
+    return (values, integers(*tensor.shape), integers(n)), "all different"
+
+
+def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
+    dtype = torch.int64 if weights is None else torch.float64
+    n = max(int(minlength), 1)
+    return torch.empty(n, dtype=dtype, device=tensor.device), f"{n} bins"
+
+
+def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, Any]:
+    """A mask as index picks every element."""
+    picked: list[Tensor | None] = []
+    for index in indices:
+        if index is not None and index.dtype in (torch.bool, torch.uint8):
+            every = torch.zeros(index.numel(), dtype=torch.int64, device=index.device)
+            picked += [every] * index.dim()
+        else:
+            picked.append(index)
+    return aten.index.Tensor(tensor, picked), "every element"
+
+
+def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    return torch.empty(repeats.numel(), dtype=torch.int64, device=repeats.device), "once each"
+
+
+def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    """Torch's fake kernel wants bfloat16; the shape does not depend on it."""
+    if a.dim() == 2 and b.dim() == 3:  # noqa: PLR2004 - rows in groups times a matrix per group
+        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), "shape only"
+    return None, "nothing"
+
+
+_GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "aten::_local_scalar_dense": _guess_scalar,
+    "aten::nonzero": _guess_nonzero,
+    "aten::masked_select": _guess_masked_select,
+    "aten::_unique2": _guess_unique,
+    "aten::unique_dim": _guess_unique,
+    "aten::unique_consecutive": _guess_unique,
+    "aten::bincount": _guess_bincount,
+    "aten::index": _guess_index,
+    "aten::repeat_interleave": _guess_repeat_interleave,
+    "aten::_grouped_mm": _guess_grouped_mm,
+}
+
+
+def put_fake_weights(model: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> None:
+    """Put fakes in place of every tensor the model's modules hold; `marks.untouched` puts the real ones back."""
+    for module in list(model.modules()) if isinstance(model, nn.Module) else []:
+        if isinstance(module, torch.jit.ScriptModule):  # runs in C++ on tensors of its own
+            continue
+        attributes = vars(module)
+        for key, value in list(attributes.items()):
+            if key in ("_parameters", "_buffers"):
+                value.update({name: as_fake(tensor, fake_mode, shadows) for name, tensor in value.items()})
+            elif not isinstance(value, nn.Module):
+                attributes[key] = as_fake(value, fake_mode, shadows)
+
+
+def as_meta(value: Any, shadows: Shadows) -> Any:
+    """A nested value with its tensors on the meta device; small ones stay known to the shadows."""
+
+    def move(tensor: Tensor) -> Tensor:
+        moved = tensor.to("meta")
+        shadows.know(moved, tensor.detach())
+        return moved
+
+    return substitute(value, move)
+
+
+def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
+    """A nested value with fakes for its tensors; small ones of whole numbers stay known to the shadows."""
+
+    def fake(tensor: Tensor) -> Tensor:
+        if isinstance(tensor, FakeTensor) or isinstance(tensor, nn.parameter.UninitializedTensorMixin):
+            return tensor
+        made = fake_mode.from_tensor(tensor)
+        if not tensor.requires_grad:
+            shadows.know(made, tensor.detach())
+        return made
+
+    if isinstance(value, Tensor):
+        return fake(value)
+    if type(value) in (list, tuple, dict) and _has_tensors(value):
+        return substitute(value, fake)
+    return value
+
+
+def _has_tensors(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value
+    return any(isinstance(item, Tensor) or (type(item) in (list, tuple, dict) and _has_tensors(item)) for item in items)

@@ -1,0 +1,189 @@
+"""A trace leaves no mark: what a forward changes is put back, also when it raised."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Keeper", "untouched"]
+
+
+@dataclass
+class _Kept:
+    """A tensor as it was."""
+
+    tensor: Tensor
+    class_: type
+    version: int | None
+    requires_grad: bool
+    grad: Tensor | None
+    copy: Tensor | None
+
+
+class Keeper:
+    """Remembers tensors of a model and puts their content back.
+
+    Buffers are copied at once: some functions write them silently (batch norm). Parameters, which are big, are
+    copied when something is about to write to them.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._kept: dict[int, _Kept] = {}
+        self._by_memory: dict[int, _Kept] = {}
+        if isinstance(model, nn.Module):
+            for parameter in model.parameters():
+                self._keep(parameter, copy=False)
+            for buffer in model.buffers():
+                self._keep(buffer, copy=True)
+
+    def before_write(self, tensor: Tensor) -> None:
+        """Something is about to write to this tensor, perhaps a view of a parameter."""
+        kept = self._by_memory.get(_memory(tensor))
+        if kept is not None and kept.copy is None:
+            kept.copy = _copy(kept.tensor)
+
+    def restore(self) -> None:
+        """Put everything back."""
+        with torch.no_grad():
+            for kept in self._kept.values():
+                self._restore(kept)
+
+    def _keep(self, tensor: Tensor, *, copy: bool) -> None:
+        kept = _Kept(tensor, type(tensor), _version(tensor), tensor.requires_grad, None, _copy(tensor) if copy else None)
+        if tensor.is_leaf:
+            kept.grad = tensor.grad
+        self._kept[id(tensor)] = kept
+        self._by_memory[_memory(tensor)] = kept
+
+    def _restore(self, kept: _Kept) -> None:
+        tensor = kept.tensor
+        if type(tensor) is not kept.class_:  # a lazy parameter was given its shape
+            tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+            tensor.__class__ = kept.class_
+        if kept.copy is not None and (kept.version is None or _version(tensor) != kept.version):
+            tensor.data = tensor.data if tensor.shape == kept.copy.shape else kept.copy.clone()
+            tensor.copy_(kept.copy)
+            if kept.version is not None:
+                torch._C._autograd._unsafe_set_version_counter((tensor,), (kept.version,))
+        if tensor.is_leaf:
+            if tensor.requires_grad != kept.requires_grad:
+                tensor.requires_grad_(kept.requires_grad)
+            tensor.grad = kept.grad
+
+
+@contextlib.contextmanager
+def untouched(model: Any) -> Iterator[Keeper]:
+    """Undo, at the end, all that a forward pass changes in the model, the random state and torch's settings."""
+    keeper = Keeper(model)
+    with contextlib.ExitStack() as undo:
+        undo.callback(keeper.restore)
+        if isinstance(model, nn.Module):
+            for module in list(model.modules()):
+                undo.callback(_restore_module, module, type(module), _module_state(module))
+        undo.callback(_restore_random, _random_state())
+        undo.callback(_restore_settings, _settings())
+        yield keeper
+
+
+def _module_state(module: nn.Module) -> list[tuple[str, Any, Any]]:
+    """Every attribute with a shallow copy of it where it is a dict or list: hooks, parameters, caches."""
+    return [(key, value, value.copy() if type(value) in _CONTAINERS else None) for key, value in vars(module).items()]
+
+
+def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any, Any]]) -> None:
+    if type(module) is not class_:
+        module.__class__ = class_  # lazy modules turn into others
+    attributes = vars(module)
+    attributes.clear()
+    for key, value, copy in state:
+        attributes[key] = value
+        if isinstance(copy, dict):
+            if not _same(value, copy):
+                value.clear()
+                value.update(copy)
+        elif copy is not None:
+            value[:] = copy
+
+
+def _same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
+    return len(now) == len(before) and all(
+        a is b and now[a] is before[b] for a, b in zip(now, before, strict=True)
+    )
+
+
+def _random_state() -> dict[str, Any]:
+    state: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
+    if torch.cuda.is_initialized():
+        state["cuda"] = torch.cuda.get_rng_state_all()
+    if "numpy" in sys.modules:
+        state["numpy"] = sys.modules["numpy"].random.get_state()
+    return state
+
+
+def _restore_random(state: dict[str, Any]) -> None:
+    torch.set_rng_state(state["torch"])
+    random.setstate(state["python"])
+    if "cuda" in state:
+        torch.cuda.set_rng_state_all(state["cuda"])
+    if "numpy" in state:
+        sys.modules["numpy"].random.set_state(state["numpy"])
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "grad": torch.is_grad_enabled(),
+        "dtype": torch.get_default_dtype(),
+        "device": torch.get_default_device(),
+        "autocast": {kind: _autocast(kind) for kind in ("cpu", "cuda")},
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }
+
+
+def _restore_settings(settings: dict[str, Any]) -> None:
+    torch.set_grad_enabled(settings["grad"])
+    torch.set_default_dtype(settings["dtype"])
+    if torch.get_default_device() != settings["device"]:
+        torch.set_default_device(settings["device"])
+    for kind, (enabled, dtype) in settings["autocast"].items():
+        if _autocast(kind) != (enabled, dtype):
+            torch.set_autocast_enabled(kind, enabled)
+            torch.set_autocast_dtype(kind, dtype)
+    if torch.are_deterministic_algorithms_enabled() != settings["deterministic"]:
+        torch.use_deterministic_algorithms(settings["deterministic"])
+
+
+def _autocast(kind: str) -> tuple[bool, torch.dtype]:
+    return torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
+
+
+def _version(tensor: Tensor) -> int | None:
+    try:
+        return tensor._version
+    except RuntimeError:  # made in inference mode
+        return None
+
+
+def _copy(tensor: Tensor) -> Tensor | None:
+    try:
+        return tensor.detach().clone()
+    except (RuntimeError, ValueError, NotImplementedError):  # lazy: nothing to copy yet
+        return None
+
+
+def _memory(tensor: Tensor) -> int:
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, ValueError, NotImplementedError):
+        return 0
+
+
+_CONTAINERS = (dict, list)

@@ -1,0 +1,60 @@
+"""The net under the function mode: a dispatch mode that sees every operator torch runs.
+
+It counts floating point operations, and records operators that ran out of the function mode's sight (inside C++
+extensions, or in backward passes run by the forward).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from modeldiagrams.tracer.costs import flop_formula
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from modeldiagrams.tracer.recorder import Recorder
+
+__all__ = ["Net"]
+
+_BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "aten::lift_fresh_copy"})
+
+
+class Net(TorchDispatchMode):
+    """Enter it on the main thread, inside the modes that compute."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._formulas: dict[Any, Callable[..., int] | None] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        here = self._recorder.here
+        if func not in self._formulas:
+            self._formulas[func] = flop_formula(func)
+        formula = self._formulas[func]
+        if formula is None and torch.is_inference_mode_enabled() and isinstance(func, torch._ops.OpOverload):
+            # in inference mode composite operators arrive whole
+            with self:
+                parts = func.decompose(*args, **kwargs)
+            if parts is not NotImplemented:
+                return parts
+        if here.is_recording and not here.paused and not here.observed and _is_work(func):
+            return self._recorder.observe_operator(func, args, kwargs)
+        result = func(*args, **kwargs)
+        if formula is not None:
+            here.flops = (here.flops or 0) + formula(*args, **kwargs, out_val=result)
+        return result
+
+
+def _is_work(operator: Any) -> bool:
+    """Whether an operator computes: not a view or a copy torch makes for itself."""
+    return isinstance(operator, torch._ops.OpOverload) and operator._schema.name not in _BOOKKEEPING
