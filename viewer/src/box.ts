@@ -46,6 +46,16 @@ export function isTwoLines(item: Item): boolean {
   return item.detail !== "" && item.kind !== "op";
 }
 
+/** Height of the cards below a rolled block. */
+export function stackHeight(item: Item): number {
+  return item.times > 1 && !isTerminal(item) ? STACK_CARDS * STACK_STEP : 0;
+}
+
+/** Inputs and outputs: pills. */
+export function isTerminal(item: Item): boolean {
+  return item.kind === "input" || item.kind === "output";
+}
+
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
@@ -54,7 +64,7 @@ export function boxSize(item: Item): { width: number; height: number } {
   const below = textWidth(detail, DETAIL_SIZE);
   const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
   const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
-  const height = (isTwoLines(item) ? TWO_LINES : ONE_LINE) + (item.times > 1 ? STACK_CARDS * STACK_STEP : 0);
+  const height = (isTwoLines(item) ? TWO_LINES : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }
 

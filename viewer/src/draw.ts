@@ -5,10 +5,12 @@ import {
   boxWords,
   CHEVRON,
   GLYPH,
+  isTerminal,
   isTwoLines,
   NAME_SIZE,
   STACK_CARDS,
   STACK_STEP,
+  stackHeight,
   TITLE_LINE,
 } from "./box.js";
 import type { Glyph } from "./families.js";
@@ -63,9 +65,9 @@ function drawBox(item: Item, box: Box, place: string): string {
 }
 
 function drawRect(item: Item, box: Box): string {
-  const stack = item.times > 1 ? STACK_CARDS * STACK_STEP : 0;
+  const stack = stackHeight(item);
   const height = box.height - stack;
-  const rounding = item.kind === "input" || item.kind === "output" ? height / 2 : RADIUS;
+  const rounding = isTerminal(item) ? height / 2 : RADIUS;
   let cards = "";
   for (let card = stack > 0 ? STACK_CARDS : 0; card > 0; card -= 1) {
     const inset = card * STACK_STEP;
@@ -86,18 +88,17 @@ function drawWords(item: Item, box: Box): string {
   const { name, detail } = boxWords(item);
   const chevron = item.expandable ? CHEVRON : 0;
   const middle = (box.width - chevron) / 2;
-  const height = box.height - (item.times > 1 ? STACK_CARDS * STACK_STEP : 0);
+  const height = box.height - stackHeight(item);
   const sign = item.expandable ? drawSign(box.width - CHEVRON, height / 2, false) : "";
-  if (!isTwoLines(item)) {
-    const more = detail === "" ? "" : ` <tspan class="mg-detail">${escape(detail)}</tspan>`;
-    return `<text class="mg-name" x="${num(middle)}" y="${num(height / 2 + 4)}">${escape(name)}${more}</text>${sign}`;
-  }
+  const twoLines = isTwoLines(item);
   const pill = badgeWidth(item);
-  const nameWidth = textWidth(name, NAME_SIZE, true);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
-  const badgeAt = nameMiddle + nameWidth / 2 + GAP;
-  const lines = `<text class="mg-name" x="${num(nameMiddle)}" y="19">${escape(name)}</text>`;
-  return `${lines}${drawBadge(item, badgeAt, 7)}<text class="mg-detail" x="${num(middle)}" y="35">${escape(detail)}</text>${sign}`;
+  const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
+  const base = twoLines ? 19 : height / 2 + 4;
+  const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${escape(detail)}</tspan>`;
+  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="35">${escape(detail)}</text>` : "";
+  const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${escape(name)}${beside}</text>`;
+  return `${first}${drawBadge(item, nameEnd, base - 12)}${below}${sign}`;
 }
 
 function drawBadge(item: Item, x: number, y: number): string {

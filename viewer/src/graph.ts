@@ -141,7 +141,10 @@ export interface Link {
   from: string | null;
   to: string | null;
   tensor: string;
-  /** The same tensor as `from` and `to` know it inside: other ids only where a rolled block stands for its repeats. */
+  /**
+   * The tensor as the two ends know it. Other than `tensor` where a rolled block stands for its repeats, and where a
+   * series of inputs or outputs, which is one port for all its tensors, begins or ends.
+   */
   fromPort: string;
   toPort: string;
   flow: Flow;
@@ -152,7 +155,7 @@ export interface Contents {
   /** Ids in execution order. */
   children: string[];
   links: Link[];
-  /** Tensors that enter or leave through the border, each once, in order of first use. */
+  /** Ports of the border: tensors that enter or leave, each once, in order of first use. */
   inputs: string[];
   outputs: string[];
 }
@@ -169,6 +172,8 @@ export interface GraphIndex {
   contents: Map<string, Contents>;
   /** Tensor id → id of the node that makes it. */
   producer: Map<string, string>;
+  /** Id of an input or output that stands for several → their ids. */
+  series: Map<string, string[]>;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [] };
@@ -179,7 +184,7 @@ export function contentsOf(index: GraphIndex, id: string): Contents {
 }
 
 /** Prepare a graph: children in order, and for every container the links inside it. */
-export function index(graph: Graph): GraphIndex {
+export function index(graph: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
   const result: GraphIndex = {
     graph,
     nodes: new Map(graph.nodes.map((node) => [node.id, node])),
@@ -187,6 +192,7 @@ export function index(graph: Graph): GraphIndex {
     holder: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy[node.id] ?? ROOT])),
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
+    series,
   };
   for (const node of graph.nodes) {
     childrenOf(result, result.holder.get(node.id) ?? ROOT).push(node.id);
@@ -211,46 +217,54 @@ function childrenOf(result: GraphIndex, id: string): string[] {
   return contents.children;
 }
 
-/** Cut every edge at the borders it crosses: one link in each container on the way, one per tensor and pair of ends. */
+/** Cut every edge at the borders it crosses: one link in each container on the way, one per port and pair of ends. */
 function addLinks(result: GraphIndex): void {
   const links = new Map<string, Map<string, Link>>();
   for (const node of result.graph.nodes) {
     for (const edge of result.graph.adjacency[node.id] ?? []) {
-      for (const [container, from, to] of crossings(result, node.id, edge.to)) addLink(links, container, from, to, edge);
+      const series = result.series.has(edge.to) ? edge.to : result.series.has(node.id) ? node.id : null;
+      for (const [container, from, to] of crossings(result, node.id, edge.to)) {
+        const port = series === null ? edge.tensor : seriesPort(series);
+        // the op that makes a member of a series gives that tensor; only from its container on is it one of many
+        const tensor = from === node.id && !result.series.has(node.id) ? edge.tensor : port;
+        addLink(links, container, { from, to, tensor, fromPort: tensor, toPort: port, flow: edge.flow ?? "data" });
+      }
     }
   }
   for (const [container, found] of links) {
     const contents = contentsOf(result, container);
     contents.links = [...found.values()];
-    contents.inputs = distinct(contents.links.filter((link) => link.from === null));
-    contents.outputs = distinct(contents.links.filter((link) => link.to === null));
+    contents.inputs = distinct(contents.links.filter((link) => link.from === null).map((link) => link.fromPort));
+    contents.outputs = distinct(contents.links.filter((link) => link.to === null).map((link) => link.toPort));
   }
 }
 
-function distinct(links: Link[]): string[] {
-  return [...new Set(links.map((link) => link.tensor))];
+const SERIES = "series:";
+
+/** The one port that all tensors of a series share. */
+function seriesPort(id: string): string {
+  return SERIES + id;
 }
 
-function addLink(
-  links: Map<string, Map<string, Link>>,
-  container: string,
-  from: string | null,
-  to: string | null,
-  edge: Edge,
-): void {
+/** The series a port belongs to, or null for a tensor's own port. */
+export function seriesOf(port: string): string | null {
+  return port.startsWith(SERIES) ? port.slice(SERIES.length) : null;
+}
+
+function distinct(ports: string[]): string[] {
+  return [...new Set(ports)];
+}
+
+function addLink(links: Map<string, Map<string, Link>>, container: string, link: Link): void {
   let inside = links.get(container);
   if (inside === undefined) {
     inside = new Map();
     links.set(container, inside);
   }
-  const key = JSON.stringify([from, to, edge.tensor]);
-  const flow = edge.flow ?? "data";
+  const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
   const known = inside.get(key);
-  if (known === undefined) {
-    inside.set(key, { from, to, tensor: edge.tensor, fromPort: edge.tensor, toPort: edge.tensor, flow });
-  } else if (flow === "data") {
-    known.flow = "data";
-  }
+  if (known === undefined) inside.set(key, link);
+  else if (link.flow === "data") known.flow = "data";
 }
 
 type Crossing = [container: string, from: string | null, to: string | null];

@@ -2,7 +2,7 @@ import { family } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { shortName } from "./families.js";
 import { surface } from "./surface.js";
-import { type Direction, isExpandable, type State, singleChain } from "./view.js";
+import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
@@ -15,13 +15,14 @@ export interface ViewOptions {
 const READABLE = 40;
 
 /** The state a picture starts from. */
-export function initialState(index: GraphIndex, options: ViewOptions = {}): State {
-  const direction = options.direction ?? "TB";
+export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
+  const start: State = { expanded: [], unrolled: [], direction: options.direction ?? "TB" };
+  const index = shownIndex(traced, start);
   const chosen = new Set<string>();
   if (options.depth != null) for (const id of shallow(index, options.depth)) chosen.add(id);
   for (const id of matching(index, options.expand ?? [])) chosen.add(id);
   const expanded = options.depth == null && options.expand == null ? readable(index) : [...chosen];
-  return { expanded: expanded.sort(), unrolled: [], direction };
+  return { ...start, expanded: expanded.sort() };
 }
 
 /** Every module down to a depth: with 1, those directly in the model. */

@@ -1,5 +1,5 @@
 import { type Glyph, glyph, shortName } from "./families.js";
-import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT } from "./graph.js";
+import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT, seriesOf } from "./graph.js";
 
 /** The words on a node: a name, and below it what kind of thing it is. */
 export interface Words {
@@ -178,6 +178,8 @@ const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
 /** `1×16×768`, with the dtype where it is not a plain float: `1×16 int64`. */
 export function tensorLabel(index: GraphIndex, tensor: string): string {
+  const series = seriesOf(tensor);
+  if (series !== null) return `${index.series.get(series)?.length ?? ""} tensors`.trim();
   const spec = index.graph.tensors[tensor];
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");

@@ -6,6 +6,8 @@ import { BORDER } from "./view.js";
 
 /** Room between a lane and what it passes. */
 const CLEARANCE = 12;
+/** How much of that room a lane may take to run straight. */
+const SNAP = 5;
 /** Room between two lanes. */
 const LANE_STEP = 10;
 /** What a bend costs, in px of detour. */
@@ -134,13 +136,18 @@ function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side:
   let best: Choice | undefined;
   for (const interval of free) {
     for (const place of wanted) {
-      const at = unclashed(lanes, trip, interval, Math.min(Math.max(place, interval[0]), interval[1]));
+      const at = unclashed(lanes, trip, interval, near(place, interval));
       if (at === undefined) continue;
       const cost = detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end));
       if (best === undefined || cost < best.cost - 0.01) best = { at, side, cost };
     }
   }
   return best;
+}
+
+/** The place itself where it is inside, or hardly outside: straight beats a little more room. */
+function near(place: number, [low, high]: Interval): number {
+  return place >= low - SNAP && place <= high + SNAP ? place : Math.min(Math.max(place, low), high);
 }
 
 function detour(at: number, place: number): number {
@@ -153,7 +160,7 @@ function unclashed(lanes: Lanes, trip: Trip, [low, high]: Interval, at: number):
   for (let shift = 0; shift < MAX_SHIFTS; shift += 1) {
     for (const sign of shift === 0 ? [1] : at <= low ? [1, -1] : [-1, 1]) {
       const place = at + sign * shift * LANE_STEP;
-      if (place >= low && place <= high && !clashes(lanes, trip, place)) return place;
+      if (place >= low - SNAP && place <= high + SNAP && !clashes(lanes, trip, place)) return place;
     }
   }
   return undefined;

@@ -2,7 +2,7 @@
  * View → Layout: every container is laid out alone, inside-out, its children as boxes of fixed size. Equal containers
  * share one geometry, and what a toggle did not touch is not visited again.
  */
-import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "./box.js";
+import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./box.js";
 import { rankByDot, type Ranking, type Viz } from "./dot.js";
 import { rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
@@ -189,35 +189,32 @@ function enclose(planned: Plan, ranking: Ranking, routed: Routed, item: Item | n
 
 /** Running down: wires enter through the title's strip, so the title stands in a gap between them. */
 function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
-  const forms = titleForms(item);
-  const span = routed.high - routed.low;
-  let low = routed.low - PADDING;
-  let width = ceilTo(span + 2 * PADDING, 2 * GRID);
-  const entries = [...ranking.inputs].sort((a, b) => a - b);
-  const need = (lines: number) => (forms[lines === 1 ? 0 : 1]?.width ?? 0) + 2 * TITLE_PADDING;
-  const first = (entries[0] ?? low + width) - low;
-  const last = low + width - (entries[entries.length - 1] ?? low);
-  const fits = [1, 2].find((lines) => first >= need(lines)) ?? 0;
-  const fitsRight = [1, 2].find((lines) => last >= need(lines)) ?? 0;
-  const lines = (fits || fitsRight || 2) as 1 | 2;
-  const form = forms[lines - 1] ?? forms[0];
-  const left = fits > 0 && (fits === 1 || fitsRight !== 1);
-  const chosen: 1 | 2 = left ? (fits as 1 | 2) : fitsRight > 0 ? (fitsRight as 1 | 2) : lines;
-  const right = !left && fitsRight > 0;
-  const titleWidth = forms[chosen - 1]?.width ?? form.width;
-  if (!left && !right) {
-    // nowhere wide enough: make room at the left
-    const missing = ceilTo(need(chosen) - first, 2 * GRID);
-    low -= missing;
-    width += missing;
-  }
-  const realLines = forms[chosen - 1]?.lines ?? 1;
-  const header = TITLE_PADDING + realLines * TITLE_LINE;
-  const x = right ? (entries[entries.length - 1] ?? low) - low + TITLE_PADDING : TITLE_PADDING;
-  const bottom = planned.outputs > 0 ? 0 : PADDING;
-  const height = ceilTo(header + GRID + routed.depth + bottom, GRID);
-  const title: Title = { x, y: TITLE_PADDING - 2, width: titleWidth, height: realLines * TITLE_LINE, lines: realLines };
-  return { width, height, across: -low, along: header + GRID, title };
+  const low = routed.low - PADDING;
+  const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
+  const entries = ranking.inputs.map((place) => place - low);
+  const spot = titleSpot(titleForms(item), Math.min(width, ...entries), Math.max(0, ...entries), width);
+  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID;
+  const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
+  const { lines } = spot.form;
+  const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
+  return { width: width + spot.missing, height, across: spot.missing - low, along: header, title };
+}
+
+interface Spot {
+  form: TitleLines;
+  x: number;
+  /** Width to add at the left. */
+  missing: number;
+}
+
+/** Left of all entries on one line or two, else right of them, else the container grows. */
+function titleSpot(forms: [TitleLines, TitleLines], first: number, last: number, width: number): Spot {
+  const room = (form: TitleLines) => form.width + 2 * TITLE_PADDING;
+  const left = forms.find((form) => room(form) <= first);
+  if (left !== undefined) return { form: left, x: TITLE_PADDING, missing: 0 };
+  const right = forms.find((form) => room(form) <= width - last);
+  if (right !== undefined) return { form: right, x: last + TITLE_PADDING, missing: 0 };
+  return { form: forms[1], x: TITLE_PADDING, missing: ceilTo(room(forms[1]) - first, 2 * GRID) };
 }
 
 /** Running right: the title has a strip of its own. */

@@ -86,7 +86,7 @@ class Wiring {
       const from = link.from === null ? undefined : place.get(link.from);
       const to = link.to === null ? undefined : place.get(link.to);
       if (from === undefined || to === undefined || link.to === null) continue;
-      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).inputs.indexOf(link.tensor) });
+      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).inputs.indexOf(link.toPort) });
     }
   }
 
@@ -187,6 +187,6 @@ function sameInput(index: GraphIndex, tensor: string, later: string, first: stri
 
 /** Keep one link per pair of ends and ports: twelve layers that read one mask, or give one state each, are one link. */
 function add(links: Map<string, Link>, link: Link): void {
-  const key = JSON.stringify([link.from, link.to, link.to === null ? link.tensor : link.toPort, link.fromPort]);
+  const key = JSON.stringify([link.from, link.to, link.toPort, link.fromPort]);
   if (!links.has(key)) links.set(key, link);
 }

@@ -78,18 +78,18 @@ function enclose(index: GraphIndex, shown: Surface, members: string[], last: str
     if (!from && !to) outer.push(link);
     else if (from && to) inner.push(link);
     else if (from) {
-      inner.push({ ...link, tensor: link.fromPort, to: null, toPort: link.fromPort });
+      inner.push({ ...link, to: null, toPort: link.fromPort });
       outer.push({ ...link, from: id });
     } else {
-      inner.push({ ...link, tensor: link.toPort, from: null, fromPort: link.toPort });
+      inner.push({ ...link, from: null, fromPort: link.toPort });
       outer.push({ ...link, to: id });
     }
   }
   const contents: Contents = {
     children: members,
     links: distinctLinks(inner),
-    inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.tensor))],
-    outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.tensor))],
+    inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
+    outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
   };
   shown.groups.set(id, { times, contents, last: lastModule(index, last) });
   const at = shown.contents.children.indexOf(members[0] ?? "");
@@ -105,7 +105,7 @@ function lastModule(index: GraphIndex, ids: string[]): string | undefined {
 function distinctLinks(links: Link[]): Link[] {
   const byEnds = new Map<string, Link>();
   for (const link of links) {
-    const key = JSON.stringify([link.from, link.to, link.tensor, link.fromPort, link.toPort]);
+    const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
     if (!byEnds.has(key)) byEnds.set(key, link);
   }
   return [...byEnds.values()];

@@ -1,6 +1,16 @@
 /** Graph + what is expanded → what is to be seen. Pure; positions come later. */
+import { condense } from "./condense.js";
 import { type Family, family, type Glyph, glyph } from "./families.js";
-import { ancestors, type Contents, contentsOf, type Flow, type GraphIndex, type GraphNode, ROOT } from "./graph.js";
+import {
+  ancestors,
+  type Contents,
+  contentsOf,
+  type Flow,
+  type GraphIndex,
+  type GraphNode,
+  index as makeIndex,
+  ROOT,
+} from "./graph.js";
 import { localName, tensorLabel, words } from "./labels.js";
 import { type Surface, surface } from "./surface.js";
 
@@ -13,6 +23,8 @@ export interface State {
   /** First members of runs that are shown one by one instead of once with `×12`. */
   unrolled: string[];
   direction: Direction;
+  /** Also show reshapes, casts, inactive dropout, constants and the like. */
+  plumbing?: boolean;
 }
 
 /** End of a wire that is the container's own border. */
@@ -83,8 +95,24 @@ interface Context {
   memo: Memo;
 }
 
+/** Quieter indexes, by the graphs they were made from. */
+const quieter = new WeakMap<GraphIndex, GraphIndex>();
+
+/** The index of what a state shows: the graph as traced, or without its plumbing. */
+export function shownIndex(traced: GraphIndex, state: State): GraphIndex {
+  if (state.plumbing === true) return traced;
+  let quiet = quieter.get(traced);
+  if (quiet === undefined) {
+    const { graph, series } = condense(traced.graph);
+    quiet = makeIndex(graph, series);
+    quieter.set(traced, quiet);
+  }
+  return quiet;
+}
+
 /** What is to be seen of a graph in a given state. */
-export function view(index: GraphIndex, state: State): View {
+export function view(traced: GraphIndex, state: State): View {
+  const index = shownIndex(traced, state);
   let memo = memos.get(index);
   if (memo === undefined) {
     memo = new Map();
@@ -166,8 +194,8 @@ function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, place: Map
     wires.push({
       from,
       to,
-      fromPort: from === BORDER ? frame.inputs.indexOf(link.tensor) : portOf(frame.items[from]?.frame?.outputs, link.fromPort),
-      toPort: to === BORDER ? frame.outputs.indexOf(link.tensor) : portOf(frame.items[to]?.frame?.inputs, link.toPort),
+      fromPort: portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort),
+      toPort: portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort),
       tensor: link.tensor,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
@@ -191,6 +219,7 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
   const chain = singleChain(index, id);
   const inner = chain[chain.length - 1] ?? id;
   const expandable = node.kind === "module" && isExpandable(index, inner);
+  const series = index.series.get(id);
   const run = shown.runs.get(id);
   const rolled = run !== undefined && !context.unrolled.has(id);
   return {
@@ -199,7 +228,7 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     family: family(index.nodes.get(inner) ?? node),
     ...itemWords(index, chain, rolled ? run.members : []),
     glyph: glyphOf(node, shown.contents),
-    times: rolled ? run.times : 1,
+    times: rolled ? run.times : (series?.length ?? 1),
     unrolled: run !== undefined && !rolled,
     expandable,
     marks: marksOf(index, node),

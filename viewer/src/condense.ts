@@ -1,0 +1,230 @@
+/**
+ * Graph → quieter Graph: what no figure in a paper would show is left out, and what flowed through it flows past.
+ * The trace is not changed; a reader can ask for everything (`State.plumbing`).
+ */
+import { shortName } from "./families.js";
+import type { Edge, Graph, GraphNode, InputNode, OpNode, OutputNode, TensorSpec } from "./graph.js";
+
+/** A graph for showing. */
+export interface Condensed {
+  graph: Graph;
+  /** Id of an input or output that stands for several → the ids of all of them. */
+  series: Map<string, string[]>;
+}
+
+/** Ops that only change how a tensor is seen, or pass it on. */
+const PASSING =
+  /^(view|view_as|reshape|transpose|permute|contiguous|squeeze|unsqueeze|flatten|unflatten|expand|expand_as|to|type|type_as|float|half|bfloat16|t|movedim|swapaxes|clone|detach|alias|identity|dropout|feature_dropout|requires_grad|pin_memory|broadcast_to|rearrange|cuda|cpu|mT|T|adjoint)$/;
+/** These may pick a part or join several: they pass where what comes out is what went in. */
+const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate)$/;
+/** Sources of new values, though they take no tensor. */
+const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
+
+/** Leave out plumbing and what is computed from constants alone; fold numbered inputs and outputs. */
+export function condense(graph: Graph): Condensed {
+  return foldSeries(withoutPlumbing(withoutConstants(graph)));
+}
+
+// -- computed from constants ------------------------------------------------------------------------------------------
+
+/** Without ops that depend on no input and no parameter, such as position indices and masks. */
+function withoutConstants(graph: Graph): Graph {
+  const fixed = fixedNodes(graph);
+  const kept = modulesWhollyIn(graph, fixed);
+  const gone = new Set<string>();
+  for (const node of graph.nodes) {
+    const holder = graph.hierarchy[node.id] ?? null;
+    if (fixed.has(node.id) && !(holder !== null && kept.has(holder))) gone.add(node.id);
+  }
+  // a model that starts from nothing (a generator's constant, a table) is shown as it is
+  return graph.nodes.some((node) => node.kind === "op" && !fixed.has(node.id)) ? without(graph, gone) : graph;
+}
+
+function fixedNodes(graph: Graph): Set<string> {
+  const moving = new Set<string>();
+  const error = graph.status.error?.node;
+  for (const node of graph.nodes) {
+    const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
+    if (source || (node.kind === "op" && startsSomething(node))) moving.add(node.id);
+    if (!moving.has(node.id)) continue;
+    for (const edge of graph.adjacency[node.id] ?? []) if (edge.flow !== "shape") moving.add(edge.to);
+  }
+  return new Set(graph.nodes.filter((node) => node.kind !== "module" && !moving.has(node.id)).map((node) => node.id));
+}
+
+/** Weights of a leaf module make its ops move, as do random numbers. */
+function startsSomething(node: OpNode): boolean {
+  return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
+}
+
+/** Modules with nothing but such nodes inside: rotary tables, for one. They stay, as a box. */
+function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> {
+  const whole = new Set(graph.nodes.filter((node) => node.kind === "module").map((node) => node.id));
+  for (const node of graph.nodes) {
+    if (node.kind === "module" || nodes.has(node.id)) continue;
+    for (let at = graph.hierarchy[node.id] ?? null; at !== null && whole.has(at); at = graph.hierarchy[at] ?? null) {
+      whole.delete(at);
+    }
+  }
+  return whole;
+}
+
+// -- plumbing ---------------------------------------------------------------------------------------------------------
+
+interface Source {
+  node: string;
+  tensor: string;
+}
+
+/** Every passing op is taken out; its source then feeds what the op fed, with one and the same tensor. */
+function withoutPlumbing(graph: Graph): Graph {
+  const passed = passedNodes(graph);
+  const adjacency: Record<string, Edge[]> = {};
+  const seenAs = new Map<string, TensorSpec[]>();
+  for (const node of graph.nodes) {
+    const source = passed.get(node.id);
+    const from = source?.node ?? node.id;
+    for (const edge of graph.adjacency[node.id] ?? []) {
+      if (passed.has(edge.to)) continue;
+      const tensor = source?.tensor ?? edge.tensor;
+      const spec = graph.tensors[edge.tensor];
+      if (spec !== undefined) seenAs.set(tensor, [...(seenAs.get(tensor) ?? []), spec]);
+      const edges = adjacency[from] ?? [];
+      adjacency[from] = edges;
+      edges.push({ ...edge, tensor });
+    }
+  }
+  const tensors = { ...graph.tensors };
+  for (const [tensor, specs] of seenAs) tensors[tensor] = asSeen(specs) ?? tensors[tensor] ?? { shape: null, dtype: "" };
+  return without({ ...graph, adjacency, tensors }, new Set(passed.keys()));
+}
+
+/** What a tensor looks like where it arrives, if that is the same everywhere. */
+function asSeen([first, ...others]: TensorSpec[]): TensorSpec | undefined {
+  const look = (spec: TensorSpec | undefined) => JSON.stringify([spec?.shape, spec?.dtype]);
+  return others.every((other) => look(other) === look(first)) ? first : undefined;
+}
+
+/** Passing op → where what it passes comes from. */
+function passedNodes(graph: Graph): Map<string, Source> {
+  const incoming = incomingData(graph);
+  const error = graph.status.error?.node;
+  const passed = new Map<string, Source>();
+  for (const node of graph.nodes) {
+    const [only, ...more] = incoming.get(node.id) ?? [];
+    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
+    if (!passes(node, graph.tensors[only.tensor], graph.tensors[node.outputs?.[0] ?? ""])) continue;
+    passed.set(node.id, passed.get(only.node) ?? only);
+  }
+  return passed;
+}
+
+function incomingData(graph: Graph): Map<string, Source[]> {
+  const incoming = new Map<string, Source[]>();
+  for (const node of graph.nodes) {
+    for (const edge of graph.adjacency[node.id] ?? []) {
+      if (edge.flow === "shape") continue;
+      incoming.set(edge.to, [...(incoming.get(edge.to) ?? []), { node: node.id, tensor: edge.tensor }]);
+    }
+  }
+  return incoming;
+}
+
+function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
+  if ((node.outputs ?? []).length !== 1) return false;
+  const name = shortName(node.name);
+  if (PASSING.test(name)) return node.arguments?.training !== true;
+  return PICKING.test(name) && count(before) !== null && count(before) === count(after);
+}
+
+/** Number of elements; null where a size is symbolic. */
+function count(spec: TensorSpec | undefined): number | null {
+  if (spec?.shape == null) return null;
+  return spec.shape.reduce<number | null>((all, size) => (all === null || typeof size === "string" ? null : all * size), 1);
+}
+
+// -- leaving out ------------------------------------------------------------------------------------------------------
+
+/** The graph without some nodes, their edges, and modules that held nothing else. */
+function without(graph: Graph, gone: ReadonlySet<string>): Graph {
+  if (gone.size === 0) return graph;
+  const emptied = emptiedModules(graph, gone);
+  const nodes = graph.nodes.filter((node) => !gone.has(node.id) && !emptied.has(node.id));
+  const adjacency: Record<string, Edge[]> = {};
+  for (const node of nodes) {
+    const edges = (graph.adjacency[node.id] ?? []).filter((edge) => !gone.has(edge.to));
+    if (edges.length > 0) adjacency[node.id] = edges;
+  }
+  return { ...graph, nodes, adjacency };
+}
+
+function emptiedModules(graph: Graph, gone: ReadonlySet<string>): Set<string> {
+  const emptied = new Set<string>();
+  const held = new Set<string>();
+  for (const node of graph.nodes) {
+    if (node.kind === "module" || gone.has(node.id)) continue;
+    for (let at = graph.hierarchy[node.id] ?? null; at !== null && !held.has(at); at = graph.hierarchy[at] ?? null) {
+      held.add(at);
+    }
+  }
+  for (const id of gone) {
+    for (let at = graph.hierarchy[id] ?? null; at !== null && !held.has(at); at = graph.hierarchy[at] ?? null) emptied.add(at);
+  }
+  return emptied;
+}
+
+// -- series -----------------------------------------------------------------------------------------------------------
+
+/** From so many on, inputs or outputs with one name are one thing to a reader. */
+const SERIES = 3;
+/** Outputs with places only, `[0]`, `[1]`, may be few different things. */
+const UNNAMED_SERIES = 9;
+
+/** Inputs (or outputs) that are parts of one argument, such as a cache's keys and values, become one. */
+function foldSeries(graph: Graph): Condensed {
+  const stems = new Map<string, (InputNode | OutputNode)[]>();
+  for (const node of graph.nodes) {
+    if (node.kind !== "input" && node.kind !== "output") continue;
+    const key = `${node.kind} ${stem(node.name)}`;
+    stems.set(key, [...(stems.get(key) ?? []), node]);
+  }
+  const series = new Map<string, string[]>();
+  const leader = new Map<string, string>();
+  for (const members of stems.values()) {
+    const [first] = members;
+    const least = stem(first?.name ?? "") === "" ? UNNAMED_SERIES : SERIES;
+    if (first === undefined || members.length < least) continue;
+    series.set(
+      first.id,
+      members.map((member) => member.id),
+    );
+    for (const member of members) leader.set(member.id, first.id);
+  }
+  return { graph: series.size === 0 ? graph : led(graph, series, leader), series };
+}
+
+function stem(name: string): string {
+  return name.split(/[.[]/, 1)[0] ?? "";
+}
+
+/** Only the first of each series is left; it has the edges of all. */
+function led(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Graph {
+  const adjacency: Record<string, Edge[]> = {};
+  for (const [id, edges] of Object.entries(graph.adjacency)) {
+    const source = leader.get(id) ?? id;
+    adjacency[source] = [...(adjacency[source] ?? []), ...edges.map((edge) => ({ ...edge, to: leader.get(edge.to) ?? edge.to }))];
+  }
+  const outputsOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "input" ? (node.outputs ?? []) : []]));
+  const nodes: GraphNode[] = [];
+  for (const node of graph.nodes) {
+    const members = series.get(node.id);
+    if (members === undefined) {
+      if (!leader.has(node.id)) nodes.push(node);
+    } else if (node.kind === "input") {
+      nodes.push({ ...node, name: stem(node.name), outputs: members.flatMap((id) => outputsOf.get(id) ?? []) });
+    } else if (node.kind === "output") {
+      nodes.push({ ...node, name: stem(node.name) || "outputs" });
+    }
+  }
+  return { ...graph, nodes, adjacency };
+}
