@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,10 @@ class ModelDiagramsExtension(Extension):
         cache_dir = self.getConfig("cache_dir")
         folder = Path(self.getConfig("folder"))
         maker = Maker(Path(cache_dir) if cache_dir else None, folder=folder, paths=[folder])
-        return FenceHost(maker, self.getConfig("defaults"))
+        host = FenceHost(maker, self.getConfig("defaults"))
+        # Python-Markdown never says that it is done
+        weakref.finalize(host, maker.close)
+        return host
 
 
 class _Fences(Preprocessor):
