@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Value
     from modeldiagrams.tracer.weights import Weights
 
+_CLASS_METHOD = type(dict.__dict__["fromkeys"])
+
 __all__ = ["CallStack", "argument_names", "intercepted"]
 
 
@@ -54,7 +56,8 @@ class CallStack:
         root = self.recorder.recording.root
         if self._is_root_call and module is root.module:
             self._is_root_call = False
-            return self._close(root, self._named(module, args, kwargs), forward(*args, **kwargs))
+            given = self._named(module, args, kwargs)
+            return self._close(root, given, self._forward(root, forward, args, kwargs))
         here = self.recorder.here
         call = self._open(module)
         call.forward = forward if direct else None
@@ -63,7 +66,7 @@ class CallStack:
         observed, here.observed = here.observed, 0
         try:
             given = self._note(call.inputs, self._named(module, args, kwargs))
-            result = forward(module, *args, **kwargs) if direct else forward(*args, **kwargs)
+            result = self._forward(call, forward if not direct else functools.partial(forward, module), args, kwargs)
             return self._close(call, given, result)
         except Exception as error:
             self.recorder.failed(error, call)
@@ -82,6 +85,15 @@ class CallStack:
     def knows(self, module: nn.Module) -> bool:
         """Whether a module belongs to the traced model."""
         return self._weights.path(module) is not None
+
+    def _forward(
+        self, call: Call, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        if not isinstance(call.module, torch.jit.ScriptModule):
+            return forward(*args, **kwargs)
+        with self.recorder.out_of_sight():
+            result, call.flops = self.recorder.counted(forward, args, kwargs)
+        return result
 
     def _open(self, module: nn.Module) -> Call:
         stack = self.recorder.here.stack
@@ -142,6 +154,7 @@ class CallStack:
                 return result, returned
             class_ = _class_name(call.module)
             op = self.recorder.new_op(class_, class_.rpartition(".")[2], opaque=bool(made))
+            op.flops = call.flops
             for name, tensor in given:
                 if made or id(tensor) in handed_on:
                     self.recorder.feed(op, name, tensor)
@@ -187,8 +200,12 @@ def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
         _replace(undo, nn.Module, "__call__", _recording_call(calls, nn.Module.__call__))
         for class_ in _classes_with_forward(model):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
-        apply = torch.autograd.Function.__dict__["apply"]
-        _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply.__func__)))
+        apply = torch.autograd.Function.__dict__["apply"].__func__
+        _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
+        # `cube = Cube.apply`, kept since before the trace, still comes by here
+        inherited = torch.autograd.function._SingleLevelFunction
+        undo.callback(delattr, inherited, "apply")
+        inherited.apply = classmethod(_recording_apply(calls.recorder, torch._C._FunctionBase.__dict__["apply"]))
         script_call = torch._C.ScriptFunction.__call__
         undo.callback(setattr, torch._C.ScriptFunction, "__call__", script_call)
         torch._C.ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
@@ -227,17 +244,14 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
 
 
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         here = recorder.here
-        if here.paused or not here.is_recording or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
+        if not here.is_in_the_open or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
             return original(cls, *args, **kwargs)
         function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
-        here.paused += 1
-        try:
-            return recorder.observe(function, functools.partial(original, cls), args, kwargs)
-        finally:
-            here.paused -= 1
+        run = original.__get__(None, cls) if isinstance(original, _CLASS_METHOD) else functools.partial(original, cls)
+        with recorder.out_of_sight():
+            return recorder.observe(function, run, args, kwargs)
 
     return apply
 
@@ -245,15 +259,12 @@ def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callab
 def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         here = recorder.here
-        if here.paused or not here.is_recording:
+        if not here.is_in_the_open:
             return original(self, *args, **kwargs)
         name = str(self.name)
-        here.paused += 1
-        try:
+        with recorder.out_of_sight():
             run = functools.partial(original, self)
             return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
-        finally:
-            here.paused -= 1
 
     return __call__
 

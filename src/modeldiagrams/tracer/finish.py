@@ -95,10 +95,10 @@ def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
 
 
 def _owned_name(source: Source, call: Call) -> str | None:
-    """The name under which a leaf module call owns a weight, or None."""
+    """The name under which a leaf module call, or a module in it that is not called itself, owns a weight, or None."""
     if call.holder is None or not call.is_leaf or source.kind == "constant":
         return None
-    return next((name for name in source.names if name.rpartition(".")[0] == call.path), None)
+    return next((name for name in source.names if name.startswith(f"{call.path}.")), None)
 
 
 def _place(recording: Recording, steps: list[Op | Call], users: dict[Source, list[Op]], plan: _Plan) -> None:

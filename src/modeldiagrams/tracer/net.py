@@ -47,8 +47,11 @@ class Net(TorchDispatchMode):
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        if here.is_recording and not here.paused and not here.observed and _is_work(func):
-            return self._recorder.observe_operator(func, args, kwargs)
+        if here.is_in_the_open:
+            if _is_work(func):
+                return self._recorder.observe_operator(func, args, kwargs)
+            with torch._C.DisableTorchFunction():  # or else the function mode would see the operator
+                return func(*args, **kwargs)
         result = func(*args, **kwargs)
         if formula is not None:
             here.flops = (here.flops or 0) + formula(*args, **kwargs, out_val=result)

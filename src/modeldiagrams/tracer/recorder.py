@@ -44,6 +44,12 @@ class _Here(threading.local):
     """The last op through which values left torch."""
 
 
+    @property
+    def is_in_the_open(self) -> bool:
+        """Recorded, and not below a call that is recorded as one op."""
+        return self.is_recording and not self.paused and not self.observed
+
+
 class Recorder(TorchFunctionMode):
     """Writes ops into a `Recording` while it is entered, on every thread that enters it."""
 
@@ -97,6 +103,16 @@ class Recorder(TorchFunctionMode):
         finally:
             here.is_recording = False
 
+    @contextlib.contextmanager
+    def out_of_sight(self) -> Iterator[None]:
+        """Record nothing of what runs inside, except modules that are called."""
+        here = self.here
+        here.paused += 1
+        try:
+            yield
+        finally:
+            here.paused -= 1
+
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
@@ -125,7 +141,7 @@ class Recorder(TorchFunctionMode):
         if function.writes_first or "out" in kwargs:
             self._announce_write([*args[:1], kwargs.get("out")])
         try:
-            result, flops = self._counted(run, args, kwargs)
+            result, flops = self.counted(run, args, kwargs)
         except Exception as error:
             self._fail(error, self._record(function, bound, tensors))
             raise
@@ -153,7 +169,7 @@ class Recorder(TorchFunctionMode):
         """A value was assumed while the call that is being observed ran."""
         self._pending_guesses.append((value, reason))
 
-    def _counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
+    def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
         here = self.here
         outer, here.flops = here.flops, None

@@ -76,6 +76,8 @@ class Call:
     """How often each short op name was used, for ids."""
     strand: int = 0
     """As in `Op`."""
+    flops: int | None = None
+    """Counted out of sight, in a scripted module."""
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,87 @@
+"""Questions about a traced graph, in the words of the tests."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import torch
+from modeldiagrams import serialize
+from modeldiagrams.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
+from modeldiagrams.tracer import trace
+from torch import nn
+
+
+class Applies(nn.Module):
+    """A model whose forward is a function of itself and its inputs."""
+
+    def __init__(self, function, **modules):
+        super().__init__()
+        self._function = [function]
+        for name, module in modules.items():
+            setattr(self, name, module)
+
+    def forward(self, *args, **kwargs):
+        return self._function[0](self, *args, **kwargs)
+
+
+def linear():
+    return nn.Linear(4, 4)
+
+
+def x():
+    return torch.randn(3, 4, generator=torch.Generator().manual_seed(1))
+
+
+class Seen:
+    """What a graph shows. Ops are named by their short name: ``linear``, ``add_``."""
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.ops = defaultdict(list)
+        for node in graph.nodes:
+            if isinstance(node, OpNode):
+                self.ops[node.name.rpartition(".")[2].rpartition("::")[2].strip("_")].append(node)
+        self.calls = [node for node in graph.nodes if isinstance(node, ModuleNode)]
+
+    def edges(self, source: str, target: str):
+        """Edges from any op of one name to any op of another."""
+        targets = {node.id for node in self.ops[target]}
+        return [e for node in self.ops[source] for e in self.graph.adjacency.get(node.id, ()) if e.to in targets]
+
+    def flows(self, source: str, target: str) -> bool:
+        """Whether there is a path from an op of one name to an op of another."""
+        reached = self.reached(edge.to for node in self.ops[source] for edge in self.graph.adjacency.get(node.id, ()))
+        return any(node.id in reached for node in self.ops[target])
+
+    def reached(self, start) -> set[str]:
+        pending, reached = list(start), set()
+        while pending:
+            node = pending.pop()
+            if node not in reached:
+                reached.add(node)
+                pending += [edge.to for edge in self.graph.adjacency.get(node, ())]
+        return reached
+
+    def of(self, kind) -> list:
+        return [node for node in self.graph.nodes if isinstance(node, kind)]
+
+
+def seen(model, *args, mode="real", **kwargs) -> Seen:
+    """Trace a model that must run through, with every output connected to an input and every input used."""
+    graph = trace(model, args, kwargs, mode=mode)
+    graph.check()
+    assert graph.status.error is None, graph.status.error
+    assert graph.status.unseen == ()
+    assert serialize.serialize(trace(model, args, kwargs, mode=mode)) == serialize.serialize(graph)
+    found = Seen(graph)
+    outputs = {node.id for node in found.of(OutputNode)}
+    assert outputs
+    reached = [found.reached([node.id]) & outputs for node in found.of(InputNode)]
+    assert all(reached)
+    assert set().union(*reached) == outputs
+    return found
+
+
+def names(nodes) -> list[str]:
+    return [node.name for node in nodes]

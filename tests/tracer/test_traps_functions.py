@@ -1,0 +1,239 @@
+"""Functions that peers lose: autograd functions, custom and scripted ops, transforms, compiled code."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from modeldiagrams.graph import OpNode
+from torch import nn
+from torch.nn.functional import gelu as gelu_taken_before_the_trace
+from torch.utils.checkpoint import checkpoint
+from tracer.seen import Applies, linear, names, seen, x
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, given):
+        ctx.save_for_backward(given)
+        return given * given * given
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 3 * ctx.saved_tensors[0] ** 2 * grad
+
+
+class DoubleInPlace(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, given):
+        given.mul_(2)
+        ctx.mark_dirty(given)
+        return given
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad * 2
+
+
+class SquareInNumpy(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, given):
+        return torch.from_numpy(given.detach().numpy() ** 2)
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad
+
+
+@pytest.fixture(scope="module")
+def custom_ops():
+    """Ops of a library of one's own: ``mdtests::square`` and the writing ``mdtests::increment``."""
+
+    @torch.library.custom_op("mdtests::square", mutates_args=())
+    def square(given: torch.Tensor) -> torch.Tensor:
+        return given * given
+
+    @torch.library.custom_op("mdtests::increment", mutates_args=("given",))
+    def increment(given: torch.Tensor) -> None:
+        given.add_(1)
+
+    square.register_fake(torch.empty_like)
+    return torch.ops.mdtests
+
+
+def between(function):
+    """linear → function → linear"""
+    return Applies(lambda self, given: self.b(function(self.a(given))), a=linear(), b=linear())
+
+
+@pytest.mark.parametrize("function", [Cube, DoubleInPlace, SquareInNumpy])
+def test_autograd_function_is_one_op(function):
+    found = seen(between(function.apply), x())
+    assert names(found.of(OpNode)) == ["torch.nn.functional.linear", function.__name__, "torch.nn.functional.linear"]
+    assert found.ops[function.__name__][0].opaque
+    assert found.edges("linear", function.__name__)
+    assert found.edges(function.__name__, "linear")
+
+
+def test_custom_op_under_its_own_name(custom_ops):
+    found = seen(between(lambda h: custom_ops.square(h)), x())
+    assert names(found.ops["square"]) == ["mdtests::square"]
+
+
+def test_custom_op_that_writes(custom_ops):
+    def increment(h):
+        custom_ops.increment(h)
+        return h
+
+    found = seen(between(increment), x())
+    assert found.edges("linear", "increment")
+    assert found.edges("increment", "linear")
+    assert not found.edges("linear", "linear")
+
+
+@pytest.mark.parametrize("op", [torch.ops.aten.mul.Tensor, torch.ops.aten.mul])
+def test_aten_overload_and_packet(op):
+    found = seen(Applies(lambda self, given: op(self.a(given), given), a=linear()), x())
+    assert names(found.ops["mul"]) == ["aten::mul"]
+    assert found.edges("linear", "mul")[0].argument == "self"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("convert", [torch.jit.script, lambda m: torch.jit.trace(m, x())])
+def test_scripted_submodule_is_one_opaque_op(convert):
+    model = Applies(lambda self, h: self.b(self.s(self.a(h))), a=linear(), b=linear(), s=convert(nn.Sequential(linear(), nn.ReLU())))
+    found = seen(model, x())
+    (op,) = found.ops["Sequential"]
+    assert op.opaque
+    assert found.graph.hierarchy[op.id] == "s"
+    assert found.edges("linear", "Sequential")
+    assert found.edges("Sequential", "linear")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scripted_model_is_one_opaque_op():
+    found = seen(torch.jit.script(nn.Sequential(linear(), nn.ReLU())), x())
+    assert [op.opaque for op in found.of(OpNode)] == [True]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_script_function_is_one_opaque_op():
+    def twice_relu(given: torch.Tensor) -> torch.Tensor:
+        return torch.relu(given) * 2
+
+    found = seen(between(torch.jit.script(twice_relu)), x())
+    assert found.ops["twice_relu"][0].opaque
+    assert found.flows("linear", "linear")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_jit_fork():
+    seen(Applies(lambda self, h: torch.jit.wait(torch.jit.fork(torch.sin, self.a(h))), a=linear()), x())
+
+
+def test_compiled_submodule_runs_eager():
+    compiled = torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager")
+    found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=compiled), x())
+    assert found.edges("relu", "linear")
+
+
+def test_compiled_function_runs_eager():
+    found = seen(between(torch.compile(lambda h: torch.relu(h) * 2, backend="eager")), x())
+    assert found.edges("relu", "mul")
+
+
+def test_compiled_model_is_the_model_it_wraps():
+    found = seen(torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager"), x())
+    assert [call.id for call in found.calls] == ["0", "1"]
+
+
+def test_function_imported_before_the_trace():
+    assert seen(between(gelu_taken_before_the_trace), x()).edges("linear", "gelu")
+
+
+def test_function_kept_in_a_table():
+    table = {"gelu": F.gelu}
+    assert seen(between(lambda h: table["gelu"](h)), x()).edges("gelu", "linear")
+
+
+def test_vmap():
+    found = seen(between(torch.vmap(lambda row: row * row.sum())), x())
+    assert found.flows("linear", "linear")
+    assert found.edges("sum", "mul")
+
+
+def test_func_grad():
+    found = seen(between(torch.func.grad(lambda h: (h**2).sum())), x())
+    assert found.flows("linear", "linear")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_func_jvp():
+    found = seen(between(lambda h: torch.func.jvp(torch.sin, (h,), (torch.ones(3, 4),))[1]), x())
+    assert found.flows("linear", "linear")
+
+
+def test_functional_call_with_computed_weights():
+    def forward(self, given):
+        doubled = {name: weight * 2 for name, weight in self.a.named_parameters()}
+        return torch.func.functional_call(self.a, doubled, (given,))
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert {edge.argument for edge in found.edges("mul", "linear")} == {"weight", "bias"}
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_shows_what_it_runs(use_reentrant):
+    def forward(self, given):
+        return self.b(checkpoint(self.block, self.a(given), use_reentrant=use_reentrant))
+
+    found = seen(Applies(forward, a=linear(), b=linear(), block=nn.Sequential(linear(), nn.Tanh())), x())
+    assert found.edges("linear", "tanh")
+    assert found.edges("tanh", "linear")
+
+
+def test_autocast():
+    def forward(self, given):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.b(torch.relu(self.a(given)))
+
+    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    assert found.edges("linear", "relu")
+    assert found.graph.tensors["/relu:0"].dtype == "bfloat16"
+
+
+def test_einsum():
+    found = seen(Applies(lambda self, h: torch.einsum("ij,kj->ik", self.a(h), h), a=linear()), x())
+    assert found.ops["einsum"][0].arguments["0"] == "ij,kj->ik"
+
+
+def test_fx_graph_module():
+    found = seen(torch.fx.symbolic_trace(nn.Sequential(linear(), nn.ReLU())), x())
+    assert found.edges("linear", "relu")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_cond():
+    def forward(self, given):
+        return torch.cond(given.sum() > 0, torch.sin, torch.cos, (self.a(given),))
+
+    seen(Applies(forward, a=linear()), x())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_flex_attention():
+    from torch.nn.attention.flex_attention import flex_attention
+
+    seen(Applies(lambda _self, q: flex_attention(q, q, q)), torch.randn(1, 2, 16, 16))
+
+
+def test_attention_by_its_public_name():
+    found = seen(Applies(lambda _self, q: F.scaled_dot_product_attention(q, q, q)), torch.randn(1, 2, 4, 8))
+    (op,) = found.of(OpNode)
+    assert op.name == "torch.nn.functional.scaled_dot_product_attention"
+    edges = found.graph.adjacency["input:args[0]"]
+    assert [edge.argument for edge in edges] == ["query", "key", "value"]
+
+
+def test_properties_that_make_tensors():
+    found = seen(Applies(lambda self, h: (self.a(h).T @ h.mT.T).T, a=linear()), x())
+    assert names(found.ops["T"]) == ["torch.Tensor.T"] * 3
+    assert names(found.ops["mT"]) == ["torch.Tensor.mT"]

@@ -1,0 +1,207 @@
+"""How modules are called: direct forwards, recursion, threads, hooks, quantised and recurrent ones."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+import torch.nn.functional as F
+from modeldiagrams.graph import ParameterNode
+from torch import nn
+from torch.nn.utils.parametrizations import weight_norm
+from tracer.seen import Applies, linear, names, seen, x
+
+
+def ids(found):
+    return [call.id for call in found.calls]
+
+
+def test_direct_forward_is_a_module_call():
+    found = seen(Applies(lambda self, h: self.r.forward(self.a.forward(h)), a=linear(), r=nn.ReLU()), x())
+    assert ids(found) == ["a", "r"]
+    assert found.edges("linear", "relu")
+
+
+class CallsItself(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = linear()
+
+    def forward(self, given, n=3):
+        return given if n == 0 else self(self.linear(given), n - 1)
+
+
+def test_recursion():
+    found = seen(CallsItself(), x())
+    assert len(found.ops["linear"]) == 3
+    assert ids(found) == ["linear", "#2", "linear#2", "#3", "linear#3", "#4"]
+    assert found.graph.hierarchy["linear#3"] == "#3"
+    assert found.graph.hierarchy["#3"] == "#2"
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = linear()
+
+    def forward(self, given):
+        return self.linear(given)
+
+
+class Derived(Base):
+    def forward(self, given):
+        return torch.relu(super().forward(given))
+
+
+def test_super_forward_is_no_call_of_its_own():
+    found = seen(Applies(lambda self, h: self.d(h), d=Derived()), x())
+    assert ids(found) == ["d", "d.linear"]
+    assert found.graph.hierarchy["d/relu"] == "d"
+
+
+def test_data_parallel():
+    found = seen(nn.DataParallel(nn.Sequential(linear(), nn.ReLU())), x())
+    assert ids(found) == ["module", "module.0", "module.1"]
+
+
+def test_identity_hands_on():
+    found = seen(Applies(lambda self, h: self.i(self.a(h)) + self.a(h), a=linear(), i=nn.Identity()), x())
+    assert found.edges("linear", "Identity")
+    assert found.edges("Identity", "add")
+    assert len(found.edges("linear", "add")) == 1
+    assert not found.ops["Identity"][0].opaque
+
+
+def test_transformer_without_its_opaque_fast_path():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    with torch.no_grad():
+        found = seen(nn.TransformerEncoder(layer, 2).eval(), torch.randn(2, 5, 8))
+    assert len(found.ops["multi_head_attention_forward"]) == 2
+    assert found.of(ParameterNode) == []
+
+
+def test_multihead_attention():
+    attention = nn.MultiheadAttention(8, 2, batch_first=True)
+    found = seen(Applies(lambda self, h: self.a(h, h, h)[0], a=attention), torch.randn(2, 5, 8))
+    assert found.calls[0].inputs == dict.fromkeys(("query", "key", "value"), "input:args[0]:0")
+
+
+def test_lstm_is_a_leaf_that_owns_its_weights():
+    found = seen(nn.Sequential(nn.LSTM(4, 8, 2)), torch.randn(5, 3, 4))
+    assert [node.name for node in found.graph.nodes if node.id.startswith("output")] == ["[0]", "[1][0]", "[1][1]"]
+    assert set(found.ops["lstm"][0].weights.values()) == {name for name in found.graph.parameters}
+    assert found.of(ParameterNode) == []
+
+
+def test_packed_sequence():
+    def forward(self, given):
+        packed = nn.utils.rnn.pack_padded_sequence(given, torch.tensor([5, 3, 2]))
+        return nn.utils.rnn.pad_packed_sequence(self.r(packed)[0])[0]
+
+    found = seen(Applies(forward, r=nn.LSTM(4, 8)), torch.randn(5, 3, 4))
+    assert found.flows("pack_padded_sequence", "lstm")
+    assert found.flows("lstm", "pad_packed_sequence")
+
+
+def test_modules_on_other_threads():
+    def forward(self, given):
+        h = self.a(given)
+        with ThreadPoolExecutor(2) as pool:
+            b, c = pool.map(lambda module: module(h), [self.b, self.c])
+        return b + c
+
+    found = seen(Applies(forward, a=linear(), b=linear(), c=linear()), x())
+    assert list(found.nodes)[1:] == ["a", "a/linear", "b", "b/linear", "c", "c/linear", "/add", "output:output"]
+    assert len(found.edges("linear", "linear")) == 2
+
+
+def test_forward_hook_that_replaces_the_output():
+    module = linear()
+    module.register_forward_hook(lambda _module, _given, output: torch.tanh(output))
+    found = seen(Applies(lambda self, h: self.a(h), a=module), x())
+    assert found.edges("linear", "tanh")
+    assert found.graph.hierarchy["a/tanh"] == "a"
+
+
+def test_parametrization_stays_inside_its_module():
+    found = seen(Applies(lambda self, h: self.a(h), a=weight_norm(linear())), x())
+    assert found.flows("weight_norm_interface", "linear") or found.flows("weight_norm", "linear")
+    assert {found.graph.hierarchy[call.id] for call in found.calls if call.id != "a"} <= {"a", "a.parametrizations.weight"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dynamic_quantisation():
+    model = torch.ao.quantization.quantize_dynamic(nn.Sequential(linear(), nn.ReLU()), {nn.Linear})
+    found = seen(model, x())
+    assert names(found.ops["linear_dynamic"]) == ["quantized::linear_dynamic"]
+
+
+class Caches(nn.Module):
+    """Appends what it makes to a list of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = linear()
+        self.cache = []
+
+    def forward(self, given):
+        for _ in range(2):
+            self.cache.append(self.linear(given))
+        return torch.cat(self.cache)
+
+
+def test_state_kept_in_the_module():
+    model = Caches()
+    found = seen(model, x())
+    assert len(found.edges("linear", "cat")) == 2
+    assert model.cache == []
+
+
+def test_loop_over_rows():
+    found = seen(Applies(lambda self, h: torch.stack([self.a(row) for row in h]), a=linear()), x())
+    assert ids(found) == ["a", "a#2", "a#3"]
+    assert [call.call for call in found.calls] == [1, 2, 3]
+
+
+def test_module_called_twice():
+    found = seen(Applies(lambda self, h: self.a(torch.relu(self.a(h))), a=linear()), x())
+    assert ids(found) == ["a", "a#2"]
+    assert [op.id for op in found.ops["linear"]] == ["a/linear", "a#2/linear"]
+
+
+def test_tied_weights_are_named():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(10, 4)
+            self.head = nn.Linear(4, 10, bias=False)
+            self.head.weight = self.embedding.weight
+
+        def forward(self, tokens):
+            return self.head(self.embedding(tokens))
+
+    found = seen(Tied(), torch.tensor([[1, 2]]))
+    assert found.graph.parameters["head.weight"].tied == ("embedding.weight",)
+    assert found.ops["linear"][0].weights == {"weight": "head.weight"}
+    assert found.ops["embedding"][0].weights == {"weight": "embedding.weight"}
+    assert found.graph.model.parameters.total == 40
+
+
+def test_weight_used_outside_its_module_is_a_node():
+    model = Applies(lambda self, i: F.linear(self.e(i), self.e.weight), e=nn.Embedding(10, 4))
+    found = seen(model, torch.tensor([[1, 2]]))
+    assert names(found.of(ParameterNode)) == ["e.weight"]
+    assert [edge.to for edge in found.graph.adjacency["parameter:e.weight"]] == ["/linear"]
+
+
+def test_meta_model():
+    found = seen(nn.Linear(4, 4, device="meta"), torch.empty(3, 4, device="meta"), mode="auto")
+    assert found.graph.status.mode == "meta"
+
+
+def test_module_made_in_the_forward():
+    def forward(self, given):
+        return nn.Linear(4, 4)(self.a(given))
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert ids(found) == ["a", "Linear"]
+    assert "Linear.weight" in found.graph.parameters

@@ -1,0 +1,302 @@
+"""Which value a tensor holds: writes through views, aliases, numpy, nested inputs and outputs."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from modeldiagrams.graph import ConstantNode, OpNode, OutputNode
+from modeldiagrams.tracer import trace
+from torch import nn
+from tracer.seen import Applies, Seen, linear, names, seen, x
+
+
+def test_write_through_a_view_reaches_later_readers():
+    def forward(self, given):
+        y = self.a(given)
+        y[:, 0].add_(torch.sin(given[:, 0]))
+        return self.b(y)
+
+    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    assert found.edges("sin", "add")
+    assert found.edges("add", "linear")
+    assert found.edges("linear", "linear")
+
+
+def test_write_over_everything_replaces():
+    def forward(self, given):
+        y = self.a(given)
+        y.view(-1).copy_(torch.sin(given).view(-1))
+        return self.b(y)
+
+    with torch.no_grad():
+        found = Seen(trace(Applies(forward, a=linear(), b=linear()), (x(),), mode="real"))
+    assert found.edges("copy", "linear")
+    assert not found.edges("linear", "linear")
+
+
+def test_setitem():
+    def forward(self, given):
+        y = self.a(given)
+        y[:, 1] = torch.sin(given[:, 0])
+        return self.b(y)
+
+    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    assert found.edges("sin", "setitem")[0].argument == "value"
+    assert found.edges("setitem", "linear")
+    assert not found.edges("linear", "linear")
+
+
+def test_setitem_on_a_fresh_tensor():
+    def forward(self, given):
+        out = torch.zeros(3, 4)
+        out[:2] = torch.sin(given[:2])
+        out[2:] = torch.cos(given[2:])
+        return self.a(out)
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert found.flows("sin", "linear")
+    assert found.flows("cos", "linear")
+
+
+def test_keyword_arguments_have_their_names():
+    found = seen(Applies(lambda self, *, x, y: self.a(x) + y, a=linear()), x=x(), y=x())
+    assert list(found.graph.model.inputs) == ["x", "y"]
+
+
+def test_nested_dict_input():
+    model = Applies(lambda self, b: self.a(b["x"]) + b["z"]["y"], a=linear())
+    found = seen(model, {"x": x(), "z": {"y": x()}})
+    assert list(found.graph.model.inputs) == ["args[0].x", "args[0].z.y"]
+
+
+@dataclasses.dataclass
+class Result:
+    a: object
+    b: object
+
+
+def test_dataclass_output():
+    model = Applies(lambda self, h: Result(self.a(h), [h * 2, {"c": h + 1}]), a=linear())
+    found = seen(model, x())
+    assert names(found.of(OutputNode)) == ["a", "b[0]", "b[1].c"]
+
+
+class Cache:
+    """An object of no known kind that holds tensors."""
+
+    def __init__(self, keys):
+        self.keys_seen = [keys]
+        self.owner = self
+
+
+def test_output_inside_an_unknown_object():
+    found = seen(Applies(lambda self, h: (h * 2, Cache(self.a(h))), a=linear()), x())
+    assert names(found.of(OutputNode)) == ["[0]", "[1].keys_seen[0]"]
+
+
+def test_numpy_round_trip_by_shared_memory():
+    model = Applies(lambda self, h: self.b(torch.from_numpy(self.a(h).detach().numpy())), a=linear(), b=linear())
+    found = seen(model, x())
+    assert [edge.flow for edge in found.edges("numpy", "linear")] == ["inferred"]
+
+
+def test_numpy_round_trip_by_copy():
+    def forward(self, given):
+        return self.b(torch.from_numpy(np.tanh(self.a(given).detach().numpy())))
+
+    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    assert [edge.flow for edge in found.edges("numpy", "linear")] == ["inferred"]
+
+
+def test_item_is_an_op():
+    found = seen(Applies(lambda self, h: self.a(h) * float(h.mean().item()), a=linear()), x())
+    assert found.edges("mean", "item")
+
+
+def test_bool_is_an_op():
+    found = seen(Applies(lambda self, h: self.a(h) if h.sum() > -1e9 else h, a=linear()), x())
+    assert found.edges("gt", "bool")
+
+
+def test_out_argument():
+    def forward(self, given):
+        out = torch.empty(3, 4)
+        torch.sin(self.a(given), out=out)
+        return self.b(out)
+
+    with torch.no_grad():
+        found = seen(Applies(forward, a=linear(), b=linear()), x())
+    assert found.edges("sin", "linear")
+    assert not found.edges("empty", "linear")
+
+
+def test_dropout_in_eval_does_not_steal_the_residual():
+    def forward(self, given):
+        h = self.a(given)
+        z = self.d(h)
+        return torch.sin(h) + z
+
+    found = seen(Applies(forward, a=linear(), d=nn.Dropout()).eval(), x())
+    assert found.edges("linear", "sin")
+    assert found.edges("linear", "dropout")
+    assert found.edges("dropout", "add")
+    assert not found.edges("dropout", "sin")
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("contiguous", torch.Tensor.contiguous),
+        ("to", lambda h: h.to(torch.float32)),
+        ("float", torch.Tensor.float),
+        ("expand", lambda h: h.expand(3, 4)),
+        ("reshape", lambda h: h.reshape(3, 4)),
+    ],
+)
+def test_function_that_returns_its_argument(name, function):
+    def forward(self, given):
+        h = self.a(given)
+        z = function(h)
+        return torch.sin(h) + z
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert found.edges("linear", "sin")
+    assert found.edges(name, "add")
+    assert not found.edges(name, "sin")
+
+
+def test_in_place_relu_changes_the_residual_too():
+    def forward(self, given):
+        h = self.a(given)
+        y = self.r(h)
+        return torch.sin(h) + y
+
+    found = seen(Applies(forward, a=linear(), r=nn.ReLU(inplace=True)), x())
+    assert found.edges("relu", "sin")
+    assert not found.edges("linear", "sin")
+
+
+def test_in_place_add():
+    def forward(self, given):
+        kept = self.a(given)
+        h = torch.relu(kept)
+        h += kept
+        return h
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert names(found.ops["add"]) == ["torch.Tensor.add_"]
+    assert found.edges("linear", "add")
+    assert found.edges("relu", "add")
+
+
+def test_sparse():
+    def forward(self, given):
+        return torch.sparse.mm(self.a(given).t().contiguous().to_sparse(), given)
+
+    seen(Applies(forward, a=linear()), x())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nested_tensor_of_computed_parts():
+    def forward(self, a, b):
+        nested = torch.nested.as_nested_tensor([self.a(a), self.a(b)], layout=torch.jagged)
+        return self.a(nested * 2).to_padded_tensor(0.0)
+
+    graph = trace(Applies(forward, a=linear()), (x(), torch.randn(2, 4)), mode="real")
+    found = Seen(graph)
+    assert graph.status.error is None
+    assert found.edges("linear", "cat")
+    assert found.edges("mul", "linear")
+    assert found.edges("to_padded_tensor", "linear") == []
+
+
+class Branded(torch.Tensor):
+    pass
+
+
+def test_tensor_subclass():
+    found = seen(Applies(lambda self, h: torch.relu(self.a(h).as_subclass(Branded)) * 2, a=linear()), x())
+    assert found.edges("linear", "relu")
+    assert found.edges("relu", "mul")
+
+
+def test_data_assignment():
+    def forward(self, given):
+        y = torch.zeros(3, 4)
+        y.data = self.a(given)
+        return torch.sin(y)
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert found.edges("linear", "data")
+    assert found.edges("data", "sin")
+
+
+def test_foreach():
+    def forward(self, given):
+        both = [self.a(given), given * 2]
+        torch._foreach_add_(both, 1)
+        return both[0] + both[1]
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert len(found.edges("foreach_add", "add")) == 2
+
+
+def test_chunks_are_told_apart():
+    def forward(self, given):
+        a, b = self.a(given).chunk(2, -1)
+        return a * torch.sigmoid(b)
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert [edge.tensor for edge in found.edges("chunk", "mul")] == ["/chunk:0"]
+    assert [edge.tensor for edge in found.edges("chunk", "sigmoid")] == ["/chunk:1"]
+
+
+def test_shape_reads_are_no_ops():
+    found = seen(Applies(lambda self, h: self.a(h).view(h.shape[0] * 2, -1), a=linear()), x())
+    assert names(found.of(OpNode)) == ["torch.nn.functional.linear", "torch.Tensor.view"]
+    assert found.ops["view"][0].arguments == {"size": [6, -1]}
+
+
+def test_shape_only_argument():
+    found = seen(Applies(lambda self, h: self.a(h) + torch.zeros_like(h), a=linear()), x())
+    flows = {edge.to: edge.flow for edge in found.graph.adjacency["input:args[0]"]}
+    assert flows == {"a/linear": "data", "/zeros_like": "shape"}
+
+
+def test_plain_tensor_attribute_is_a_named_constant():
+    model = Applies(lambda self, h: self.a(h) * self.scale, a=linear())
+    model.scale = torch.tensor(2.0)
+    found = seen(model, x())
+    assert names(found.of(ConstantNode)) == ["scale"]
+
+
+GLOBAL = torch.ones(4)
+
+
+def test_global_tensor_is_a_named_constant():
+    found = seen(Applies(lambda self, h: self.a(h) * GLOBAL, a=linear()), x())
+    assert names(found.of(ConstantNode)) == [f"{__name__}.GLOBAL"]
+
+
+def test_tensor_of_unknown_origin_is_said_to_be_so():
+    hidden = [torch.ones(4)]
+    graph = trace(Applies(lambda self, h: self.a(h) * hidden[0], a=linear()), (x(),), mode="real")
+    assert graph.status.unseen == ("/constant:0",)
+    assert graph.tensors["/constant:0"].shape == (4,)
+
+
+def test_error_midway_keeps_what_ran_before():
+    def forward(self, given):
+        h = torch.relu(self.a(given))
+        return torch.cat([h, torch.ones(2, 2, 2)])
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode="real")
+    graph.check()
+    found = Seen(graph)
+    assert graph.status.state == "partial"
+    assert graph.status.error.node == "/cat"
+    assert graph.status.error.type == "RuntimeError"
+    assert graph.status.error.frames[-1].code == "return torch.cat([h, torch.ones(2, 2, 2)])"
+    assert found.edges("relu", "cat")
+    assert found.of(OutputNode) == []
