@@ -20,9 +20,9 @@ const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate)$/;
 /** Sources of new values, though they take no tensor. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
-/** Leave out plumbing and what is computed from constants alone; fold numbered inputs and outputs. */
-export function condense(graph: Graph): Condensed {
-  return foldSeries(withoutPlumbing(withoutConstants(graph)));
+/** Fold numbered inputs and outputs; unless wanted, leave out plumbing and what is computed from constants alone. */
+export function condense(graph: Graph, plumbing: boolean): Condensed {
+  return foldSeries(plumbing ? graph : withoutPlumbing(withoutConstants(graph)));
 }
 
 // -- computed from constants ------------------------------------------------------------------------------------------

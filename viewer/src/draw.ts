@@ -152,7 +152,7 @@ function drawTitle(item: Item, box: Box, title: Title): string {
 function drawWires(frame: Frame, geometry: Geometry): string {
   const paths = new Map<string, { wires: Wire[]; d: string[] }>();
   frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.fromPort} ${wire.flow} ${wire.tensor}`;
+    const key = `${wire.from} ${wire.flow} ${wire.source}`;
     const path = paths.get(key) ?? { wires: [], d: [] };
     paths.set(key, path);
     path.wires.push(wire);

@@ -94,7 +94,7 @@ function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number
 }
 
 const ARRIVAL_STEP = 12;
-const MARGIN = 8;
+const MARGIN = 6;
 
 /** Spread arrivals at each unexpanded item, in the order of where they come from; the trunk keeps the middle. */
 export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): void {
@@ -123,9 +123,10 @@ function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const room = slot.round ? slot.across / 2 : slot.across - 2 * MARGIN;
   const step = Math.min(ARRIVAL_STEP, room / Math.max(1, trips.length - 1));
   const trunk = trips.findIndex((trip) => trip.trunk);
-  const middle = trunk >= 0 && trips.length <= 3 ? trunk : (trips.length - 1) / 2;
-  const limit = room / 2;
+  const half = (trips.length - 1) / 2;
+  const keepsMiddle = trunk >= 0 && trips.length <= 3 && (half + Math.abs(trunk - half)) * step <= room / 2;
+  const middle = keepsMiddle ? trunk : half;
   trips.forEach((trip, i) => {
-    trip.end = centre + Math.max(-limit, Math.min(limit, (i - middle) * step));
+    trip.end = centre + (i - middle) * step;
   });
 }

@@ -220,15 +220,13 @@ function childrenOf(result: GraphIndex, id: string): string[] {
 /** Cut every edge at the borders it crosses: one link in each container on the way, one per port and pair of ends. */
 function addLinks(result: GraphIndex): void {
   const links = new Map<string, Map<string, Link>>();
-  for (const node of result.graph.nodes) {
-    for (const edge of result.graph.adjacency[node.id] ?? []) {
-      const series = result.series.has(edge.to) ? edge.to : result.series.has(node.id) ? node.id : null;
-      for (const [container, from, to] of crossings(result, node.id, edge.to)) {
-        const port = series === null ? edge.tensor : seriesPort(series);
-        // the op that makes a member of a series gives that tensor; only from its container on is it one of many
-        const tensor = from === node.id && !result.series.has(node.id) ? edge.tensor : port;
-        addLink(links, container, { from, to, tensor, fromPort: tensor, toPort: port, flow: edge.flow ?? "data" });
-      }
+  for (const { source, edge } of edgesByUse(result)) {
+    const series = result.series.has(edge.to) ? edge.to : result.series.has(source) ? source : null;
+    const port = series === null ? edge.tensor : seriesPort(series);
+    for (const [container, from, to] of crossings(result, source, edge.to)) {
+      // the op that makes a member of a series gives that tensor; only from its container on is it one of many
+      const fromPort = from === source && !result.series.has(source) ? edge.tensor : port;
+      addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort: port, flow: edge.flow ?? "data" });
     }
   }
   for (const [container, found] of links) {
@@ -239,16 +237,30 @@ function addLinks(result: GraphIndex): void {
   }
 }
 
+/** Edges in the order in which their tensors are used, so that equal containers have equal ports in equal order. */
+function edgesByUse(result: GraphIndex): { source: string; edge: Edge }[] {
+  const place = (id: string) => result.order.get(id) ?? 0;
+  const edges = result.graph.nodes.flatMap((node) =>
+    (result.graph.adjacency[node.id] ?? []).map((edge) => ({ source: node.id, edge })),
+  );
+  return edges.sort(
+    (a, b) =>
+      place(a.edge.to) - place(b.edge.to) ||
+      compare(a.edge.argument ?? "", b.edge.argument ?? "") ||
+      place(a.source) - place(b.source),
+  );
+}
+
+/** By code units: no locale has a say. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 const SERIES = "series:";
 
 /** The one port that all tensors of a series share. */
 function seriesPort(id: string): string {
   return SERIES + id;
-}
-
-/** The series a port belongs to, or null for a tensor's own port. */
-export function seriesOf(port: string): string | null {
-  return port.startsWith(SERIES) ? port.slice(SERIES.length) : null;
 }
 
 function distinct(ports: string[]): string[] {

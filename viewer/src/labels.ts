@@ -1,5 +1,5 @@
 import { type Glyph, glyph, shortName } from "./families.js";
-import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT, seriesOf } from "./graph.js";
+import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT } from "./graph.js";
 
 /** The words on a node: a name, and below it what kind of thing it is. */
 export interface Words {
@@ -149,9 +149,19 @@ const TELLING: readonly (readonly [RegExp, readonly string[]])[] = [
 
 function opName(node: OpNode): string {
   const name = shortName(node.name);
+  if (name === "getitem") return indexText(node.arguments?.key) ?? name;
   const sign = glyph(node.name);
   const scalar = sign === undefined ? undefined : scalarOperand(node.arguments ?? {});
   return sign === undefined || scalar === undefined ? name : `${SIGNS[sign]} ${scalar}`;
+}
+
+/** `["::", 0]` → `[:, 0]`: an index as it is written; undefined where it does not fit on a node. */
+function indexText(key: Json | undefined): string | undefined {
+  if (key === undefined) return undefined;
+  const part = (entry: Json): string =>
+    entry === null ? "None" : typeof entry === "string" ? entry.replace(/:$/, "") : JSON.stringify(entry);
+  const written = `[${(Array.isArray(key) ? key : [key]).map(part).join(", ")}]`;
+  return written.length <= MAX_VALUE ? written : undefined;
 }
 
 function scalarOperand(args: Attributes): string | undefined {
@@ -178,8 +188,6 @@ const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
 /** `1×16×768`, with the dtype where it is not a plain float: `1×16 int64`. */
 export function tensorLabel(index: GraphIndex, tensor: string): string {
-  const series = seriesOf(tensor);
-  if (series !== null) return `${index.series.get(series)?.length ?? ""} tensors`.trim();
   const spec = index.graph.tensors[tensor];
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");

@@ -10,6 +10,8 @@ const CLEARANCE = 12;
 const SNAP = 5;
 /** Room between two lanes. */
 const LANE_STEP = 10;
+/** Room between a lane and the beginning of another wire. */
+const EXIT_ROOM = 6;
 /** What a bend costs, in px of detour. */
 const BEND = 16;
 const MAX_SHIFTS = 60;
@@ -30,6 +32,9 @@ interface Lanes {
   /** Row → gaps between what stands in it. */
   gaps: Interval[][];
   taken: Taken[];
+  trips: Trip[];
+  /** Last stretches of wires that arrive from the side, along their rows. */
+  asides: { row: number; low: number; high: number }[];
 }
 
 interface Choice {
@@ -40,7 +45,7 @@ interface Choice {
 
 /** Give every trip its lane: first the trunk, then short ones, so that longer ones run outside. */
 export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trips: Trip[]): void {
-  const lanes: Lanes = { plan, ranking, gaps: rows.map((row) => gapsOf(plan, ranking, row)), taken: [] };
+  const lanes: Lanes = { plan, ranking, gaps: rows.map((row) => gapsOf(plan, ranking, row)), taken: [], trips, asides: [] };
   const sidesTaken = new Map<number, Set<number>>();
   const round = new Set(trips.filter((trip) => arrivesAside(plan, trips, trip)));
   const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
@@ -56,8 +61,18 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
     trip.lane = choice.at;
     trip.side = choice.side;
     sides.add(choice.side);
-    lanes.taken.push({ at: choice.at, from: trip.from, to: trip.to + (choice.side === 0 ? 0 : 0.5), net: trip.net });
+    lanes.taken.push({ at: choice.at, from: trip.from, to: lastRow(trip, choice.side), net: trip.net });
+    if (choice.side !== 0) lanes.asides.push({ row: trip.to, ...stretch(choice.at, ranking.across[target] ?? 0) });
   }
+}
+
+/** Where a lane ends: above the target's row, or in the middle of it. */
+function lastRow(trip: Trip, side: -1 | 0 | 1): number {
+  return trip.to + (side === 0 ? 0 : 0.5);
+}
+
+function stretch(a: number, b: number): { low: number; high: number } {
+  return { low: Math.min(a, b), high: Math.max(a, b) };
 }
 
 /** A round target takes one wire from above, the trunk or the straightest; the others come from the sides. */
@@ -136,7 +151,7 @@ function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side:
   let best: Choice | undefined;
   for (const interval of free) {
     for (const place of wanted) {
-      const at = unclashed(lanes, trip, interval, near(place, interval));
+      const at = unclashed(lanes, { trip, side, end }, interval, near(place, interval));
       if (at === undefined) continue;
       const cost = detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end));
       if (best === undefined || cost < best.cost - 0.01) best = { at, side, cost };
@@ -155,19 +170,37 @@ function detour(at: number, place: number): number {
   return distance < 0.5 ? 0 : distance + BEND;
 }
 
+interface Wish {
+  trip: Trip;
+  side: -1 | 0 | 1;
+  end: number;
+}
+
 /** The nearest place in an interval that keeps its distance from lanes of other tensors. */
-function unclashed(lanes: Lanes, trip: Trip, [low, high]: Interval, at: number): number | undefined {
+function unclashed(lanes: Lanes, wish: Wish, [low, high]: Interval, at: number): number | undefined {
   for (let shift = 0; shift < MAX_SHIFTS; shift += 1) {
     for (const sign of shift === 0 ? [1] : at <= low ? [1, -1] : [-1, 1]) {
       const place = at + sign * shift * LANE_STEP;
-      if (place >= low - SNAP && place <= high + SNAP && !clashes(lanes, trip, place)) return place;
+      if (place >= low - SNAP && place <= high + SNAP && !clashes(lanes, wish, place)) return place;
     }
   }
   return undefined;
 }
 
-function clashes(lanes: Lanes, trip: Trip, at: number): boolean {
-  return lanes.taken.some(
-    (lane) => lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < trip.to && trip.from < lane.to,
+function clashes(lanes: Lanes, { trip, side, end }: Wish, at: number): boolean {
+  const last = lastRow(trip, side);
+  const beside = lanes.taken.some(
+    (lane) => lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < last && trip.from < lane.to,
+  );
+  if (beside || overExit(lanes, trip, at)) return true;
+  if (side === 0) return false;
+  const { low, high } = stretch(at, end);
+  return lanes.asides.some((other) => other.row === trip.to && other.low < high + LANE_STEP && low < other.high + LANE_STEP);
+}
+
+/** Turning down right below where another tensor leaves, the two would run over each other. */
+function overExit(lanes: Lanes, trip: Trip, at: number): boolean {
+  return lanes.trips.some(
+    (other) => other.from === trip.from && other.net !== trip.net && Math.abs(other.start - at) < EXIT_ROOM,
   );
 }

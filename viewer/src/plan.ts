@@ -58,7 +58,9 @@ export interface Plan {
 export const LABEL_GAP = 5;
 export const LABEL_HEIGHT = 12;
 const EXIT_STEP = 16;
-const EDGE_MARGIN = 12;
+const EDGE_MARGIN = 16;
+/** Least distance between wires that arrive at one item. */
+const ARRIVAL_ROOM = 7;
 
 /** Size of a frame already laid out, for an expanded item. */
 export interface Inner {
@@ -71,7 +73,11 @@ export interface Inner {
 export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
   const vertical = frame.direction === "TB";
   const nets = numberNets(frame.wires);
-  const slots = frame.items.map((item, i) => makeSlot(item, inner[i] ?? null, vertical, exitsOf(frame.wires, nets, i)));
+  const slots = frame.items.map((item, i) => {
+    const inside = inner[i] ?? null;
+    if (inside !== null) return innerSlot(inside, vertical);
+    return boxSlot(item, vertical, exitsOf(frame.wires, nets, i), frame.wires.filter((wire) => wire.to === i).length);
+  });
   const wires = frame.wires.map(
     ({ from, to, fromPort, toPort }, i): PlanWire => ({
       from,
@@ -104,7 +110,7 @@ export function planKey(plan: Plan): string {
 function numberNets(wires: Wire[]): number[] {
   const numbers = new Map<string, number>();
   return wires.map((wire) => {
-    const key = `${wire.from} ${wire.fromPort} ${wire.tensor}`;
+    const key = `${wire.from} ${wire.source}`;
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
     return known;
@@ -121,32 +127,40 @@ function exitsOf(wires: Wire[], nets: number[], item: number): Exit[] {
   return [...labels].map(([net, label], i) => ({ net, label: same && i < labels.size - 1 ? "" : label }));
 }
 
-function makeSlot(item: Item, inner: Inner | null, vertical: boolean, exits: Exit[]): Slot {
-  if (inner !== null) {
-    const across = vertical ? inner.width : inner.height;
-    const along = vertical ? inner.height : inner.width;
-    const none = { round: false, exits: [], exitStep: 0, labelDepth: 0 };
-    return { across, along, low: across / 2, high: across / 2, ports: inner.ports, ...none };
-  }
+function innerSlot({ width, height, ports }: Inner, vertical: boolean): Slot {
+  const across = vertical ? width : height;
+  const along = vertical ? height : width;
+  return {
+    ...{ across, along, low: across / 2, high: across / 2, ports },
+    ...{ round: false, exits: [], exitStep: 0, labelDepth: 0 },
+  };
+}
+
+function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
   const box = boxSize(item);
   const widest = Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
   const labelled = exits.filter((exit) => exit.label !== "").length;
-  const exitStep = labelled > 1 ? Math.max(EXIT_STEP, vertical ? widest + LABEL_GAP + GRID : EXIT_STEP) : EXIT_STEP;
+  const exitStep = labelled > 1 && vertical ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
   const spread = Math.max(0, exits.length - 1) * exitStep;
-  const across = Math.max(vertical ? box.width : box.height, ceilTo(spread + (spread > 0 ? 2 * EDGE_MARGIN : 0), 2 * GRID));
+  const across = Math.max(vertical ? box.width : box.height, roomFor(exits.length, exitStep), roomFor(arrivals, ARRIVAL_ROOM));
   const reach = vertical ? spread / 2 + (widest > 0 ? LABEL_GAP + widest : 0) : 0;
   const above = vertical || widest === 0 ? 0 : spread / 2 + LABEL_HEIGHT + LABEL_GAP;
   return {
-    across,
+    across: item.glyph === null ? across : GLYPH,
     along: vertical ? box.height : box.width,
     low: Math.max(across / 2, above),
     high: Math.max(across / 2, reach),
-    round: item.glyph !== null && across === GLYPH,
+    round: item.glyph !== null,
     ports: null,
     exits,
     exitStep,
     labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT + GRID : widest + 2 * LABEL_GAP,
   };
+}
+
+/** Length of an edge that takes so many wires. */
+function roomFor(wires: number, step: number): number {
+  return wires < 2 ? 0 : ceilTo((wires - 1) * step + EDGE_MARGIN, 2 * GRID);
 }
 
 /** Width of a tensor's label. */
@@ -162,18 +176,12 @@ function markTrunk(plan: Plan): void {
   const best: number[] = [];
   const via: number[] = [];
   plan.slots.forEach((slot, i) => {
-    let weight = 0;
-    let wire = -1;
-    for (const w of incoming[i] ?? []) {
-      const from = plan.wires[w]?.from ?? BORDER;
-      const value = from === BORDER ? 1 : (best[from] ?? 0);
-      if (value > weight) {
-        weight = value;
-        wire = w;
-      }
-    }
+    const wires = (incoming[i] ?? []).map((wire) => ({ wire, value: headValue(plan, best, wire) }));
+    const weight = Math.max(0, ...wires.map(({ value }) => value));
+    const tied = wires.filter(({ value }) => value === weight).sort((a, b) => sourceOf(plan, a.wire) - sourceOf(plan, b.wire));
+    // of equal branches the middle one: query, key and value stand around the trunk
+    via.push(tied[(tied.length - 1) >> 1]?.wire ?? -1);
     best.push(weight + slotWeight(slot));
-    via.push(wire);
   });
   let at = trunkEnd(plan, best);
   while (at >= 0) {
@@ -182,6 +190,16 @@ function markTrunk(plan: Plan): void {
     wire.trunk = true;
     at = wire.from === BORDER ? -1 : (via[wire.from] ?? -1);
   }
+}
+
+function sourceOf(plan: Plan, wire: number): number {
+  return plan.wires[wire]?.from ?? BORDER;
+}
+
+/** What lies before a wire. */
+function headValue(plan: Plan, best: number[], wire: number): number {
+  const from = sourceOf(plan, wire);
+  return from === BORDER ? 1 : (best[from] ?? 0);
 }
 
 /** The wire the trunk ends with: the heaviest that leaves the frame, or else the last into the heaviest item. */

@@ -38,6 +38,8 @@ export interface Wire {
   fromPort: number;
   toPort: number;
   tensor: string;
+  /** The tensor as the source knows it: wires with the same source and name leave as one. */
+  source: string;
   flow: Flow;
   /** The tensor's shape, for the label. */
   label: string;
@@ -95,19 +97,21 @@ interface Context {
   memo: Memo;
 }
 
-/** Quieter indexes, by the graphs they were made from. */
-const quieter = new WeakMap<GraphIndex, GraphIndex>();
+/** Indexes of condensed graphs, with and without plumbing, by the index of the trace. */
+const condensed = new WeakMap<GraphIndex, Map<boolean, GraphIndex>>();
 
 /** The index of what a state shows: the graph as traced, or without its plumbing. */
 export function shownIndex(traced: GraphIndex, state: State): GraphIndex {
-  if (state.plumbing === true) return traced;
-  let quiet = quieter.get(traced);
-  if (quiet === undefined) {
-    const { graph, series } = condense(traced.graph);
-    quiet = makeIndex(graph, series);
-    quieter.set(traced, quiet);
+  const plumbing = state.plumbing === true;
+  const known = condensed.get(traced) ?? new Map<boolean, GraphIndex>();
+  condensed.set(traced, known);
+  let shown = known.get(plumbing);
+  if (shown === undefined) {
+    const { graph, series } = condense(traced.graph, plumbing);
+    shown = makeIndex(graph, series);
+    known.set(plumbing, shown);
   }
-  return quiet;
+  return shown;
 }
 
 /** What is to be seen of a graph in a given state. */
@@ -197,6 +201,7 @@ function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, place: Map
       fromPort: portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort),
       toPort: portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort),
       tensor: link.tensor,
+      source: link.fromPort,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
     });

@@ -1,0 +1,152 @@
+/** Counts what must not be in a layout: things over each other. Every container is checked, in its own coordinates. */
+import type { Box, Layout, Placed } from "../src/layout.js";
+import type { Wire } from "../src/view.js";
+
+export interface Faults {
+  /** Items over each other, or outside their container. */
+  items: number;
+  /** Wires through items that they neither leave nor reach. */
+  wiresThroughItems: number;
+  /** Labels over each other, over items, and crossed by wires of other tensors. */
+  labels: number;
+  labelsOnItems: number;
+  labelsOnWires: number;
+  /** Titles crossed by wires or covered by items. */
+  titles: number;
+  /** Stretches that two different tensors share. */
+  shared: number;
+  /** Not faults: for judging how much is shared and crossed. */
+  wires: number;
+  crossings: number;
+}
+
+export const NO_FAULTS = { items: 0, wiresThroughItems: 0, labels: 0, labelsOnItems: 0, labelsOnWires: 0, titles: 0 };
+
+interface Segment extends Box {
+  wire: number;
+  net: string;
+  upright: boolean;
+  first: boolean;
+  last: boolean;
+}
+
+const SLACK = 0.6;
+/** Lines of different tensors closer than this, over more than `LONG`, read as one. */
+const TOUCHING = 2;
+const LONG = 4;
+
+/** Check a whole layout. */
+export function validate(layout: Layout): Faults {
+  const faults: Faults = { ...NO_FAULTS, shared: 0, wires: 0, crossings: 0 };
+  const stack: Placed[] = [layout.root];
+  for (let placed = stack.pop(); placed !== undefined; placed = stack.pop()) {
+    const segments = segmentsOf(placed);
+    checkItems(placed, faults);
+    checkWires(placed, segments, faults);
+    checkLabels(placed, segments, faults);
+    checkTitle(placed, segments, faults);
+    checkSharing(placed.frame.wires, segments, faults);
+    faults.wires += placed.frame.wires.length;
+    stack.push(...placed.inner.filter((inner) => inner !== null));
+  }
+  return faults;
+}
+
+function segmentsOf(placed: Placed): Segment[] {
+  return placed.geometry.lines.flatMap((line, wire) => {
+    const carried = placed.frame.wires[wire];
+    return line.slice(1).map(([x1, y1], i): Segment => {
+      const [x0, y0] = line[i] ?? [x1, y1];
+      return {
+        ...{ x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) },
+        ...{ wire, net: netOf(carried), upright: Math.abs(x1 - x0) < 2 },
+        ...{ first: i === 0, last: i + 2 === line.length },
+      };
+    });
+  });
+}
+
+function netOf(wire: Wire | undefined): string {
+  return `${wire?.from} ${wire?.source}`;
+}
+
+function overlap(a: Box, b: Box, slack = SLACK): boolean {
+  return (
+    a.x < b.x + b.width - slack &&
+    b.x < a.x + a.width - slack &&
+    a.y < b.y + b.height - slack &&
+    b.y < a.y + a.height - slack
+  );
+}
+
+/** A line has no area: it hits a box when it runs through its inside. */
+function hits(segment: Segment, box: Box): boolean {
+  return (
+    segment.x < box.x + box.width - SLACK &&
+    segment.x + segment.width > box.x + SLACK &&
+    segment.y < box.y + box.height - SLACK &&
+    segment.y + segment.height > box.y + SLACK
+  );
+}
+
+function checkItems({ geometry }: Placed, faults: Faults): void {
+  const { boxes, width, height } = geometry;
+  boxes.forEach((box, i) => {
+    const inside = box.x >= -SLACK && box.y >= -SLACK && box.x + box.width <= width + SLACK && box.y + box.height <= height + SLACK;
+    if (!inside) faults.items += 1;
+    faults.items += boxes.slice(i + 1).filter((other) => overlap(box, other)).length;
+  });
+}
+
+function checkWires({ frame, geometry }: Placed, segments: Segment[], faults: Faults): void {
+  for (const segment of segments) {
+    const wire = frame.wires[segment.wire];
+    geometry.boxes.forEach((box, i) => {
+      const own = (segment.first && wire?.from === i) || (segment.last && wire?.to === i);
+      if (!own && hits(segment, box)) faults.wiresThroughItems += 1;
+    });
+    const outside =
+      segment.x < -SLACK || segment.y < -SLACK || segment.x + segment.width > geometry.width + SLACK || segment.y + segment.height > geometry.height + SLACK;
+    if (outside) faults.wiresThroughItems += 1;
+  }
+}
+
+function checkLabels({ frame, geometry }: Placed, segments: Segment[], faults: Faults): void {
+  geometry.labels.forEach((label, i) => {
+    faults.labels += geometry.labels.slice(i + 1).filter((other) => overlap(label, other)).length;
+    faults.labelsOnItems += geometry.boxes.filter((box) => overlap(label, box)).length;
+    const net = netOf(frame.wires[label.wire]);
+    faults.labelsOnWires += segments.filter((segment) => hits(segment, label) && (segment.net !== net || segment.upright)).length;
+    if (label.x + label.width > geometry.width || label.x < 0) faults.labels += 1;
+  });
+}
+
+function checkTitle({ geometry }: Placed, segments: Segment[], faults: Faults): void {
+  const { title } = geometry;
+  if (title === null) return;
+  faults.titles += segments.filter((segment) => hits(segment, title)).length;
+  faults.titles += [...geometry.boxes, ...geometry.labels].filter((box) => overlap(box, title)).length;
+  if (title.x + title.width > geometry.width) faults.titles += 1;
+}
+
+function checkSharing(wires: Wire[], segments: Segment[], faults: Faults): void {
+  segments.forEach((a, i) => {
+    for (const b of segments.slice(i + 1)) {
+      if (a.net === b.net || (a.last && b.last && joins(wires[a.wire], wires[b.wire]))) continue;
+      if (a.upright === b.upright) faults.shared += isShared(a, b) ? 1 : 0;
+      else if (overlap(a, b, 0)) faults.crossings += 1;
+    }
+  });
+}
+
+/** Members of a series end in one port. */
+function joins(a: Wire | undefined, b: Wire | undefined): boolean {
+  return a !== undefined && b !== undefined && a.to === b.to && a.toPort >= 0 && a.toPort === b.toPort;
+}
+
+function isShared(a: Segment, b: Segment): boolean {
+  const apart = a.upright ? Math.abs(a.x - b.x) : Math.abs(a.y - b.y);
+  const from = a.upright ? Math.max(a.y, b.y) : Math.max(a.x, b.x);
+  const to = a.upright ? Math.min(a.y + a.height, b.y + b.height) : Math.min(a.x + a.width, b.x + b.width);
+  return apart < TOUCHING && to - from > LONG;
+}
