@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 import torch
+from torch import nn
+
 from modeldiagrams import serialize
 from modeldiagrams.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.tracer import trace
-from torch import nn
 
 
 class Applies(nn.Module):

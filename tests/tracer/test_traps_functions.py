@@ -2,11 +2,13 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
-from modeldiagrams.graph import OpNode
 from torch import nn
+from torch.nn import functional
+from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import gelu as gelu_taken_before_the_trace
 from torch.utils.checkpoint import checkpoint
+
+from modeldiagrams.graph import OpNode
 from tracer.seen import Applies, linear, names, seen, x
 
 
@@ -74,7 +76,7 @@ def test_autograd_function_is_one_op(function):
 
 
 def test_custom_op_under_its_own_name(custom_ops):
-    found = seen(between(lambda h: custom_ops.square(h)), x())
+    found = seen(between(custom_ops.square), x())
     assert names(found.ops["square"]) == ["mdtests::square"]
 
 
@@ -99,7 +101,9 @@ def test_aten_overload_and_packet(op):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("convert", [torch.jit.script, lambda m: torch.jit.trace(m, x())])
 def test_scripted_submodule_is_one_opaque_op(convert):
-    model = Applies(lambda self, h: self.b(self.s(self.a(h))), a=linear(), b=linear(), s=convert(nn.Sequential(linear(), nn.ReLU())))
+    model = Applies(
+        lambda self, h: self.b(self.s(self.a(h))), a=linear(), b=linear(), s=convert(nn.Sequential(linear(), nn.ReLU()))
+    )
     found = seen(model, x())
     (op,) = found.ops["Sequential"]
     assert op.opaque
@@ -150,8 +154,8 @@ def test_function_imported_before_the_trace():
 
 
 def test_function_kept_in_a_table():
-    table = {"gelu": F.gelu}
-    assert seen(between(lambda h: table["gelu"](h)), x()).edges("gelu", "linear")
+    table = {"gelu": functional.gelu}
+    assert seen(between(table["gelu"]), x()).edges("gelu", "linear")
 
 
 def test_vmap():
@@ -220,13 +224,11 @@ def test_cond():
 
 @pytest.mark.filterwarnings("ignore")
 def test_flex_attention():
-    from torch.nn.attention.flex_attention import flex_attention
-
     seen(Applies(lambda _self, q: flex_attention(q, q, q)), torch.randn(1, 2, 16, 16))
 
 
 def test_attention_by_its_public_name():
-    found = seen(Applies(lambda _self, q: F.scaled_dot_product_attention(q, q, q)), torch.randn(1, 2, 4, 8))
+    found = seen(Applies(lambda _self, q: functional.scaled_dot_product_attention(q, q, q)), torch.randn(1, 2, 4, 8))
     (op,) = found.of(OpNode)
     assert op.name == "torch.nn.functional.scaled_dot_product_attention"
     edges = found.graph.adjacency["input:args[0]"]

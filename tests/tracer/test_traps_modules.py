@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-import torch.nn.functional as F
-from modeldiagrams.graph import ParameterNode
 from torch import nn
+from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
+
+from modeldiagrams.graph import ParameterNode
 from tracer.seen import Applies, linear, names, seen, x
 
 
@@ -88,7 +89,7 @@ def test_multihead_attention():
 def test_lstm_is_a_leaf_that_owns_its_weights():
     found = seen(nn.Sequential(nn.LSTM(4, 8, 2)), torch.randn(5, 3, 4))
     assert [node.name for node in found.graph.nodes if node.id.startswith("output")] == ["[0]", "[1][0]", "[1][1]"]
-    assert set(found.ops["lstm"][0].weights.values()) == {name for name in found.graph.parameters}
+    assert set(found.ops["lstm"][0].weights.values()) == set(found.graph.parameters)
     assert found.of(ParameterNode) == []
 
 
@@ -125,7 +126,10 @@ def test_forward_hook_that_replaces_the_output():
 def test_parametrization_stays_inside_its_module():
     found = seen(Applies(lambda self, h: self.a(h), a=weight_norm(linear())), x())
     assert found.flows("weight_norm_interface", "linear") or found.flows("weight_norm", "linear")
-    assert {found.graph.hierarchy[call.id] for call in found.calls if call.id != "a"} <= {"a", "a.parametrizations.weight"}
+    assert {found.graph.hierarchy[call.id] for call in found.calls if call.id != "a"} <= {
+        "a",
+        "a.parametrizations.weight",
+    }
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -187,7 +191,7 @@ def test_tied_weights_are_named():
 
 
 def test_weight_used_outside_its_module_is_a_node():
-    model = Applies(lambda self, i: F.linear(self.e(i), self.e.weight), e=nn.Embedding(10, 4))
+    model = Applies(lambda self, i: functional.linear(self.e(i), self.e.weight), e=nn.Embedding(10, 4))
     found = seen(model, torch.tensor([[1, 2]]))
     assert names(found.of(ParameterNode)) == ["e.weight"]
     assert [edge.to for edge in found.graph.adjacency["parameter:e.weight"]] == ["/linear"]

@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from torch import nn
+
 from modeldiagrams.graph import ConstantNode, OpNode, OutputNode
 from modeldiagrams.tracer import trace
-from torch import nn
 from tracer.seen import Applies, Seen, linear, names, seen, x
 
 

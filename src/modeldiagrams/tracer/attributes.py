@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
-
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.ops import plain
+
+if TYPE_CHECKING:
+    from torch import nn
 
 __all__ = ["attributes", "parse"]
 

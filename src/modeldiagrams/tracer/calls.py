@@ -1,7 +1,8 @@
 """Which module runs: module calls as a true stack, by intercepting calls for the time of one trace.
 
 What is intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the model's
-classes directly, and what torch runs out of sight, recorded as one op: `torch.autograd.Function` and scripted functions.
+classes directly, and what torch runs out of sight, recorded as one op (a
+`torch.autograd.Function`, a scripted function).
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.tracer import ops
-from modeldiagrams.tracer.recorder import alias_of
+from modeldiagrams.tracer.internals import (
+    FunctionBase,
+    ScriptFunction,
+    SingleLevelFunction,
+    alias_of,
+    unseen_by_modes,
+)
 from modeldiagrams.tracer.recording import Call
 from modeldiagrams.tracer.walk import find_tensors, substitute
 
@@ -42,7 +49,13 @@ class CallStack:
         self._names: dict[Any, tuple[tuple[str, ...], str | None]] = {}
 
     def run(
-        self, module: nn.Module, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, direct: bool
+        self,
+        module: nn.Module,
+        forward: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        *,
+        direct: bool,
     ) -> Any:
         """Run a module inside a call of its own.
 
@@ -86,9 +99,7 @@ class CallStack:
         """Whether a module belongs to the traced model."""
         return self._weights.path(module) is not None
 
-    def _forward(
-        self, call: Call, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> Any:
+    def _forward(self, call: Call, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         if not isinstance(call.module, torch.jit.ScriptModule):
             return forward(*args, **kwargs)
         with self.recorder.out_of_sight():
@@ -125,7 +136,7 @@ class CallStack:
 
     def _note(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
         """Write down which values go into or come out of a call."""
-        with torch._C.DisableTorchFunction():
+        with unseen_by_modes():
             for name, tensor in named:
                 values = self.recorder.provenance.values(tensor)
                 if values:
@@ -146,7 +157,7 @@ class CallStack:
 
         Either torch ran it out of sight (a scripted module), or it hands on what it was given (`nn.Identity`).
         """
-        with torch._C.DisableTorchFunction():
+        with unseen_by_modes():
             given_ids = {id(tensor) for _, tensor in given}
             handed_on = {id(tensor): alias_of(tensor) for _, tensor in returned if id(tensor) in given_ids}
             made = [t for _, t in returned if id(t) not in given_ids and not self.recorder.provenance.values(t)]
@@ -170,7 +181,7 @@ def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
         signature = inspect.signature(module.forward if isinstance(module, nn.Module) else module)
     except (TypeError, ValueError):
         return (), "args"
-    names = []
+    names: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             return tuple(names), parameter.name
@@ -180,7 +191,11 @@ def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
 
 
 def named_tensors(
-    names: tuple[tuple[str, ...], str | None], args: Sequence[Any], kwargs: dict[str, Any], *, into_objects: bool = False
+    names: tuple[tuple[str, ...], str | None],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    into_objects: bool = False,
 ) -> list[tuple[str, Tensor]]:
     """The tensors among a call's arguments with their places: ``x``, ``batch.mask``, ``args[0]``."""
     positional, rest = names
@@ -203,12 +218,11 @@ def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
         apply = torch.autograd.Function.__dict__["apply"].__func__
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         # `cube = Cube.apply`, kept since before the trace, still comes by here
-        inherited = torch.autograd.function._SingleLevelFunction
-        undo.callback(delattr, inherited, "apply")
-        inherited.apply = classmethod(_recording_apply(calls.recorder, torch._C._FunctionBase.__dict__["apply"]))
-        script_call = torch._C.ScriptFunction.__call__
-        undo.callback(setattr, torch._C.ScriptFunction, "__call__", script_call)
-        torch._C.ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
+        undo.callback(delattr, SingleLevelFunction, "apply")
+        SingleLevelFunction.apply = classmethod(_recording_apply(calls.recorder, FunctionBase.__dict__["apply"]))
+        script_call = ScriptFunction.__call__
+        undo.callback(setattr, ScriptFunction, "__call__", script_call)
+        ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
         yield
 
 
@@ -246,7 +260,9 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         here = recorder.here
-        if not here.is_in_the_open or cls.__module__ == "torch.utils.checkpoint":  # checkpointing runs modules: look inside
+        if (
+            not here.is_in_the_open or cls.__module__ == "torch.utils.checkpoint"
+        ):  # checkpointing runs modules: look inside
             return original(cls, *args, **kwargs)
         function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
         run = original.__get__(None, cls) if isinstance(original, _CLASS_METHOD) else functools.partial(original, cls)

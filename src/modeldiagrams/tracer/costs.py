@@ -28,18 +28,18 @@ def flop_formula(operator: Any) -> Callable[..., int] | None:
 
 
 def _dot(a: Tensor, *_: Any, **__: Any) -> int:
-    """(n) · (n)"""
+    """Length n by n."""
     return 2 * a.numel()
 
 
 def _addmv(_added: Tensor, matrix: Tensor, *_: Any, **__: Any) -> int:
-    """(m) + (m, k) · (k)"""
+    """Length m plus m × k by k."""
     return 2 * matrix.numel()
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
     """Softmax(query · keyᵀ) · value, batch × heads × length × width each; a causal mask saves nothing here."""
-    return int(sdpa_flop_count(query.shape, key.shape, value.shape))
+    return int(sdpa_flop_count(query.shape, key.shape, value.shape))  # type: ignore[no-untyped-call]
 
 
 def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:

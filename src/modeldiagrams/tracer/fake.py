@@ -17,6 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory_key, schema_of
 from modeldiagrams.tracer.walk import substitute
 
 if TYPE_CHECKING:
@@ -30,37 +31,40 @@ _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )
 aten = torch.ops.aten
+_READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
 
 
-class Shadows(TorchDispatchMode):
+class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Computes what is small and follows from known values; guesses where Python asks for the rest."""
 
     supports_higher_order_operators = True
 
     def __init__(self, fake_mode: FakeTensorMode | None, on_guess: Callable[[Any, str], None]) -> None:
-        """Args:
-        fake_mode: Makes fakes of computed results; None on the meta device.
-        on_guess: Is told every guess and its reason.
+        """Start with nothing known.
+
+        Args:
+            fake_mode: Makes fakes of computed results; None on the meta device.
+            on_guess: Is told every guess and its reason.
         """
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._fake_mode = fake_mode
         self._on_guess = on_guess
         self._known: dict[int, tuple[weakref.ref[Tensor], Tensor, int]] = {}
-        self._writes: dict[int, int] = {}
+        self._writes: dict[int | None, int] = {}
 
     def know(self, fake: Tensor, real: Tensor) -> None:
         """This is what a fake tensor would hold."""
         if real.numel() <= _SMALL and not real.is_meta:
-            self._known[id(fake)] = (weakref.ref(fake), real, self._writes.get(_memory(fake), 0))
+            self._known[id(fake)] = (weakref.ref(fake), real, self._writes.get(memory_key(fake), 0))
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if not isinstance(func, torch._ops.OpOverload):
+        if not isinstance(func, Operator):
             return func(*args, **kwargs)
         real = self._computed(func, args, kwargs)
-        if real is not None and func is aten._local_scalar_dense.default:
+        if real is not None and func is _READ_SCALAR:
             return real[0]
         if real is not None and torch.Tag.dynamic_output_shape in func.tags:
             result = tree_map_only(Tensor, self._faked, real[0])
@@ -73,11 +77,11 @@ class Shadows(TorchDispatchMode):
         try:
             return func(*args, **kwargs)
         except Exception as error:
-            guess = _GUESSES.get(func._schema.name)
+            guess = _GUESSES.get(schema_of(func).name)
             if guess is None:
                 raise
             result, told = guess(*args, **kwargs)
-            reason = f"{func._schema.name.removeprefix('aten::')} needs values that were not computed"
+            reason = f"{schema_of(func).name.removeprefix('aten::')} needs values that were not computed"
             self._on_guess(told, reason)
             if result is None:
                 raise RuntimeError(reason) from error
@@ -97,18 +101,18 @@ class Shadows(TorchDispatchMode):
             real_kwargs["device"] = torch.device("cpu")
         try:
             with _disable_current_modes():
-                if func._schema.is_mutable:
+                if schema_of(func).is_mutable:
                     real_args = tree_map_only(Tensor, torch.clone, real_args)
                 return (func(*real_args, **real_kwargs),)
         except Exception:  # noqa: BLE001 - then it is simply not known
             return None
 
     def _learn(self, func: Any, args: Sequence[Any], result: Any, real: tuple[Any] | None) -> None:
-        if func._schema.is_mutable:
+        if schema_of(func).is_mutable:
             # whatever looks into the written memory is known no more
-            for argument, tensor in zip(func._schema.arguments, args, strict=False):
+            for argument, tensor in zip(schema_of(func).arguments, args, strict=False):
                 if argument.is_write and isinstance(tensor, Tensor):
-                    self._writes[_memory(tensor)] = self._writes.get(_memory(tensor), 0) + 1
+                    self._writes[memory_key(tensor)] = self._writes.get(memory_key(tensor), 0) + 1
         if real is None:
             return
         for fake, value in zip(tree_leaves(result), tree_leaves(real[0]), strict=False):
@@ -119,7 +123,7 @@ class Shadows(TorchDispatchMode):
         if not isinstance(tensor, FakeTensor) and not tensor.is_meta:
             return tensor if tensor.numel() <= _SMALL else None
         reference, real, writes = self._known.get(id(tensor), (None, None, 0))
-        if reference is None or reference() is not tensor or self._writes.get(_memory(tensor), 0) != writes:
+        if reference is None or reference() is not tensor or self._writes.get(memory_key(tensor), 0) != writes:
             return None
         return real
 
@@ -128,13 +132,9 @@ class Shadows(TorchDispatchMode):
 
 
 def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
-    name = func._schema.name.removeprefix("aten::")
+    name = schema_of(func).name.removeprefix("aten::")
     sizes = [abs(leaf) for leaf in leaves if isinstance(leaf, int)]
     return name in _FACTORIES and math.prod(max(1, size) for size in sizes) <= _SMALL * 16
-
-
-def _memory(tensor: Tensor) -> int:
-    return tensor.untyped_storage()._cdata
 
 
 def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
@@ -148,7 +148,7 @@ def _guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
 
 
 def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
-    size = math.prod(torch.broadcast_shapes(tensor.shape, mask.shape))
+    size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
     return torch.empty(size, dtype=tensor.dtype, device=tensor.device), "every element"
 
 
@@ -232,7 +232,7 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
     """A nested value with fakes for its tensors; small ones of whole numbers stay known to the shadows."""
 
     def fake(tensor: Tensor) -> Tensor:
-        if isinstance(tensor, FakeTensor) or isinstance(tensor, nn.parameter.UninitializedTensorMixin):
+        if isinstance(tensor, FakeTensor | UninitializedTensor):
             return tensor
         made = fake_mode.from_tensor(tensor)
         if not tensor.requires_grad:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import nn
 
+import modeldiagrams
 from modeldiagrams import graph as ir
 from modeldiagrams.tracer.attributes import attributes
 from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Value
@@ -308,6 +309,6 @@ def _source_node(source: Source) -> ir.Node:
 
 
 def _provenance() -> ir.Provenance:
-    from modeldiagrams import __version__
-
-    return ir.Provenance(modeldiagrams=__version__, torch=str(torch.__version__), python=platform.python_version())
+    return ir.Provenance(
+        modeldiagrams=modeldiagrams.__version__, torch=str(torch.__version__), python=platform.python_version()
+    )

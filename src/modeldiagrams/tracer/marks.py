@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.tracer.internals import memory_key, set_version, version_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Keeper", "untouched"]
+
+_CONTAINERS = (dict, list)
 
 
 @dataclass
@@ -38,7 +42,7 @@ class Keeper:
 
     def __init__(self, model: Any) -> None:
         self._kept: dict[int, _Kept] = {}
-        self._by_memory: dict[int, _Kept] = {}
+        self._by_memory: dict[int | None, _Kept] = {}
         if isinstance(model, nn.Module):
             for parameter in model.parameters():
                 self._keep(parameter, copy=False)
@@ -47,7 +51,7 @@ class Keeper:
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
-        kept = self._by_memory.get(_memory(tensor))
+        kept = self._by_memory.get(memory_key(tensor))
         if kept is not None and kept.copy is None:
             kept.copy = _copy(kept.tensor)
 
@@ -58,22 +62,24 @@ class Keeper:
                 self._restore(kept)
 
     def _keep(self, tensor: Tensor, *, copy: bool) -> None:
-        kept = _Kept(tensor, type(tensor), _version(tensor), tensor.requires_grad, None, _copy(tensor) if copy else None)
+        kept = _Kept(
+            tensor, type(tensor), version_of(tensor), tensor.requires_grad, None, _copy(tensor) if copy else None
+        )
         if tensor.is_leaf:
             kept.grad = tensor.grad
         self._kept[id(tensor)] = kept
-        self._by_memory[_memory(tensor)] = kept
+        self._by_memory[memory_key(tensor)] = kept
 
     def _restore(self, kept: _Kept) -> None:
         tensor = kept.tensor
         if type(tensor) is not kept.class_:  # a lazy parameter was given its shape
             tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
             tensor.__class__ = kept.class_
-        if kept.copy is not None and (kept.version is None or _version(tensor) != kept.version):
+        if kept.copy is not None and (kept.version is None or version_of(tensor) != kept.version):
             tensor.data = tensor.data if tensor.shape == kept.copy.shape else kept.copy.clone()
             tensor.copy_(kept.copy)
             if kept.version is not None:
-                torch._C._autograd._unsafe_set_version_counter((tensor,), (kept.version,))
+                set_version(tensor, kept.version)
         if tensor.is_leaf:
             if tensor.requires_grad != kept.requires_grad:
                 tensor.requires_grad_(kept.requires_grad)
@@ -115,14 +121,12 @@ def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any,
 
 
 def _same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
-    return len(now) == len(before) and all(
-        a is b and now[a] is before[b] for a, b in zip(now, before, strict=True)
-    )
+    return len(now) == len(before) and all(a is b and now[a] is before[b] for a, b in zip(now, before, strict=True))
 
 
 def _random_state() -> dict[str, Any]:
     state: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state_all()
     if "numpy" in sys.modules:
         state["numpy"] = sys.modules["numpy"].random.get_state()
@@ -165,25 +169,8 @@ def _autocast(kind: str) -> tuple[bool, torch.dtype]:
     return torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
 
 
-def _version(tensor: Tensor) -> int | None:
-    try:
-        return tensor._version
-    except RuntimeError:  # made in inference mode
-        return None
-
-
 def _copy(tensor: Tensor) -> Tensor | None:
     try:
         return tensor.detach().clone()
     except (RuntimeError, ValueError, NotImplementedError):  # lazy: nothing to copy yet
         return None
-
-
-def _memory(tensor: Tensor) -> int:
-    try:
-        return tensor.untyped_storage()._cdata
-    except (RuntimeError, ValueError, NotImplementedError):
-        return 0
-
-
-_CONTAINERS = (dict, list)

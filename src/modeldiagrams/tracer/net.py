@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer.costs import flop_formula
+from modeldiagrams.tracer.internals import Operator, schema_of, unseen_by_modes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,13 +24,13 @@ __all__ = ["Net"]
 _BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "aten::lift_fresh_copy"})
 
 
-class Net(TorchDispatchMode):
+class Net(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Enter it on the main thread, inside the modes that compute."""
 
     supports_higher_order_operators = True
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._recorder = recorder
         self._formulas: dict[Any, Callable[..., int] | None] = {}
 
@@ -41,7 +42,7 @@ class Net(TorchDispatchMode):
         if func not in self._formulas:
             self._formulas[func] = flop_formula(func)
         formula = self._formulas[func]
-        if formula is None and torch.is_inference_mode_enabled() and isinstance(func, torch._ops.OpOverload):
+        if formula is None and torch.is_inference_mode_enabled() and isinstance(func, Operator):
             # in inference mode composite operators arrive whole
             with self:
                 parts = func.decompose(*args, **kwargs)
@@ -50,7 +51,7 @@ class Net(TorchDispatchMode):
         if here.is_in_the_open:
             if _is_work(func):
                 return self._recorder.observe_operator(func, args, kwargs)
-            with torch._C.DisableTorchFunction():  # or else the function mode would see the operator
+            with unseen_by_modes():  # or else the function mode would see the operator
                 return func(*args, **kwargs)
         result = func(*args, **kwargs)
         if formula is not None:
@@ -60,4 +61,4 @@ class Net(TorchDispatchMode):
 
 def _is_work(operator: Any) -> bool:
     """Whether an operator computes: not a view or a copy torch makes for itself."""
-    return isinstance(operator, torch._ops.OpOverload) and operator._schema.name not in _BOOKKEEPING
+    return isinstance(operator, Operator) and schema_of(operator).name not in _BOOKKEEPING

@@ -8,13 +8,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import torch
 from torch import Tensor
 from torch.overrides import resolve_name
+
+from modeldiagrams.tracer.internals import Operator, OperatorPacket
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["ARRAY_READS", "FROM_PYTHON", "METADATA", "SHAPE_ONLY", "VALUE_READS", "Function", "describe", "plain"]
 
@@ -78,9 +82,8 @@ class Function(msgspec.Struct, frozen=True):
 def describe(function: Callable[..., Any]) -> Function:
     """Name and classify a function as the function mode hands it over."""
     raw = getattr(function, "__name__", type(function).__name__)
-    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
-        packet = getattr(function, "overloadpacket", function)
-        name = str(packet._qualified_op_name)
+    if isinstance(function, Operator | OperatorPacket):
+        name = str(getattr(function, "overloadpacket", function)).replace(".", "::", 1)
         short = name.rpartition("::")[2]
         return Function(name, short, short, writes_first=short.endswith("_"))
     if raw in ("__get__", "__set__"):
@@ -109,11 +112,13 @@ def _public_name(function: Callable[..., Any], raw: str) -> str:
 
 def _writes_first(raw: str) -> bool:
     if raw.startswith("__"):
-        return raw in ("__setitem__", "__set__") or (raw.startswith("__i") and raw not in ("__index__", "__int__", "__invert__"))
+        return raw in ("__setitem__", "__set__") or (
+            raw.startswith("__i") and raw not in ("__index__", "__int__", "__invert__")
+        )
     return raw.endswith("_")
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one line per kind
     """A non-tensor argument as bounded, deterministic, JSON-able data.
 
     Long texts and lists are cut (``…`` marks where); dtypes, devices and not-finite numbers become strings; of other
@@ -135,7 +140,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     return _plain_object(value)
 
 
-def _plain_scalar(value: str | int | bool | None) -> Any:
+def _plain_scalar(value: str | int | None) -> Any:
     if isinstance(value, str):
         return value if len(value) <= _MAX_TEXT else value[:_MAX_TEXT] + "…"
     if type(value) is int and abs(value) >= 2**63:

@@ -12,8 +12,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch.multiprocessing.reductions import StorageWeakRef
+from modeldiagrams.tracer.internals import Memory, memory_key, without_wrappers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +46,7 @@ class _Region:
 class _Memory:
     """What happened to one storage."""
 
-    alive: Any
-    """Weak reference: keeps the storage's address from being used again."""
+    alive: Memory
     views: list[tuple[Value, _Region | None]] = field(default_factory=list)
     writes: list[tuple[Value, _Region | None, int]] = field(default_factory=list)
     """Value written, where, and the id of the tensor it was written through."""
@@ -80,7 +78,7 @@ class Provenance:
             if memory is None or len(memory.writes) == known.writes_seen:
                 return (known.value,)
             return _with_writes(tensor, known, memory)
-        inner = _unwrapped(tensor)
+        inner = without_wrappers(tensor)
         if inner is not tensor:
             return self.values(inner)
         return self._by_memory(tensor)
@@ -103,7 +101,7 @@ class Provenance:
                 del memory.views[: _MAX_VIEWS // 2]
         writes_seen = len(memory.writes) if memory else 0
         self._tensors[id(tensor)] = _Known(weakref.ref(tensor), value, memory, writes_seen)
-        inner = _unwrapped(tensor)
+        inner = without_wrappers(tensor)
         if inner is not tensor:
             self.assign(inner, value, written=written)
 
@@ -113,7 +111,7 @@ class Provenance:
 
     def is_new_memory(self, tensor: Tensor) -> bool:
         """Whether no known tensor shares this tensor's memory."""
-        key = _storage_key(tensor)
+        key = memory_key(tensor)
         return key is None or key not in self._memories
 
     def export(self, tensor: Tensor, op: Op) -> None:
@@ -126,19 +124,19 @@ class Provenance:
     def exporter(self, tensor: Tensor) -> Op | None:
         """The op that shared this tensor's memory with another library."""
         memory, op = self._exported.get(_address(tensor), (None, None))
-        return op if memory is not None and not memory.alive.expired() else None
+        return op if memory is not None and not memory.alive.is_gone else None
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
-        key = _storage_key(tensor)
+        key = memory_key(tensor)
         if key is None:
             return None
         memory = self._memories.get(key)
         if memory is None:
-            memory = self._memories[key] = _Memory(StorageWeakRef(tensor.untyped_storage()))
+            memory = self._memories[key] = _Memory(Memory(tensor))
         return memory
 
     def _by_memory(self, tensor: Tensor) -> Sequence[Value]:
-        key = _storage_key(tensor)
+        key = memory_key(tensor)
         memory = self._memories.get(key) if key is not None else None
         if memory is None or not memory.views:
             return ()
@@ -174,23 +172,16 @@ def spec_of(tensor: Tensor) -> tuple[tuple[int | str, ...] | None, str]:
         return None, dtype
 
 
-def _storage_key(tensor: Tensor) -> int | None:
-    try:
-        return tensor.untyped_storage()._cdata
-    except (RuntimeError, NotImplementedError):  # sparse, functorch wrappers, opaque subclasses
-        return None
-
-
 def _region(tensor: Tensor) -> _Region | None:
     try:
         shape, strides, first = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
     except (RuntimeError, NotImplementedError):
         return None
-    if any(type(n) is not int for n in (*shape, *strides, first)):  # symbolic sizes
+    if type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):  # symbolic sizes
         return None
     count = math.prod(shape)
     last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1
-    return _Region(first, last, last - first + 1 == count, (first, shape, strides, tensor.dtype))
+    return _Region(first, int(last), last - first + 1 == count, (first, shape, strides, tensor.dtype))
 
 
 def _address(tensor: Tensor) -> int:
@@ -205,11 +196,3 @@ def _address(tensor: Tensor) -> int:
 
 def _is_fake(tensor: Tensor) -> bool:
     return hasattr(tensor, "fake_mode")
-
-
-def _unwrapped(tensor: Tensor) -> Tensor:
-    """The plain tensor inside vmap's, grad's and jvp's wrappers."""
-    functorch = torch._C._functorch
-    while functorch.is_functorch_wrapped_tensor(tensor):
-        tensor = functorch.get_unwrapped(tensor)
-    return tensor

@@ -10,11 +10,11 @@ import itertools
 import threading
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer import ops
+from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, version_of
 from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Feed, Op, Recording, Source, Value
 from modeldiagrams.tracer.schemas import ArgumentNames
@@ -23,9 +23,10 @@ from modeldiagrams.tracer.walk import flatten, substitute
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from modeldiagrams.graph import Flow
     from modeldiagrams.tracer.source import SourceFinder
 
-__all__ = ["Recorder", "alias_of"]
+__all__ = ["Recorder"]
 
 
 class _Here(threading.local):
@@ -43,7 +44,6 @@ class _Here(threading.local):
     array_read: Op | None = None
     """The last op through which values left torch."""
 
-
     @property
     def is_in_the_open(self) -> bool:
         """Recorded, and not below a call that is recorded as one op."""
@@ -56,10 +56,12 @@ class Recorder(TorchFunctionMode):
     def __init__(
         self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None] = lambda _: None
     ) -> None:
-        """Args:
-        recording: Where to write.
-        finder: Tells the line of user code.
-        before_write: Is told every tensor that is about to be written in place.
+        """Get ready to record.
+
+        Args:
+            recording: Where to write.
+            finder: Tells the line of user code.
+            before_write: Is told every tensor that is about to be written in place.
         """
         super().__init__()
         self.recording = recording
@@ -136,7 +138,7 @@ class Recorder(TorchFunctionMode):
         tensors: list[tuple[str, Tensor]] = []
         for name, value in bound:
             flatten(value, name, tensors)
-        versions = [_version(tensor) for _, tensor in tensors]
+        versions = [version_of(tensor) for _, tensor in tensors]
         start = len(self.recording.steps)
         if function.writes_first or "out" in kwargs:
             self._announce_write([*args[:1], kwargs.get("out")])
@@ -145,7 +147,7 @@ class Recorder(TorchFunctionMode):
         except Exception as error:
             self._fail(error, self._record(function, bound, tensors))
             raise
-        written = [t for (_, t), version in zip(tensors, versions, strict=True) if _version(t) != version]
+        written = [t for (_, t), version in zip(tensors, versions, strict=True) if version_of(t) != version]
         if function.writes_first and not written and args:
             written = _tensors_in(args[0])
         if function.opaque and any(isinstance(step, Call) for step in self.recording.steps[start:]):
@@ -162,7 +164,7 @@ class Recorder(TorchFunctionMode):
         function = self._functions.get(operator)
         if function is None:
             function = self._functions[operator] = ops.describe(operator)
-        with torch._C.DisableTorchFunction():
+        with unseen_by_modes():
             return self.observe(function, operator, args, kwargs)
 
     def guessed(self, value: Any, reason: str) -> None:
@@ -210,7 +212,7 @@ class Recorder(TorchFunctionMode):
     def feed(self, op: Op, name: str, tensor: Tensor, *, shape_only: bool = False) -> None:
         """Let a tensor flow into an op."""
         for value in self.values(tensor):
-            flow = "inferred" if value.inferred else "shape" if shape_only else "data"
+            flow: Flow = "inferred" if value.inferred else "shape" if shape_only else "data"
             op.feeds.append(Feed(name, value, flow))
 
     def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
@@ -278,7 +280,7 @@ class Recorder(TorchFunctionMode):
             self.output(op, tensor, written=True)
 
     def _feed_from_python(self, op: Op) -> None:
-        """Python numbers became a tensor: if values left torch in this module call before, they are the likely source."""
+        """Python numbers became a tensor: values that left torch in this module call are its likely source."""
         read = self.here.array_read
         if read is not None and read.call is op.call:
             value = read.add_output((), "float32")
@@ -299,7 +301,6 @@ class Recorder(TorchFunctionMode):
         self.provenance.assign(tensor, value)
         return value
 
-
     def _constant(self, tensor: Tensor) -> Value:
         """A tensor that was there before: a global variable, or else of unknown origin."""
         name = self._finder.global_name(tensor)
@@ -313,26 +314,9 @@ class Recorder(TorchFunctionMode):
         return source.value
 
 
-def alias_of(tensor: Tensor) -> Tensor:
-    """Another tensor object with the same content."""
-    try:
-        with torch._C.DisableTorchFunction():
-            return torch.ops.aten.alias.default(tensor)
-    except (RuntimeError, NotImplementedError):  # layouts without views
-        return tensor
-
-
 def _op_id(call: Call, short: str) -> str:
     n = call.counts[short] = call.counts.get(short, 0) + 1
     return f"{call.id}/{short}" if n == 1 else f"{call.id}/{short}#{n}"
-
-
-def _version(tensor: Tensor) -> int:
-    """How often a tensor's memory was written; -1 where torch does not count (inference mode)."""
-    try:
-        return tensor._version
-    except RuntimeError:
-        return -1
 
 
 def _tensors_in(value: Any) -> list[Tensor]:

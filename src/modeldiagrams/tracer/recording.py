@@ -30,6 +30,7 @@ class Value:
 
     @property
     def id(self) -> str:
+        """``node:index``, the key in `Graph.tensors`."""
         return f"{self.origin.id}:{self.index}"
 
 

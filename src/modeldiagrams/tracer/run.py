@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import torch
 from torch import Tensor, nn
-
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.graph import Failure, Graph, Guess, Status
@@ -45,7 +44,9 @@ class Trace:
     """Absolute paths of the user's source files, sorted."""
 
 
-def trace(model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, mode: Mode = "auto") -> Graph:
+def trace(
+    model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, mode: Mode = "auto"
+) -> Graph:
     """Run one forward pass of a model and record it.
 
     Never raises for what the model does: a forward that raises gives a graph that ends there, see `Graph.status`.

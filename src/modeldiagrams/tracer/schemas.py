@@ -7,11 +7,15 @@ there the schemas of the operators of the same name are tried, as torch's own ar
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+
+from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, schemas_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ArgumentNames"]
 
@@ -56,10 +60,10 @@ class ArgumentNames:
 
 def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
     """Names for these arguments; one name fewer than arguments or less where the last one takes all the rest."""
-    if isinstance(function, torch._ops.OpOverload):
-        return tuple(argument.name for argument in function._schema.arguments)
-    if isinstance(function, torch._ops.OpOverloadPacket):
-        return _from_schemas([getattr(function, name)._schema for name in function.overloads()], args)
+    if isinstance(function, Operator):
+        return tuple(argument.name for argument in schema_of(function).arguments)
+    if isinstance(function, OperatorPacket):
+        return _from_schemas([schema_of(getattr(function, name)) for name in function.overloads()], args)
     name = getattr(function, "__name__", "")
     if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
         return _from_signature(function, args)
@@ -67,7 +71,7 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
         return ("self",)
     if name.startswith("__"):
         return ("self", "key", "value")[: len(args)] if name.endswith("item__") else None
-    return _from_schemas(torch._C._jit_get_schemas_for_operator(f"aten::{name}"), args)
+    return _from_schemas(schemas_named(f"aten::{name}"), args)
 
 
 def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[str, ...] | None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import os
 import re
 import sys
 import sysconfig
 from pathlib import Path
-from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from modeldiagrams.graph import Frame
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType, TracebackType
 
 __all__ = ["SourceFinder", "class_source", "relative_file", "user_files"]
 
@@ -143,9 +144,16 @@ def user_files(ran: set[str]) -> tuple[str, ...]:
     Returns:
         Absolute paths, sorted; no installed packages, not the standard library, not this package.
     """
-    loaded = {file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)}
+    loaded = {
+        file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)
+    }
     return tuple(sorted(file for file in ran | loaded if _is_user_file(file) and _is_own_work(file)))
 
 
 def _is_own_work(file: str) -> bool:
-    return file.endswith(".py") and "/site-packages/" not in file and not file.startswith(_PACKAGE) and os.path.isabs(file)
+    return (
+        file.endswith(".py")
+        and "/site-packages/" not in file
+        and not file.startswith(_PACKAGE)
+        and Path(file).is_absolute()
+    )

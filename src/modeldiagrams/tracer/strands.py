@@ -12,7 +12,7 @@ _Step: TypeAlias = Op | Call
 
 
 def in_order(steps: list[_Step]) -> list[_Step]:
-    """Stretches of work (strands) that ran side by side on other threads, one after the other, sorted by their first id.
+    """Put stretches of work (strands) that ran side by side on other threads one after the other, by their first id.
 
     Args:
         steps: As they happened; strand 0 is the main thread.

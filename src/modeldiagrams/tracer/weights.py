@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.graph import ParameterCount, ParameterSpec
+from modeldiagrams.tracer.internals import own_parameters
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recording import Source, Value
 from modeldiagrams.tracer.walk import find_tensors
@@ -71,7 +72,7 @@ class Weights:
         if not isinstance(module, nn.Module):
             return ParameterCount(own=0, total=0, trainable=0)
         if id(module) not in self._counts:
-            own = {id(p): p for p in module._parameters.values() if p is not None}
+            own = {id(p): p for p in own_parameters(module)}
             every = {id(p): p for p in module.parameters()}
             self._counts[id(module)] = ParameterCount(
                 own=sum(map(_size, own.values())),
