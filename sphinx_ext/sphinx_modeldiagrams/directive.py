@@ -58,9 +58,8 @@ class ModelGraphDirective(SphinxDirective):
                 type="modeldiagrams",
                 subtype=diagram.problem.kind,
             )
-        figure = self._figure(diagram)
         domain_of(self.env).note_diagram(diagram)
-        return [figure]
+        return [self._figure(diagram)]
 
     def _diagram(self) -> Diagram:
         values: dict[str, Any] = dict(self.options)
@@ -75,16 +74,20 @@ class ModelGraphDirective(SphinxDirective):
             values["model"], _ = self.env.relfn2path(model)
         return draw(domain_of(self.env).maker, values, self.config.modeldiagrams_defaults)
 
-    def _figure(self, diagram: Diagram) -> nodes.figure:
-        """Figure, diagram, caption: what Sphinx numbers, aligns and refers to."""
-        options = diagram.options
+    def _node(self, diagram: Diagram) -> model_graph:
+        """The diagram with what Sphinx resolves and indexes."""
         node = model_graph.of(diagram)
         self.set_source_info(node)
         if diagram.graph:
             node += cross_references(diagram.graph)
             names = [item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode)]
             node += nodes.inline("", " ".join(dict.fromkeys(names)))
-        figure = nodes.figure("", node, classes=figure_classes(options))
+        return node
+
+    def _figure(self, diagram: Diagram) -> nodes.figure:
+        """Figure, diagram, caption: what Sphinx numbers, aligns and refers to."""
+        options = diagram.options
+        figure = nodes.figure("", self._node(diagram), classes=figure_classes(options))
         self.set_source_info(figure)
         if options.align:
             figure["align"] = options.align

@@ -7,15 +7,17 @@ from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
 
-from modeldiagrams.diagrams import Maker
 from sphinx.domains import Domain
+
+from modeldiagrams.diagrams import Maker
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from modeldiagrams.diagrams import Diagram
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+
+    from modeldiagrams.diagrams import Diagram
 
 __all__ = ["ModelDiagramsDomain", "close_maker", "domain_of", "failed_documents"]
 
@@ -53,7 +55,7 @@ class ModelDiagramsDomain(Domain):
         if self._maker is None or self._process != os.getpid():
             self._maker = Maker(Path(self.env.doctreedir) / self.name, folder=Path(self.env.srcdir))
             self._process = os.getpid()
-            util.Finalize(self._maker, self._maker.close, exitpriority=1)
+            util.Finalize(None, self._maker.close, exitpriority=1)
         return self._maker
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from docutils import nodes
+
 from modeldiagrams.diagrams import Diagram
 
 __all__ = ["diagram_of", "model_graph"]

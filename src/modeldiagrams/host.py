@@ -35,6 +35,9 @@ __all__ = [
 FOLDER = "modeldiagrams"
 """The folder of a site that holds viewer and data; no leading underscore, which GitHub Pages would drop."""
 
+_AROUND = ("caption", "name", "align", "class")
+"""Options of the figure around a diagram, which other pages may refer to."""
+
 
 def read_body(text: str) -> dict[str, Any]:
     """Read the text inside a fence: options as YAML, or one line that names the model.
@@ -98,9 +101,13 @@ def draw(maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | 
 
 
 def refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
-    """The diagram that says what is wrong with its options."""
+    """The diagram that says what is wrong with its options; figure, caption and anchor stay what they are."""
+    around = {name: values[name] for name in _AROUND if name in values}
     model = values.get("model")
-    options = Options(model=model if isinstance(model, str) and model else "?")
+    try:
+        options = parse_options({"model": model or "?", **around})
+    except OptionError:
+        options = Options(model="?")
     content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
     name = re.sub(r"[^\w.-]+", "-", options.model)
     return Diagram(

@@ -50,7 +50,7 @@ def wait_for(url: str, text: str) -> str:
 
 def test_edited_model_is_traced_again(served, site):
     page = wait_for(served, "<model-graph")
-    data = served + page.split('<model-graph')[1].split(' src="')[1].split('"')[0]
+    data = served + page.split("<model-graph")[1].split(' src="')[1].split('"')[0]
     assert "tanh" not in wait_for(data, "relu")
     time.sleep(0.5)  # the server begins to watch after its first build
     source = site / "tinymodels" / "__init__.py"

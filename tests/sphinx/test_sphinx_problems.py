@@ -16,7 +16,7 @@ BAD = {
     "inputs-form": ".. model-graph:: tinymodels.Net\n   :inputs: {x: {shape: [1, -4]}}\n",
     "graph-file": ".. model-graph:: broken.json\n",
     "graph-missing": ".. model-graph:: missing.json\n",
-    "option": ".. model-graph:: tinymodels.Net\n   :inptus: [1, 4]\n",
+    "option": ".. model-graph:: tinymodels.Net\n   :inptus: [1, 4]\n   :name: anchored\n   :caption: Here\n",
     "value": ".. model-graph:: tinymodels.Net\n   :depth: deep\n",
     "empty": ".. model-graph::\n",
     "body": ".. model-graph:: tinymodels.Net\n\n   inputs: [1,\n",
@@ -39,7 +39,8 @@ def bad_site(site):
     (site / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
     for name, directive in BAD.items():
         (site / f"{name}.rst").write_text(f"Title of {name}\n{'=' * 40}\n\nBefore.\n\n{directive}\nAfter.\n")
-    (site / "good.rst").write_text(f"Good\n====\n\n{GOOD}")
+    # a reference to a bad diagram is none of the problems
+    (site / "good.rst").write_text(f"Good\n====\n\n:numref:`anchored`\n\n{GOOD}")
     pages = "".join(f"   {name}\n" for name in (*BAD, "good"))
     (site / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{pages}")
     for page in ("api.rst", "plain.rst", "guide/deep.rst", "guide/myst.md"):
