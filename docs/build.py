@@ -1,4 +1,7 @@
-"""Build the demo site twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each."""
+"""Build the demo site twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each.
+
+``python docs/build.py [output folder]``
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,30 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-OUTPUT = DOCS / "_build"
 
 
-def main() -> int:
-    """Build both sites with every warning an error.
+def main(output: Path = DOCS / "_build") -> int:
+    """Build both sites, every warning an error.
+
+    Args:
+        output: Folder for the sites, in subfolders `sphinx` and `mkdocs`.
 
     Returns:
         Exit code: 0 if both were built.
     """
-    sites = {
-        "Sphinx (Furo)": (
-            OUTPUT / "sphinx",
-            ["sphinx", "-W", "--keep-going", "-q", "-d", OUTPUT / ".doctrees", DOCS / "sphinx", OUTPUT / "sphinx"],
-        ),
-        "MkDocs (Material)": (
-            OUTPUT / "mkdocs",
-            ["mkdocs", "build", "--strict", "-f", DOCS / "mkdocs.yml", "-d", OUTPUT / "mkdocs"],
-        ),
-    }
-    for name, (_, command) in sites.items():
-        print(f"Building the site with {name} …", flush=True)
-        # Material for MkDocs advertises its successor on every build otherwise
-        environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    sphinx = ["-W", "--keep-going", "-q", "-d", output / ".doctrees", DOCS / "sphinx", output / "sphinx"]
+    mkdocs = ["build", "--strict", "-f", DOCS / "mkdocs.yml", "-d", output / "mkdocs"]
+    # Material for MkDocs advertises its successor on every build otherwise
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    for name, command in (("Sphinx (Furo)", ["sphinx", *sphinx]), ("MkDocs (Material)", ["mkdocs", *mkdocs])):
+        print(f"Building the site with {name}; the first time takes a minute …", flush=True)
         if code := subprocess.run([sys.executable, "-m", *command], check=False, env=environment).returncode:
             return code
     print("\nThe same documentation, built by two tools. Open:")
-    for name, (folder, _) in sites.items():
-        print(f"  {name:18} {(folder / 'index.html').as_uri()}")
+    for name in ("sphinx", "mkdocs"):
+        print(f"  {(output / name / 'index.html').resolve().as_uri()}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:2])))

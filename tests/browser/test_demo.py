@@ -1,0 +1,119 @@
+"""The demo site as readers meet it: built by both tools, opened from disk and over http."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+BUILD = Path(__file__).parents[2] / "docs" / "build.py"
+MODELS = {
+    "demo_models.ResidualCNN",
+    "demo_models.LSTMClassifier",
+    "torch.nn.Transformer",
+    "transformers.BertModel",
+    "transformers.GPT2LMHeadModel",
+    "transformers.ViTForImageClassification",
+    "transformers.T5ForConditionalGeneration",
+    "transformers.MixtralForCausalLM",
+}
+FRAGMENT = re.compile(r"<model-graph .*?</model-graph>", re.DOTALL)
+FRAGMENT_BUDGET = 30_000
+"""Bytes, compressed, of one diagram on its page."""
+WIDGET_BUDGET = 40_000
+"""Bytes, compressed, of the script all diagrams share."""
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both sites; the build makes every warning an error."""
+    output = tmp_path_factory.mktemp("demo")
+    subprocess.run([sys.executable, BUILD, output], check=True)
+    return output
+
+
+@pytest.fixture(scope="module")
+def server(demo: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(demo))) as http:
+        thread = threading.Thread(target=http.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+def pages(demo: Path, tool: str) -> dict[Path, list[str]]:
+    """Pages with diagrams, relative to `demo` → the HTML of each diagram."""
+    found = {path: FRAGMENT.findall(path.read_text("utf-8")) for path in sorted((demo / tool).rglob("*.html"))}
+    return {path.relative_to(demo): fragments for path, fragments in found.items() if fragments}
+
+
+@pytest.mark.parametrize("tool", ["sphinx", "mkdocs"])
+def test_every_model_is_shown_with_a_first_frame_within_its_budget(demo: Path, tool: str) -> None:
+    fragments = [fragment for found in pages(demo, tool).values() for fragment in found]
+    shown = {match[1] for fragment in fragments if (match := re.search(r' graph="([\w.]+)', fragment))}
+    assert shown == MODELS
+    for fragment in fragments:
+        assert "<svg" in fragment
+        assert "mg-problem" not in fragment
+        assert len(gzip.compress(fragment.encode(), 9)) <= FRAGMENT_BUDGET
+    script = demo / tool / "modeldiagrams" / "model-graph.js"
+    assert len(gzip.compress(script.read_bytes(), 9)) <= WIDGET_BUDGET
+
+
+def test_both_tools_draw_the_same(demo: Path) -> None:
+    first_frames = [
+        {svg for found in pages(demo, tool).values() for svg in re.findall(r"<svg.*?</svg>", "".join(found), re.DOTALL)}
+        for tool in ("sphinx", "mkdocs")
+    ]
+    assert first_frames[0] == first_frames[1]
+
+
+@pytest.mark.parametrize("scheme", ["file", "http"])
+@pytest.mark.parametrize("tool", ["sphinx", "mkdocs"])
+def test_diagrams_work_and_fetch_nothing_before_they_are_used(
+    demo: Path, server: str, chromium: Browser, tool: str, scheme: str
+) -> None:
+    root = demo.as_uri() if scheme == "file" else server
+    for path, fragments in pages(demo, tool).items():
+        page = chromium.new_page()
+        requests: list[str] = []
+        errors: list[str] = []
+        page.on("request", lambda request, seen=requests: seen.append(request.url))
+        page.on("pageerror", lambda error, seen=errors: seen.append(str(error)))
+        page.goto(f"{root}/{path.as_posix()}", wait_until="load")
+
+        ours = {url.rpartition("/")[2] for url in requests if "/modeldiagrams/" in url}
+        assert ours == {"model-graph.css", "model-graph.js"}, path
+        assert [url for url in requests if not url.startswith((root, "data:"))] == [], "fetched from outside the site"
+        for number in range(len(fragments)):
+            open_and_close(page, number)
+        assert errors == [], path
+        page.close()
+
+
+def open_and_close(page: Page, number: int) -> None:
+    """Close the first expanded module of a diagram, and open it again."""
+    diagram = page.locator("model-graph").nth(number)
+    module = diagram.locator('.mg-stage [aria-expanded="true"]').first
+    node = module.get_attribute("data-id")
+    module.locator("> .mg-header").click()
+    closed = diagram.locator(f'.mg-stage [data-id="{node}"][aria-expanded="false"]')
+    closed.click()
+    diagram.locator(f'.mg-stage [data-id="{node}"][aria-expanded="true"]').wait_for()
