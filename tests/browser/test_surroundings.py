@@ -51,8 +51,8 @@ def test_instant_navigation_there_and_back(reader, server):
     exchange = """async page => {
         const text = await (await fetch(page)).text();
         history.pushState({}, "", page);
-        const main = document.querySelector("main");
-        main.replaceWith(document.importNode(new DOMParser().parseFromString(text, "text/html").querySelector("main"), true));
+        const content = new DOMParser().parseFromString(text, "text/html").querySelector("main");
+        document.querySelector("main").replaceWith(document.importNode(content, true));
         for (const old of document.querySelectorAll("main script")) {
             const script = document.createElement("script");
             script.src = old.src;
@@ -68,7 +68,9 @@ def test_instant_navigation_there_and_back(reader, server):
 def test_moving_the_element_keeps_its_state(reader, server):
     reader.page.goto(f"{server}/one.html")
     expand(reader)
-    reader.evaluate("e => { const box = document.createElement('div'); document.body.append(box); e.remove(); box.append(e); }")
+    reader.evaluate(
+        "e => { const box = document.createElement('div'); document.body.append(box); e.remove(); box.append(e); }"
+    )
     assert reader.node("layers.0.mlp").is_visible()
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
@@ -119,7 +121,9 @@ def test_paper_gets_the_whole_still_picture(reader, server):
     assert still.locator("[data-id='layers.0.mlp']").is_visible()
     assert not reader.page.locator(".mg-stage").is_visible()
     assert not reader.page.locator(".mg-toolbar").is_visible()
-    width, height = still.evaluate("e => [e.clientWidth / e.width.baseVal.value, e.clientHeight / e.height.baseVal.value]")
+    width, height = still.evaluate(
+        "e => [e.clientWidth / e.width.baseVal.value, e.clientHeight / e.height.baseVal.value]"
+    )
     assert width == pytest.approx(height, rel=0.01)
     assert still.bounding_box()["height"] <= reader.page.evaluate("document.documentElement.scrollHeight")
 

@@ -10,12 +10,16 @@ const SMALLEST = 0.02;
 const LARGEST = 4;
 /** Of the picture, this much always stays in sight, px. */
 const IN_SIGHT = 48;
+/** A stage lower than this is hard to use, px. */
+const SMALLEST_STAGE = 160;
 /** A toggled picture may grow to this part of the window's height. */
 const WINDOW_SHARE = 0.8;
 /** A mouse wheel's notch is about 100 px, a pinch on a touchpad a few: bounded, both zoom at a pleasant pace. */
 const WHEEL_LIMIT = 30;
 const WHEEL_SPEED = 0.01;
+/** Firefox reports lines of about this many px. */
 const LINE = 16;
+const DELTA_IN_LINES = 1;
 /** A press that moves less than this is a click, px. */
 const CLICK_DISTANCE = 4;
 
@@ -53,14 +57,16 @@ export class Camera {
   fit(): void {
     this.#free = false;
     this.#stage.classList.remove("mg-free");
-    this.#stage.style.height = "";
     this.#canvas.style.transform = "";
   }
 
-  /** Zoom about the middle. */
+  /** Zoom about the middle of what is in sight. */
   zoomBy(factor: number): void {
     this.#setFree();
-    this.#glide(() => select(this.#stage).call(this.#behaviour.scaleBy, factor));
+    const { left, top, right, bottom } = this.#stage.getBoundingClientRect();
+    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2 - left;
+    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2 - top;
+    this.#glide(() => select(this.#stage).call(this.#behaviour.scaleBy, factor, [x, y]));
   }
 
   /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
@@ -71,6 +77,7 @@ export class Camera {
     if (!this.#free) return;
     const after = newPart.getBoundingClientRect();
     this.#moveBy(middle(before) - middle(after), before.top - after.top);
+    this.#useWidth();
     this.#grow();
   }
 
@@ -104,7 +111,7 @@ export class Camera {
     if (box.width === 0) return;
     this.#free = true;
     this.#restingHeight = frame.height;
-    this.#stage.style.height = `${frame.height}px`;
+    this.#setHeight(frame.height);
     this.#stage.classList.add("mg-free");
     const scale = box.width / this.#size.width;
     this.#transform(zoomIdentity.translate(box.left - frame.left, box.top - frame.top).scale(scale));
@@ -123,13 +130,24 @@ export class Camera {
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
   }
 
-  /** The stage follows a picture that grows or shrinks, within bounds; it is never smaller than the first frame. */
+  /** No side of the picture is cut while there is empty room on the other. */
+  #useWidth(): void {
+    const { x, k } = zoomTransform(this.#stage);
+    const spare = this.#stage.clientWidth - this.#size.width * k;
+    this.#moveBy(Math.max(Math.min(spare, 0), Math.min(Math.max(spare, 0), x)) - x, 0);
+  }
+
+  /** The stage follows a picture that grows or shrinks; one larger than the window is moved inside it. */
   #grow(): void {
     const { y, k } = zoomTransform(this.#stage);
     const room = Math.max(this.#restingHeight, innerHeight * WINDOW_SHARE);
     this.#stage.style.setProperty("--mg-room", `${room}px`);
     const wanted = Math.min(y + this.#size.height * k, heightLimit(this.#stage) ?? room);
-    this.#stage.style.height = `${Math.max(this.#restingHeight, wanted)}px`;
+    this.#setHeight(Math.max(wanted, Math.min(this.#restingHeight, SMALLEST_STAGE)));
+  }
+
+  #setHeight(pixels: number): void {
+    this.#stage.style.setProperty("--mg-stage", `${pixels}px`);
   }
 
   #keepInSight(transform: ZoomTransform): ZoomTransform {
@@ -162,7 +180,7 @@ export function isOurs(event: Event, whole: boolean): boolean {
 
 /** Powers of two to zoom by for one wheel event. */
 export function wheelDelta(event: WheelEvent): number {
-  const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1);
+  const pixels = event.deltaY * (event.deltaMode === DELTA_IN_LINES ? LINE : 1);
   return -Math.max(-WHEEL_LIMIT, Math.min(WHEEL_LIMIT, pixels)) * WHEEL_SPEED;
 }
 

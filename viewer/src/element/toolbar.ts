@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   zoomIn: "M8 3v10M3 8h10",
   zoomOut: "M3 8h10",
-  fit: "M2.5 4.5h11v7h-11zM5 7h6v2H5z",
+  fit: "M2 3.5h12v9H2zM5.5 6.5h5v3h-5z",
   fullscreen: "M6 2.5H2.5V6M10 2.5h3.5V6M6 13.5H2.5V10M10 13.5h3.5V10",
 };
 
