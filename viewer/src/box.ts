@@ -30,9 +30,10 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
-/** `×12`, or nothing. */
+/** `×12`, or nothing. An unrolled run shows it, too: there it rolls up again. */
 export function badge(item: Item): string {
-  return item.times > 1 ? `×${item.times}` : "";
+  const times = Math.max(item.times, item.unrolled);
+  return times > 1 ? `×${times}` : "";
 }
 
 /** Width of the badge's pill; 0 where there is none. */
@@ -41,9 +42,13 @@ export function badgeWidth(item: Item): number {
   return text === "" ? 0 : Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING;
 }
 
+function badgeRoom(item: Item): number {
+  return badge(item) === "" ? 0 : GAP + badgeWidth(item);
+}
+
 /** Ops say everything in one line; modules have a name and a class. */
 export function isTwoLines(item: Item): boolean {
-  return item.detail !== "" && item.kind !== "op";
+  return item.detail !== "" && (item.kind !== "op" || item.marks.includes("error"));
 }
 
 /** Height of the cards below a rolled block. */
@@ -60,7 +65,7 @@ export function isTerminal(item: Item): boolean {
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
   const { name, detail } = boxWords(item);
-  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + (item.times > 1 ? GAP + badgeWidth(item) : 0);
+  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
   const below = textWidth(detail, DETAIL_SIZE);
   const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
   const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
@@ -88,7 +93,7 @@ export interface TitleLines {
 /** The two forms a title can take; the signs for closing and `×12` belong to the first line. */
 export function titleForms(item: Item): [TitleLines, TitleLines] {
   const { name, detail } = boxWords(item);
-  const first = CHEVRON + textWidth(name, NAME_SIZE, true) + (item.times > 1 ? GAP + badgeWidth(item) : 0);
+  const first = CHEVRON + textWidth(name, NAME_SIZE, true) + badgeRoom(item);
   const second = textWidth(detail, DETAIL_SIZE);
   const one = detail === "" ? first : first + GAP + second;
   return [

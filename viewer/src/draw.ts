@@ -15,6 +15,7 @@ import {
 } from "./box.js";
 import type { Glyph } from "./families.js";
 import type { Box, Geometry, Label, Layout, Placed, Title } from "./layout.js";
+import { type Legend, makeLegend, SWATCH } from "./legend.js";
 import { textWidth } from "./text.js";
 import type { Frame, Item, Wire } from "./view.js";
 
@@ -26,11 +27,36 @@ const ARROW = [6, 3.5] as const;
 /** How far an arrow's tip stays off what it points at. */
 const TIP = 1;
 
+/** A drawn picture. */
+export interface Picture {
+  svg: string;
+  width: number;
+  height: number;
+}
+
 /** The whole picture as an `<svg>` element. */
 export function draw(layout: Layout): string {
-  const { width, height } = layout;
+  return picture(layout).svg;
+}
+
+/** The picture with its size: the layout's, and below it the legend. */
+export function picture(layout: Layout): Picture {
+  const legend = makeLegend(layout);
+  const width = Math.max(layout.width, legend.width);
+  const height = layout.height + legend.height;
   const size = `viewBox="0 0 ${num(width)} ${num(height)}" width="${num(width)}" height="${num(height)}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}>${inside(layout.root)}</svg>`;
+  const drawn = inside(layout.root) + drawLegend(legend, layout.height);
+  return { svg: `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}>${drawn}</svg>`, width, height };
+}
+
+function drawLegend(legend: Legend, top: number): string {
+  if (legend.entries.length === 0) return "";
+  const entries = legend.entries.map(({ family, x, y }) => {
+    const swatch = `<rect class="mg-box" width="${SWATCH}" height="${SWATCH}" rx="3"/>`;
+    const text = `<text class="mg-detail" x="${SWATCH + 4}" y="10">${family}</text>`;
+    return `<g class="mg-family-${family}" transform="translate(${num(x)} ${num(top + y + 4)})">${swatch}${text}</g>`;
+  });
+  return `<g class="mg-legend">${entries.join("")}</g>`;
 }
 
 /** What is in a container: wires below, items above them, labels on top. */
@@ -60,8 +86,15 @@ function drawBox(item: Item, box: Box, place: string): string {
   if (item.glyph !== null) classes.push("mg-glyph");
   const closed = item.expandable ? ' aria-expanded="false"' : "";
   const shape = item.glyph === null ? drawRect(item, box) + drawWords(item, box) : drawGlyph(item.glyph);
-  const hint = item.glyph === null ? "" : `<title>${escape(item.name)}</title>`;
+  const hint = drawHint(item);
   return `<g class="${classes.join(" ")}" data-id="${escape(item.id)}"${closed} ${place}>${hint}${shape}</g>`;
+}
+
+/** A tooltip, where the drawing says less than there is. */
+function drawHint(item: Item): string {
+  const { name, detail } = boxWords(item);
+  if (item.glyph === null && name === item.name && detail === item.detail) return "";
+  return `<title>${escape(item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name)}</title>`;
 }
 
 function drawRect(item: Item, box: Box): string {
@@ -106,7 +139,8 @@ function drawBadge(item: Item, x: number, y: number): string {
   if (width === 0) return "";
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
   const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escape(badge(item))}</text>`;
-  return `<g class="mg-repeat" data-run="${escape(item.id)}">${rect}${text}</g>`;
+  const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";
+  return `<g class="${state}" data-run="${escape(item.id)}">${rect}${text}</g>`;
 }
 
 /** The sign for opening (+) or closing (−). */

@@ -1,6 +1,6 @@
 /** First step of routing: what each wire has to cross, and where it leaves. */
 import type { Ranking } from "./dot.js";
-import type { Plan, Slot } from "./plan.js";
+import { MOST_AROUND_TRUNK, type Plan, type Slot } from "./plan.js";
 import { BORDER } from "./view.js";
 
 /** One wire on its way through the rows. Rows of the border are -1 and the number of rows. */
@@ -23,6 +23,8 @@ export interface Trip {
 
 /** Wires closer than this to straight are drawn straight where an end can move. */
 const ALMOST = 8;
+/** Wires keep off an item's corners. */
+const MARGIN = 6;
 
 /** Make the trips of a plan, with starting places; arrivals at unexpanded items are only near yet. */
 export function makeTrips(plan: Plan, ranking: Ranking, rows: number): Trip[] {
@@ -72,9 +74,13 @@ function spreadExits(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, it
   const nets = [...new Set(leaving.map((trip) => trip.net))];
   const aim = new Map(nets.map((net) => [net, meanEnd(leaving.filter((trip) => trip.net === net))]));
   nets.sort((a, b) => (aim.get(a) ?? 0) - (aim.get(b) ?? 0) || a - b);
+  const trunk = nets.findIndex((net) => leaving.some((trip) => trip.net === net && trip.trunk));
+  const half = (nets.length - 1) / 2;
+  const fits = (half + Math.abs(trunk - half)) * slot.exitStep <= slot.across / 2 - MARGIN;
+  const middle = trunk >= 0 && nets.length <= MOST_AROUND_TRUNK && fits ? trunk : half;
   nets.forEach((net, i) => {
     const own = leaving.filter((trip) => trip.net === net);
-    const place = centre + (i - (nets.length - 1) / 2) * slot.exitStep;
+    const place = centre + (i - middle) * slot.exitStep;
     const start = nets.length === 1 ? straightened(plan, ranking, own, place) : place;
     for (const trip of own) trip.start = start;
   });
@@ -94,7 +100,6 @@ function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number
 }
 
 const ARRIVAL_STEP = 12;
-const MARGIN = 6;
 
 /** Spread arrivals at each unexpanded item, in the order of where they come from; the trunk keeps the middle. */
 export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): void {
@@ -124,7 +129,7 @@ function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const step = Math.min(ARRIVAL_STEP, room / Math.max(1, trips.length - 1));
   const trunk = trips.findIndex((trip) => trip.trunk);
   const half = (trips.length - 1) / 2;
-  const keepsMiddle = trunk >= 0 && trips.length <= 3 && (half + Math.abs(trunk - half)) * step <= room / 2;
+  const keepsMiddle = trunk >= 0 && trips.length <= MOST_AROUND_TRUNK && (half + Math.abs(trunk - half)) * step <= room / 2;
   const middle = keepsMiddle ? trunk : half;
   trips.forEach((trip, i) => {
     trip.end = centre + (i - middle) * step;

@@ -174,6 +174,8 @@ export interface GraphIndex {
   producer: Map<string, string>;
   /** Id of an input or output that stands for several → their ids. */
   series: Map<string, string[]>;
+  /** Paths of modules that hold a weight under more than one name. */
+  tiedOwners: Set<string>;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [] };
@@ -193,6 +195,11 @@ export function index(graph: Graph, series: Map<string, string[]> = new Map()): 
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
+    tiedOwners: new Set(
+      Object.values(graph.parameters)
+        .filter((spec) => (spec.tied ?? []).length > 0)
+        .map((spec) => spec.owner),
+    ),
   };
   for (const node of graph.nodes) {
     childrenOf(result, result.holder.get(node.id) ?? ROOT).push(node.id);

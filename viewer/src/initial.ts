@@ -1,5 +1,5 @@
 import { family } from "./families.js";
-import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { ancestors, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { shortName } from "./families.js";
 import { surface } from "./surface.js";
 import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
@@ -103,8 +103,14 @@ function isOpenable(index: GraphIndex, id: string): boolean {
   return isExpandable(index, innermost(index, id));
 }
 
+/** More loose ops than this, and more than modules, is computation: it can be opened, but is no architecture. */
+const LOOSE = 6;
+
 /** What a norm or an activation is made of is no news; a class of the author's own with only ops in it is. */
 function isTelling(index: GraphIndex, node: ModuleNode): boolean {
-  const blocks = contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
-  return blocks || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
+  const inside = shownIn(index, node.id).map((id) => index.nodes.get(id)?.kind);
+  const blocks = inside.filter((kind) => kind === "module").length;
+  const ops = inside.filter((kind) => kind === "op").length;
+  if (ops > LOOSE && ops > blocks) return false;
+  return blocks > 0 || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
 }

@@ -10,8 +10,15 @@ export interface Words {
 /** Longest value of an argument that still says something at a glance. */
 const MAX_VALUE = 24;
 
-/** Words for one node. */
+/** Words for one node; where the model failed, what it said. */
 export function words(index: GraphIndex, node: GraphNode): Words {
+  const { error } = index.graph.status;
+  if (error?.node !== node.id) return plainWords(index, node);
+  const message = error.message.split("\n", 1)[0] ?? "";
+  return { ...plainWords(index, node), detail: `${shortName(error.type)}: ${message}` };
+}
+
+function plainWords(index: GraphIndex, node: GraphNode): Words {
   switch (node.kind) {
     case "module":
       return { name: localName(index, node), detail: moduleDetail(index, node) };
@@ -27,14 +34,34 @@ export function words(index: GraphIndex, node: GraphNode): Words {
   }
 }
 
-/** `768 → 3072`-like summary for a leaf, class and parameter count for a container. */
+/** `768 → 3072`-like summary for a leaf, class and parameter count for a container; what is shared is said. */
 function moduleDetail(index: GraphIndex, node: ModuleNode): string {
   const name = shortName(node.class);
   const inside = contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
-  const summary = inside ? "" : attributeSummary(name, node.attributes ?? {});
-  if (summary !== "") return `${name} ${summary}`;
+  const summary = inside ? "" : attributeSummary(name, node.attributes ?? {}) || weightSummary(index, node);
   const count = node.parameters.total;
-  return inside && count > 0 ? `${name} · ${formatCount(count)}` : name;
+  const size = inside && count > 0 ? ` · ${formatCount(count)}` : "";
+  return `${name}${summary === "" ? "" : ` ${summary}`}${size}${sharing(index, node)}`;
+}
+
+/** Two places that use one weight look alike to nobody who is not told. */
+function sharing(index: GraphIndex, node: ModuleNode): string {
+  if ((node.call ?? 1) > 1 && node.parameters.total > 0) return " · same weights";
+  return index.tiedOwners.has(node.path) ? " · tied" : "";
+}
+
+/** `768 → 2304` from the weight itself, for layers that do not say it in their `extra_repr`. */
+function weightSummary(index: GraphIndex, node: ModuleNode): string {
+  const ops = contentsOf(index, node.id).children.map((id) => index.nodes.get(id));
+  for (const op of ops) {
+    if (op?.kind !== "op") continue;
+    const transposed = shortName(op.name) === "linear";
+    if (!transposed && !/^(addmm|matmul|mm|bmm)$/.test(shortName(op.name))) continue;
+    const shapes = Object.values(op.weights ?? {}).map((weight) => index.graph.parameters[weight]?.shape ?? []);
+    const [rows, columns] = shapes.find((shape) => shape.length === 2) ?? [];
+    if (rows !== undefined && columns !== undefined) return transposed ? arrow(columns, rows) : arrow(rows, columns);
+  }
+  return "";
 }
 
 /** The module's name as its holder knows it: `encoder.layer.3` inside `encoder` is `layer.3`. */

@@ -59,6 +59,8 @@ export const LABEL_GAP = 5;
 export const LABEL_HEIGHT = 12;
 const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;
+/** Up to so many wires at one side of an item, the trunk's stands in the middle. */
+export const MOST_AROUND_TRUNK = 3;
 /** Least distance between wires that arrive at one item. */
 const ARRIVAL_ROOM = 7;
 
@@ -141,7 +143,8 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
   const widest = Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
   const labelled = exits.filter((exit) => exit.label !== "").length;
   const exitStep = labelled > 1 && vertical ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
-  const spread = Math.max(0, exits.length - 1) * exitStep;
+  // with few exits the trunk's keeps the middle, and all others may be on one side
+  const spread = Math.max(0, exits.length - 1) * exitStep * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
   const across = Math.max(vertical ? box.width : box.height, roomFor(exits.length, exitStep), roomFor(arrivals, ARRIVAL_ROOM));
   const reach = vertical ? spread / 2 + (widest > 0 ? LABEL_GAP + widest : 0) : 0;
   const above = vertical || widest === 0 ? 0 : spread / 2 + LABEL_HEIGHT + LABEL_GAP;

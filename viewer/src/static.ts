@@ -1,7 +1,7 @@
 /** Entry for the embedded V8: graph and view as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
-import { draw } from "./draw.js";
+import { picture } from "./draw.js";
 import { type Graph, index } from "./graph.js";
 import { initialState, type ViewOptions } from "./initial.js";
 import { layout, type Viz } from "./layout.js";
@@ -19,8 +19,7 @@ function render(graphJson: string, viewJson: string): string {
   if (viz === null) throw new Error("expected `modelDiagrams.ready` to be resolved before the first picture");
   const graph = index(JSON.parse(graphJson) as Graph);
   const state = initialState(graph, JSON.parse(viewJson) as ViewOptions);
-  const placed = layout(view(graph, state), viz);
-  return JSON.stringify({ svg: draw(placed), width: placed.width, height: placed.height, state });
+  return JSON.stringify({ ...picture(layout(view(graph, state), viz)), state });
 }
 
 (globalThis as Record<string, unknown>).modelDiagrams = { ready, render };

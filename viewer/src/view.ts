@@ -57,8 +57,8 @@ export interface Item {
   glyph: Glyph | null;
   /** More than 1: stands for so many equal ones in a chain. */
   times: number;
-  /** Set on the first member of a run that is shown one by one, to roll it up again. */
-  unrolled: boolean;
+  /** More than 1: the first of so many that are shown one by one; they can be rolled up again. */
+  unrolled: number;
   expandable: boolean;
   /** Extra CSS classes: `error`, `unseen`. */
   marks: string[];
@@ -234,7 +234,7 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     ...itemWords(index, chain, rolled ? run.members : []),
     glyph: glyphOf(node, shown.contents),
     times: rolled ? run.times : (series?.length ?? 1),
-    unrolled: run !== undefined && !rolled,
+    unrolled: run !== undefined && !rolled ? run.times : 1,
     expandable,
     marks: marksOf(index, node),
     frame: expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null,
@@ -253,7 +253,7 @@ function groupItem(context: Context, id: string, group: Surface["groups"] extend
     detail: "",
     glyph: null,
     times: group.times,
-    unrolled: false,
+    unrolled: 1,
     expandable: false,
     marks: [],
     frame: makeFrame(context, id, inside),
