@@ -6,7 +6,8 @@ import { join } from "node:path";
 function bundledByViz(folder) {
   const metadata = readFileSync(join(folder, "lib", "metadata.js"), "utf8");
   const graphviz = /graphvizVersion = "([^"]+)"/.exec(metadata)?.[1];
-  if (!graphviz) throw new Error("@viz-js/viz no longer states its Graphviz version in lib/metadata.js: mend notices.mjs");
+  if (!graphviz)
+    throw new Error("@viz-js/viz no longer states its Graphviz version in lib/metadata.js: mend notices.mjs");
   return [
     "MIT License, Copyright (c) Michael Daines. Permission is hereby granted, free of charge, to any person obtaining a",
     'copy of this software and associated documentation files (the "Software"), to deal in the Software without',
@@ -52,4 +53,3 @@ export function notices(inputs) {
   const rule = `\n${"-".repeat(80)}\n\n`;
   return `The viewer of modeldiagrams contains these third-party packages.\n${rule}${entries.map((e) => e.text).join(rule)}`;
 }
-

@@ -83,20 +83,30 @@ function withoutPlumbing(graph: Graph): Graph {
   const seenAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
     const source = passed.get(node.id);
-    const from = source?.node ?? node.id;
-    for (const edge of graph.adjacency[node.id] ?? []) {
-      if (passed.has(edge.to)) continue;
+    for (const edge of (graph.adjacency[node.id] ?? []).filter(({ to }) => !passed.has(to))) {
       const tensor = source?.tensor ?? edge.tensor;
       const spec = graph.tensors[edge.tensor];
-      if (spec !== undefined) seenAs.set(tensor, [...(seenAs.get(tensor) ?? []), spec]);
-      const edges = adjacency[from] ?? [];
-      adjacency[from] = edges;
-      edges.push({ ...edge, tensor });
+      if (spec !== undefined) append(seenAs, tensor, spec);
+      const from = source?.node ?? node.id;
+      adjacency[from] = [...(adjacency[from] ?? []), { ...edge, tensor }];
     }
   }
+  return without({ ...graph, adjacency, tensors: tensorsAsSeen(graph, seenAs) }, new Set(passed.keys()));
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const known = lists.get(key);
+  if (known === undefined) lists.set(key, [value]);
+  else known.push(value);
+}
+
+function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = { ...graph.tensors };
-  for (const [tensor, specs] of seenAs) tensors[tensor] = asSeen(specs) ?? tensors[tensor] ?? { shape: null, dtype: "" };
-  return without({ ...graph, adjacency, tensors }, new Set(passed.keys()));
+  for (const [tensor, specs] of seenAs) {
+    const spec = asSeen(specs);
+    if (spec !== undefined) tensors[tensor] = spec;
+  }
+  return tensors;
 }
 
 /** What a tensor looks like where it arrives, if that is the same everywhere. */
@@ -124,7 +134,7 @@ function incomingData(graph: Graph): Map<string, Source[]> {
   for (const node of graph.nodes) {
     for (const edge of graph.adjacency[node.id] ?? []) {
       if (edge.flow === "shape") continue;
-      incoming.set(edge.to, [...(incoming.get(edge.to) ?? []), { node: node.id, tensor: edge.tensor }]);
+      append(incoming, edge.to, { node: node.id, tensor: edge.tensor });
     }
   }
   return incoming;
@@ -140,7 +150,10 @@ function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec 
 /** Number of elements; null where a size is symbolic. */
 function count(spec: TensorSpec | undefined): number | null {
   if (spec?.shape == null) return null;
-  return spec.shape.reduce<number | null>((all, size) => (all === null || typeof size === "string" ? null : all * size), 1);
+  return spec.shape.reduce<number | null>(
+    (all, size) => (all === null || typeof size === "string" ? null : all * size),
+    1,
+  );
 }
 
 // -- leaving out ------------------------------------------------------------------------------------------------------
@@ -168,7 +181,8 @@ function emptiedModules(graph: Graph, gone: ReadonlySet<string>): Set<string> {
     }
   }
   for (const id of gone) {
-    for (let at = graph.hierarchy[id] ?? null; at !== null && !held.has(at); at = graph.hierarchy[at] ?? null) emptied.add(at);
+    for (let at = graph.hierarchy[id] ?? null; at !== null && !held.has(at); at = graph.hierarchy[at] ?? null)
+      emptied.add(at);
   }
   return emptied;
 }
@@ -186,7 +200,7 @@ function foldSeries(graph: Graph): Condensed {
   for (const node of graph.nodes) {
     if (node.kind !== "input" && node.kind !== "output") continue;
     const key = `${node.kind} ${stem(node.name)}`;
-    stems.set(key, [...(stems.get(key) ?? []), node]);
+    append(stems, key, node);
   }
   const series = new Map<string, string[]>();
   const leader = new Map<string, string>();
@@ -212,7 +226,10 @@ function led(graph: Graph, series: Map<string, string[]>, leader: Map<string, st
   const adjacency: Record<string, Edge[]> = {};
   for (const [id, edges] of Object.entries(graph.adjacency)) {
     const source = leader.get(id) ?? id;
-    adjacency[source] = [...(adjacency[source] ?? []), ...edges.map((edge) => ({ ...edge, to: leader.get(edge.to) ?? edge.to }))];
+    adjacency[source] = [
+      ...(adjacency[source] ?? []),
+      ...edges.map((edge) => ({ ...edge, to: leader.get(edge.to) ?? edge.to })),
+    ];
   }
   const outputsOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "input" ? (node.outputs ?? []) : []]));
   const nodes: GraphNode[] = [];

@@ -54,13 +54,19 @@ function dotGraph(plan: Plan, fine: number): Graph {
     edges: plan.wires.flatMap((wire): Edge[] => {
       if (wire.rail) return [];
       const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
-      return [{ ...edge, attributes: wireAttributes(plan, wire.from, wire.fromPort, wire.to, wire.toPort, wire.trunk) }];
+      return [
+        { ...edge, attributes: wireAttributes(plan, wire.from, wire.fromPort, wire.to, wire.toPort, wire.trunk) },
+      ];
     }),
     subgraphs: [portRow("source", "i", plan.inputs), portRow("sink", "o", plan.outputs)],
   };
 }
 
-function portRow(rank: "source" | "sink", letter: string, count: number): { graphAttributes: Attributes; nodes: Node[] } {
+function portRow(
+  rank: "source" | "sink",
+  letter: string,
+  count: number,
+): { graphAttributes: Attributes; nodes: Node[] } {
   const nodes = Array.from({ length: count }, (_, i) => ({
     name: `${letter}${i}`,
     attributes: { shape: "point", width: 0.02, height: 0.02 },

@@ -76,25 +76,30 @@ function drawItem(item: Item, box: Box | undefined, inner: Placed | null): strin
   const cards = item.times > 1 ? panelCards(box) : "";
   const panel = `<rect class="mg-panel" width="${num(box.width)}" height="${num(box.height)}" rx="${CORNER}"/>`;
   const title = inner.geometry.title === null ? "" : drawTitle(item, box, inner.geometry.title);
-  return `<g class="${classes.join(" ")}" data-id="${escape(item.id)}"${open} ${place}>${cards}${panel}${inside(inner)}${title}</g>`;
+  return `<g class="${classes.join(" ")}" data-id="${escapeText(item.id)}"${open} ${place}>${cards}${panel}${inside(inner)}${title}</g>`;
 }
 
 // -- boxes ------------------------------------------------------------------------------------------------------------
 
 function drawBox(item: Item, box: Box, place: string): string {
-  const classes = ["mg-node", `mg-kind-${item.kind}`, `mg-family-${item.family}`, ...item.marks.map((mark) => `mg-${mark}`)];
+  const classes = [
+    "mg-node",
+    `mg-kind-${item.kind}`,
+    `mg-family-${item.family}`,
+    ...item.marks.map((mark) => `mg-${mark}`),
+  ];
   if (item.glyph !== null) classes.push("mg-glyph");
   const closed = item.expandable ? ' aria-expanded="false"' : "";
   const shape = item.glyph === null ? drawRect(item, box) + drawWords(item, box) : drawGlyph(item.glyph);
   const hint = drawHint(item);
-  return `<g class="${classes.join(" ")}" data-id="${escape(item.id)}"${closed} ${place}>${hint}${shape}</g>`;
+  return `<g class="${classes.join(" ")}" data-id="${escapeText(item.id)}"${closed} ${place}>${hint}${shape}</g>`;
 }
 
 /** A tooltip, where the drawing says less than there is. */
 function drawHint(item: Item): string {
   const { name, detail } = boxWords(item);
   if (item.glyph === null && name === item.name && detail === item.detail) return "";
-  return `<title>${escape(item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name)}</title>`;
+  return `<title>${escapeText(item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name)}</title>`;
 }
 
 function drawRect(item: Item, box: Box): string {
@@ -128,9 +133,9 @@ function drawWords(item: Item, box: Box): string {
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 19 : height / 2 + 4;
-  const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${escape(detail)}</tspan>`;
-  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="35">${escape(detail)}</text>` : "";
-  const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${escape(name)}${beside}</text>`;
+  const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${escapeText(detail)}</tspan>`;
+  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="35">${escapeText(detail)}</text>` : "";
+  const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${escapeText(name)}${beside}</text>`;
   return `${first}${drawBadge(item, nameEnd, base - 12)}${below}${sign}`;
 }
 
@@ -138,9 +143,9 @@ function drawBadge(item: Item, x: number, y: number): string {
   const width = badgeWidth(item);
   if (width === 0) return "";
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
-  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escape(badge(item))}</text>`;
+  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escapeText(badge(item))}</text>`;
   const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";
-  return `<g class="${state}" data-run="${escape(item.id)}">${rect}${text}</g>`;
+  return `<g class="${state}" data-run="${escapeText(item.id)}">${rect}${text}</g>`;
 }
 
 /** The sign for opening (+) or closing (−). */
@@ -176,8 +181,9 @@ function drawTitle(item: Item, box: Box, title: Title): string {
   const detailY = below ? base + TITLE_LINE : base;
   const sign = item.kind === "group" ? "" : drawSign(title.x, base - 4, true);
   const hit = `<rect class="mg-hit" width="${num(box.width)}" height="${num(title.y + title.height)}"/>`;
-  const second = detail === "" ? "" : `<text class="mg-detail" x="${num(detailX)}" y="${num(detailY)}">${escape(detail)}</text>`;
-  return `<g class="mg-header">${hit}${sign}<text class="mg-name" x="${num(x)}" y="${num(base)}">${escape(name)}</text>${drawBadge(item, nameEnd, title.y + 1)}${second}</g>`;
+  const second =
+    detail === "" ? "" : `<text class="mg-detail" x="${num(detailX)}" y="${num(detailY)}">${escapeText(detail)}</text>`;
+  return `<g class="mg-header">${hit}${sign}<text class="mg-name" x="${num(x)}" y="${num(base)}">${escapeText(name)}</text>${drawBadge(item, nameEnd, title.y + 1)}${second}</g>`;
 }
 
 // -- wires ------------------------------------------------------------------------------------------------------------
@@ -203,10 +209,10 @@ function arrives(frame: Frame, wire: Wire): boolean {
 function drawPath(frame: Frame, wires: Wire[], d: string): string {
   const [first] = wires;
   if (first === undefined) return "";
-  const name = (end: number) => escape(end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
+  const name = (end: number) => escapeText(end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const flow = first.flow === "data" ? "" : ` mg-flow-${first.flow}`;
   const targets = [...new Set(wires.map((wire) => name(wire.to)))].join(" ");
-  return `<path class="mg-edge${flow}" data-from="${name(first.from)}" data-to="${targets}" data-tensor="${escape(first.tensor)}" d="${d}"/>`;
+  return `<path class="mg-edge${flow}" data-from="${name(first.from)}" data-to="${targets}" data-tensor="${escapeText(first.tensor)}" d="${d}"/>`;
 }
 
 type Line = readonly (readonly [x: number, y: number])[];
@@ -228,7 +234,11 @@ function same(a: Line[number], b: Line[number] | undefined): boolean {
   return b !== undefined && Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) < 0.05;
 }
 
-function corner(before: Line[number] | undefined, at: Line[number] | undefined, after: Line[number] | undefined): string {
+function corner(
+  before: Line[number] | undefined,
+  at: Line[number] | undefined,
+  after: Line[number] | undefined,
+): string {
   if (before === undefined || at === undefined || after === undefined) return "";
   const radius = Math.min(RADIUS, distance(before, at) / 2, distance(at, after) / 2);
   return `L${pair(towards(at, before, radius))}Q${pair(at)} ${pair(towards(at, after, radius))}`;
@@ -255,8 +265,8 @@ function towards(from: Line[number], to: Line[number], by: number): Line[number]
 }
 
 function drawLabel(label: Label, wire: Wire | undefined): string {
-  const tensor = wire === undefined ? "" : ` data-tensor="${escape(wire.tensor)}"`;
-  return `<text class="mg-label"${tensor} x="${num(label.x)}" y="${num(label.y + 9)}">${escape(label.text)}</text>`;
+  const tensor = wire === undefined ? "" : ` data-tensor="${escapeText(wire.tensor)}"`;
+  return `<text class="mg-label"${tensor} x="${num(label.x)}" y="${num(label.y + 9)}">${escapeText(label.text)}</text>`;
 }
 
 // -- text -------------------------------------------------------------------------------------------------------------
@@ -271,12 +281,17 @@ function num(value: number): string {
   return String(rounded === 0 ? 0 : rounded);
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-/** XML has no way to write these; a name that carries one is shown with the replacement sign. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+/** What XML can write; a name that carries anything else is shown with the replacement sign. */
+const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 /** Text that is safe in an attribute and between tags. */
-export function escape(text: string): string {
+export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char).replace(UNWRITABLE, "\ufffd");
 }

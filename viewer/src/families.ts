@@ -33,7 +33,10 @@ const RULES: readonly (readonly [Family, RegExp])[] = [
     "shape",
     /view|reshape|transpose|permute|contiguous|squeeze|flatten|expand|^to$|^type|float$|^half|bfloat16|getitem|slice|narrow|^split|chunk|unbind|^t$|dropout|droppath|identity|repeat|movedim|swapaxes|clone|detach|^pad$|roll$|cast|select|unflatten/,
   ],
-  ["elementwise", /^(r|i)?(add|sub|mul|div|truediv|pow|neg|exp|log|sqrt|rsqrt|mean|sum|cat|concat|stack|max|min|where)_?$/],
+  [
+    "elementwise",
+    /^(r|i)?(add|sub|mul|div|truediv|pow|neg|exp|log|sqrt|rsqrt|mean|sum|cat|concat|stack|max|min|where)_?$/,
+  ],
 ];
 
 /** Ops whose torch name carries a misleading word. */

@@ -227,20 +227,22 @@ function childrenOf(result: GraphIndex, id: string): string[] {
 /** Cut every edge at the borders it crosses: one link in each container on the way, one per port and pair of ends. */
 function addLinks(result: GraphIndex): void {
   const links = new Map<string, Map<string, Link>>();
-  for (const { source, edge } of edgesByUse(result)) {
-    const series = result.series.has(edge.to) ? edge.to : result.series.has(source) ? source : null;
-    const port = series === null ? edge.tensor : seriesPort(series);
-    for (const [container, from, to] of crossings(result, source, edge.to)) {
-      // the op that makes a member of a series gives that tensor; only from its container on is it one of many
-      const fromPort = from === source && !result.series.has(source) ? edge.tensor : port;
-      addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort: port, flow: edge.flow ?? "data" });
-    }
-  }
+  for (const { source, edge } of edgesByUse(result)) addEdge(result, links, source, edge);
   for (const [container, found] of links) {
     const contents = contentsOf(result, container);
     contents.links = [...found.values()];
     contents.inputs = distinct(contents.links.filter((link) => link.from === null).map((link) => link.fromPort));
     contents.outputs = distinct(contents.links.filter((link) => link.to === null).map((link) => link.toPort));
+  }
+}
+
+function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, source: string, edge: Edge): void {
+  const series = [edge.to, source].find((id) => result.series.has(id));
+  const toPort = series === undefined ? edge.tensor : seriesPort(series);
+  for (const [container, from, to] of crossings(result, source, edge.to)) {
+    // the op that makes a member of a series gives that tensor; only from its container on is it one of many
+    const fromPort = from === source && series !== source ? edge.tensor : toPort;
+    addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort, flow: edge.flow ?? "data" });
   }
 }
 

@@ -1,6 +1,5 @@
-import { family } from "./families.js";
+import { family, shortName } from "./families.js";
 import { ancestors, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
-import { shortName } from "./families.js";
 import { surface } from "./surface.js";
 import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
 

@@ -167,7 +167,10 @@ const SIGNS: Readonly<Record<Glyph, string>> = { add: "+", sub: "−", mul: "×"
 
 /** Arguments worth a word, by op; everything else would be noise on the picture. */
 const TELLING: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^(softmax|log_softmax|mean|sum|cat|concat|stack|argmax|max|min|cumsum|chunk|split|unbind|flatten|norm)$/, ["dim", "axis"]],
+  [
+    /^(softmax|log_softmax|mean|sum|cat|concat|stack|argmax|max|min|cumsum|chunk|split|unbind|flatten|norm)$/,
+    ["dim", "axis"],
+  ],
   [/^(transpose|swapaxes|movedim)$/, ["dim0", "dim1", "0", "1"]],
   [/^(permute)$/, ["dims", "0"]],
   [/^pow$/, ["exponent", "0", "1"]],

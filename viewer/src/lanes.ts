@@ -45,12 +45,23 @@ interface Choice {
 
 /** Give every trip its lane: first the trunk, then short ones, so that longer ones run outside. */
 export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trips: Trip[]): void {
-  const lanes: Lanes = { plan, ranking, gaps: rows.map((row) => gapsOf(plan, ranking, row)), taken: [], trips, asides: [] };
+  const lanes: Lanes = {
+    plan,
+    ranking,
+    gaps: rows.map((row) => gapsOf(plan, ranking, row)),
+    taken: [],
+    trips,
+    asides: [],
+  };
   const sidesTaken = new Map<number, Set<number>>();
   const round = new Set(trips.filter((trip) => arrivesAside(plan, trips, trip)));
   const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
   order.sort(
-    (a, b) => Number(b.trunk) - Number(a.trunk) || a.to - a.from - (b.to - b.from) || Number(a.rail) - Number(b.rail) || a.wire - b.wire,
+    (a, b) =>
+      Number(b.trunk) - Number(a.trunk) ||
+      a.to - a.from - (b.to - b.from) ||
+      Number(a.rail) - Number(b.rail) ||
+      a.wire - b.wire,
   );
   for (const trip of order) {
     const target = plan.wires[trip.wire]?.to ?? BORDER;
@@ -113,7 +124,9 @@ function besideRound(lanes: Lanes, trip: Trip, target: number, sides: Set<number
   const choices: Choice[] = [];
   for (const side of [1, -1] as const) {
     if (sides.has(side)) continue;
-    const gap = (lanes.gaps[trip.to] ?? []).find(([low, high]) => (side === 1 ? low >= centre : high <= centre) && touches(lanes, target, low, high, side));
+    const gap = (lanes.gaps[trip.to] ?? []).find(
+      ([low, high]) => (side === 1 ? low >= centre : high <= centre) && touches(lanes, target, low, high, side),
+    );
     if (gap === undefined) continue;
     const choice = cheapest(lanes, trip, intersect(passed, [gap]), centre, side);
     if (choice !== undefined) choices.push(choice);
@@ -190,12 +203,15 @@ function unclashed(lanes: Lanes, wish: Wish, [low, high]: Interval, at: number):
 function clashes(lanes: Lanes, { trip, side, end }: Wish, at: number): boolean {
   const last = lastRow(trip, side);
   const beside = lanes.taken.some(
-    (lane) => lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < last && trip.from < lane.to,
+    (lane) =>
+      lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < last && trip.from < lane.to,
   );
   if (beside || overExit(lanes, trip, at)) return true;
   if (side === 0) return false;
   const { low, high } = stretch(at, end);
-  return lanes.asides.some((other) => other.row === trip.to && other.low < high + LANE_STEP && low < other.high + LANE_STEP);
+  return lanes.asides.some(
+    (other) => other.row === trip.to && other.low < high + LANE_STEP && low < other.high + LANE_STEP,
+  );
 }
 
 /** Turning down right below where another tensor leaves, the two would run over each other. */

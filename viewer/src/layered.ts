@@ -66,7 +66,9 @@ function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
   const count = inputs ? plan.inputs : plan.outputs;
   const wanted = Array.from({ length: count }, (_, port) => {
     const ends = plan.wires
-      .filter((wire) => (inputs ? wire.from === BORDER && wire.fromPort === port : wire.to === BORDER && wire.toPort === port))
+      .filter((wire) =>
+        inputs ? wire.from === BORDER && wire.fromPort === port : wire.to === BORDER && wire.toPort === port,
+      )
       .map((wire) => across[inputs ? wire.to : wire.from] ?? 0);
     return { port, at: ends.length === 0 ? 0 : ends.reduce((sum, place) => sum + place, 0) / ends.length };
   });

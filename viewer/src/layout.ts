@@ -3,7 +3,7 @@
  * share one geometry, and what a toggle did not touch is not visited again.
  */
 import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./box.js";
-import { rankByDot, type Ranking, type Viz } from "./dot.js";
+import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
@@ -129,7 +129,8 @@ function innerSize(placed: Placed | null): Inner | null {
 
 function rank(context: Context, planned: Plan): Ranking {
   const { viz } = context;
-  if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT) return rankPlainly(planned);
+  if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT)
+    return rankPlainly(planned);
   try {
     return rankByDot(planned, viz);
   } catch (error) {

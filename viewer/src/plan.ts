@@ -123,7 +123,8 @@ function numberNets(wires: Wire[]): number[] {
 function exitsOf(wires: Wire[], nets: number[], item: number): Exit[] {
   const labels = new Map<number, string>();
   wires.forEach((wire, i) => {
-    if (wire.from === item) labels.set(nets[i] ?? 0, wire.flow === "shape" ? (labels.get(nets[i] ?? 0) ?? "") : wire.label);
+    if (wire.from === item)
+      labels.set(nets[i] ?? 0, wire.flow === "shape" ? (labels.get(nets[i] ?? 0) ?? "") : wire.label);
   });
   const same = new Set(labels.values()).size === 1;
   return [...labels].map(([net, label], i) => ({ net, label: same && i < labels.size - 1 ? "" : label }));
@@ -145,7 +146,11 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
   const exitStep = labelled > 1 && vertical ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
   // with few exits the trunk's keeps the middle, and all others may be on one side
   const spread = Math.max(0, exits.length - 1) * exitStep * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
-  const across = Math.max(vertical ? box.width : box.height, roomFor(exits.length, exitStep), roomFor(arrivals, ARRIVAL_ROOM));
+  const across = Math.max(
+    vertical ? box.width : box.height,
+    roomFor(exits.length, exitStep),
+    roomFor(arrivals, ARRIVAL_ROOM),
+  );
   const reach = vertical ? spread / 2 + (widest > 0 ? LABEL_GAP + widest : 0) : 0;
   const above = vertical || widest === 0 ? 0 : spread / 2 + LABEL_HEIGHT + LABEL_GAP;
   return {
@@ -181,7 +186,9 @@ function markTrunk(plan: Plan): void {
   plan.slots.forEach((slot, i) => {
     const wires = (incoming[i] ?? []).map((wire) => ({ wire, value: headValue(plan, best, wire) }));
     const weight = Math.max(0, ...wires.map(({ value }) => value));
-    const tied = wires.filter(({ value }) => value === weight).sort((a, b) => sourceOf(plan, a.wire) - sourceOf(plan, b.wire));
+    const tied = wires
+      .filter(({ value }) => value === weight)
+      .sort((a, b) => sourceOf(plan, a.wire) - sourceOf(plan, b.wire));
     // of equal branches the middle one: query, key and value stand around the trunk
     via.push(tied[(tied.length - 1) >> 1]?.wire ?? -1);
     best.push(weight + slotWeight(slot));

@@ -6,15 +6,25 @@ class Decoder {
   decode(bytes: Uint8Array = new Uint8Array(0)): string {
     let text = "";
     for (let i = 0; i < bytes.length; ) {
-      const first = bytes[i] ?? 0;
-      const more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-      let code = more === 0 ? first : first & (0x3f >> more);
-      for (let k = 1; k <= more; k += 1) code = (code << 6) | ((bytes[i + k] ?? 0) & 0x3f);
-      text += String.fromCodePoint(code);
-      i += more + 1;
+      const length = sequenceLength(bytes[i] ?? 0);
+      text += String.fromCodePoint(codePoint(bytes, i, length));
+      i += length;
     }
     return text;
   }
+}
+
+function sequenceLength(first: number): number {
+  if (first < 0x80) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
+}
+
+function codePoint(bytes: Uint8Array, at: number, length: number): number {
+  const first = bytes[at] ?? 0;
+  let code = length === 1 ? first : first & (0x7f >> length);
+  for (let k = 1; k < length; k += 1) code = (code << 6) | ((bytes[at + k] ?? 0) & 0x3f);
+  return code;
 }
 
 class Address {

@@ -162,7 +162,8 @@ function redirect(index: GraphIndex, link: Link, stand: Map<string, string>): Li
     ...link,
     from: from ?? link.from,
     to: to ?? link.to,
-    fromPort: from === undefined || link.from === null ? link.fromPort : counterpart(index, link.fromPort, link.from, from),
+    fromPort:
+      from === undefined || link.from === null ? link.fromPort : counterpart(index, link.fromPort, link.from, from),
     toPort: to === undefined || link.to === null ? link.toPort : sameInput(index, link.toPort, link.to, to),
   };
 }

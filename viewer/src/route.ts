@@ -148,7 +148,10 @@ function placeLabels(plan: Plan, trips: Trip[], places: Point[]): Routed["labels
 }
 
 /** Exits with their places; a text shared by several stands at the rightmost. */
-function lastFirst(exits: Plan["slots"][number]["exits"], trips: Trip[]): { start: number; label: string; net: number }[] {
+function lastFirst(
+  exits: Plan["slots"][number]["exits"],
+  trips: Trip[],
+): { start: number; label: string; net: number }[] {
   const placed = exits
     .map((exit) => ({ ...exit, start: trips.find((trip) => trip.net === exit.net)?.start ?? 0 }))
     .sort((a, b) => a.start - b.start);
@@ -178,7 +181,12 @@ function extent(plan: Plan, places: Point[], lines: Point[][]): { low: number; h
 }
 
 /** The rectangle a label takes, as x, y of its corner in flow coordinates turned to the page. */
-export function labelBox(vertical: boolean, across: number, along: number, text: string): [x: number, y: number, w: number, h: number] {
+export function labelBox(
+  vertical: boolean,
+  across: number,
+  along: number,
+  text: string,
+): [x: number, y: number, w: number, h: number] {
   const width = labelWidth(text);
   return vertical
     ? [across + LABEL_GAP, along + 2, width, LABEL_HEIGHT]

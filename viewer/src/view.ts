@@ -242,7 +242,11 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
 }
 
 /** A repeat of several children: a panel that is always open. */
-function groupItem(context: Context, id: string, group: Surface["groups"] extends Map<string, infer G> ? G : never): Item {
+function groupItem(
+  context: Context,
+  id: string,
+  group: Surface["groups"] extends Map<string, infer G> ? G : never,
+): Item {
   const modules = group.contents.children.filter((child) => context.index.nodes.get(child)?.kind === "module");
   const inside: Surface = { contents: group.contents, runs: new Map(), groups: new Map() };
   return {
@@ -281,7 +285,8 @@ function itemWords(index: GraphIndex, chain: string[], members: string[]): { nam
   const last = nodes[nodes.length - 1];
   if (last === undefined) return { name: "", detail: "" };
   const own = words(index, last);
-  if (members.length > 1) return { name: spanName(index, members.slice(0, 1), members[members.length - 1]), detail: own.detail };
+  if (members.length > 1)
+    return { name: spanName(index, members.slice(0, 1), members[members.length - 1]), detail: own.detail };
   const names = nodes.map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
   return { name: names.join("."), detail: own.detail };
 }
@@ -316,7 +321,11 @@ function marksOf(index: GraphIndex, node: GraphNode): string[] {
   const marks: string[] = [];
   const at = error?.node;
   if (at && (at === node.id || (node.kind === "module" && ancestors(index, at).includes(node.id)))) marks.push("error");
-  if ("outputs" in node && Array.isArray(node.outputs) && unseen?.some((tensor) => index.producer.get(tensor) === node.id)) {
+  if (
+    "outputs" in node &&
+    Array.isArray(node.outputs) &&
+    unseen?.some((tensor) => index.producer.get(tensor) === node.id)
+  ) {
     marks.push("unseen");
   }
   if (node.kind === "module" && (node.call ?? 1) > 1) marks.push("again");

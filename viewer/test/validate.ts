@@ -92,7 +92,8 @@ function hits(segment: Segment, box: Box): boolean {
 function checkItems({ geometry }: Placed, faults: Faults): void {
   const { boxes, width, height } = geometry;
   boxes.forEach((box, i) => {
-    const inside = box.x >= -SLACK && box.y >= -SLACK && box.x + box.width <= width + SLACK && box.y + box.height <= height + SLACK;
+    const inside =
+      box.x >= -SLACK && box.y >= -SLACK && box.x + box.width <= width + SLACK && box.y + box.height <= height + SLACK;
     if (!inside) faults.items += 1;
     faults.items += boxes.slice(i + 1).filter((other) => overlap(box, other)).length;
   });
@@ -106,7 +107,10 @@ function checkWires({ frame, geometry }: Placed, segments: Segment[], faults: Fa
       if (!own && hits(segment, box)) faults.wiresThroughItems += 1;
     });
     const outside =
-      segment.x < -SLACK || segment.y < -SLACK || segment.x + segment.width > geometry.width + SLACK || segment.y + segment.height > geometry.height + SLACK;
+      segment.x < -SLACK ||
+      segment.y < -SLACK ||
+      segment.x + segment.width > geometry.width + SLACK ||
+      segment.y + segment.height > geometry.height + SLACK;
     if (outside) faults.wiresThroughItems += 1;
   }
 }
@@ -116,7 +120,9 @@ function checkLabels({ frame, geometry }: Placed, segments: Segment[], faults: F
     faults.labels += geometry.labels.slice(i + 1).filter((other) => overlap(label, other)).length;
     faults.labelsOnItems += geometry.boxes.filter((box) => overlap(label, box)).length;
     const net = netOf(frame.wires[label.wire]);
-    faults.labelsOnWires += segments.filter((segment) => hits(segment, label) && (segment.net !== net || segment.upright)).length;
+    faults.labelsOnWires += segments.filter(
+      (segment) => hits(segment, label) && (segment.net !== net || segment.upright),
+    ).length;
     if (label.x + label.width > geometry.width || label.x < 0) faults.labels += 1;
   });
 }
@@ -132,16 +138,18 @@ function checkTitle({ geometry }: Placed, segments: Segment[], faults: Faults): 
 function checkSharing(wires: Wire[], segments: Segment[], faults: Faults): void {
   segments.forEach((a, i) => {
     for (const b of segments.slice(i + 1)) {
-      if (a.net === b.net || (a.last && b.last && joins(wires[a.wire], wires[b.wire]))) continue;
-      if (a.upright === b.upright) faults.shared += isShared(a, b) ? 1 : 0;
-      else if (overlap(a, b, 0)) faults.crossings += 1;
+      if (a.net === b.net) continue;
+      if (a.upright !== b.upright) faults.crossings += Number(overlap(a, b, 0));
+      else if (!joins(wires, a, b)) faults.shared += Number(isShared(a, b));
     }
   });
 }
 
 /** Members of a series end in one port. */
-function joins(a: Wire | undefined, b: Wire | undefined): boolean {
-  return a !== undefined && b !== undefined && a.to === b.to && a.toPort >= 0 && a.toPort === b.toPort;
+function joins(wires: Wire[], a: Segment, b: Segment): boolean {
+  const [one, other] = [wires[a.wire], wires[b.wire]];
+  const port = one?.toPort ?? -1;
+  return a.last && b.last && port >= 0 && one?.to === other?.to && port === other?.toPort;
 }
 
 function isShared(a: Segment, b: Segment): boolean {
