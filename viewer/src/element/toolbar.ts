@@ -41,6 +41,7 @@ function button(name: keyof typeof ICONS, action: () => void): HTMLButtonElement
 
 function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "mg-icon");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("aria-hidden", "true");
   const line = document.createElementNS(SVG, "path");
