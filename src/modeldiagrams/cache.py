@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 import modeldiagrams
-from modeldiagrams.errors import GraphError, OptionError
+from modeldiagrams.errors import OptionError
+from modeldiagrams.graph import Graph
 from modeldiagrams.render import Picture, View, viewer_digest
-from modeldiagrams.serialize import deserialize, write_atomically
+from modeldiagrams.serialize import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from modeldiagrams.graph import Graph
     from modeldiagrams.options import Options
 
 __all__ = ["Cache", "CachedGraph", "graph_key", "picture_key"]
@@ -40,6 +40,8 @@ T = TypeVar("T")
 class _GraphEntry(msgspec.Struct, frozen=True):
     sources: dict[str, str | None]
     """Absolute file → digest of its content."""
+    digest: str
+    """Of the graph's JSON text."""
     graph: msgspec.Raw
 
 
@@ -66,17 +68,16 @@ class Cache:
         if entry is None or any(_file_digest(Path(file)) != digest for file, digest in entry.sources.items()):
             return None
         content = bytes(entry.graph)
-        try:
-            graph = deserialize(content)
-        except GraphError as error:
-            _discard(path, error)
+        if _digest(content) != entry.digest:
+            _discard(path, "its content is not what was written")
             return None
-        return CachedGraph(graph, content, tuple(entry.sources))
+        # it was checked when it was traced, and a digest is cheaper than checking it for every build
+        return CachedGraph(msgspec.json.decode(content, type=Graph), content, tuple(entry.sources))
 
     def add_graph(self, key: str, content: bytes, sources: Iterable[str]) -> None:
         """Keep a graph's JSON text."""
         digests = {file: _file_digest(Path(file)) for file in sources}
-        _write(self._folder / f"{key}.graph.json", _GraphEntry(digests, msgspec.Raw(content)))
+        _write(self._folder / f"{key}.graph.json", _GraphEntry(digests, _digest(content), msgspec.Raw(content)))
 
     def picture(self, key: str) -> Picture | None:
         """The picture drawn under this key."""
@@ -167,7 +168,7 @@ def _write(path: Path, entry: Any) -> None:
         _log.debug("cache entry %s was not written: %s", path.name, error)
 
 
-def _discard(path: Path, error: Exception) -> None:
+def _discard(path: Path, error: object) -> None:
     _log.debug("cache entry %s was discarded: %s", path.name, error)
     try:
         path.unlink(missing_ok=True)

@@ -5,32 +5,24 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from modeldiagrams.errors import OptionError, RenderError
 from modeldiagrams.options import Options, parse_options
 from modeldiagrams.serialize import serialize
+from modeldiagrams.v8 import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from py_mini_racer import JSPromise, MiniRacer
 
     from modeldiagrams.graph import Graph
 
 __all__ = ["Picture", "View", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
 
-TIMEOUT = 60.0
-"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
-
 _STATIC = Path(__file__).parent / "static"
-_PLACE = re.compile(r"^\S*:\d+: ")
-_LONGEST_MESSAGE = 300
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +84,7 @@ def render_json(graph: bytes, view: View) -> Picture:
     """Like `render`, from a graph's JSON text."""
     # inside a script the JSON text is a string, so it is encoded a second time
     arguments = ", ".join(json.dumps(text) for text in (graph.decode(), msgspec.json.encode(view).decode()))
-    answer = _run(f"modelDiagrams.render({arguments})")
+    answer = evaluate(f"modelDiagrams.render({arguments})", _built("static.js"))
     try:
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
@@ -123,42 +115,3 @@ def _built(name: str) -> Path:
 @functools.cache
 def _file_digest(path: Path, modified: int) -> str:  # noqa: ARG001  (part of the cache's key)
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def _run(script: str) -> str:
-    """Run a script in this process's V8, started at the first need."""
-    from py_mini_racer import JSEvalException, JSPromiseError, JSTimeoutException  # noqa: PLC0415  (hosts never draw themselves)
-
-    context = _context(os.getpid())
-    try:
-        answer = context.eval(script, timeout_sec=TIMEOUT)
-    except JSTimeoutException as error:
-        context.eval("0")  # returns once the interrupted script is really over: only then may the context go
-        _context.cache_clear()
-        raise RenderError(
-            f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"
-        ) from error
-    except (JSEvalException, JSPromiseError) as error:
-        # after a crash of the layout's WebAssembly the context is not to be trusted again
-        _context.cache_clear()
-        raise RenderError(f"the viewer could not draw this graph: {_readable(str(error))}") from error
-    return str(answer)
-
-
-@functools.cache
-def _context(process: int) -> MiniRacer:  # noqa: ARG001  (a forked child can't use its parent's context)
-    """A V8 context with the viewer loaded, one for each process."""
-    from py_mini_racer import MiniRacer  # noqa: PLC0415
-
-    context = MiniRacer()
-    context.eval(_built("static.js").read_text("utf-8"), timeout_sec=TIMEOUT)
-    # dot is WebAssembly, which is compiled in the background
-    ready = cast("JSPromise", context.eval("modelDiagrams.ready"))
-    ready.get(timeout=TIMEOUT)
-    return context
-
-
-def _readable(message: str) -> str:
-    """V8's messages quote the line they come from, and the viewer is one line of more than a megabyte."""
-    first = _PLACE.sub("", message.strip().partition("\n")[0])
-    return first if len(first) <= _LONGEST_MESSAGE else first[: _LONGEST_MESSAGE - 1] + "…"

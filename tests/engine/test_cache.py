@@ -51,7 +51,9 @@ def test_a_picture_comes_back(cache):
     assert cache.picture("key") == PICTURE
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"sources": {}, "graph": {"format": "other"}}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"sources": {}, "digest": "0", "graph": {"format": "other"}}', b"\xff\xfe"]
+)
 def test_a_corrupt_entry_is_discarded_with_a_debug_message(cache, tmp_path, caplog, content):
     caplog.set_level(logging.DEBUG)
     cache.add_graph("key", serialize(small_graph()), [])

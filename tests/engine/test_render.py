@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 from xml.dom.minidom import parseString
 
 import pytest
 
 from graphs import small_graph
 from modeldiagrams import render as render_module
+from modeldiagrams import v8
 from modeldiagrams.errors import OptionError, RenderError
 from modeldiagrams.options import Options
 from modeldiagrams.render import View, render, view_from, view_of, viewer_digest
 
+TESTS = Path(__file__).parents[1]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="3"><text>é → \u2028 &amp;</text></svg>'
 
 
@@ -27,9 +32,9 @@ def viewer(tmp_path, monkeypatch):
         (tmp_path / "model-graph.css").write_text(".mg-svg > text { fill: red }")
 
     monkeypatch.setattr(render_module, "_STATIC", tmp_path)
-    render_module._context.cache_clear()
+    v8._context.cache_clear()
     yield make
-    render_module._context.cache_clear()
+    v8._context.cache_clear()
 
 
 def answer(**fields):
@@ -82,7 +87,7 @@ def test_after_a_crash_a_new_context_draws(viewer):
     )
     with pytest.raises(RenderError):
         render(small_graph(), View())
-    before = render_module._context.cache_info().currsize
+    before = v8._context.cache_info().currsize
     with pytest.raises(RenderError):  # the mark the first call left behind is gone
         render(small_graph(), View())
     assert before == 0
@@ -90,7 +95,7 @@ def test_after_a_crash_a_new_context_draws(viewer):
 
 def test_a_picture_that_takes_too_long_is_given_up(viewer, monkeypatch):
     viewer("for (;;) {}")
-    monkeypatch.setattr(render_module, "TIMEOUT", 0.2)
+    monkeypatch.setattr(v8, "TIMEOUT", 0.2)
     with pytest.raises(RenderError, match=r"took longer than 0\.2 s and was given up; show less at first"):
         render(small_graph(), View())
 
@@ -112,6 +117,23 @@ def test_a_forked_child_has_a_context_of_its_own(viewer):
         finally:
             os._exit(1)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_process_that_drew_ends_and_so_do_its_forked_children():
+    script = (
+        "import os, sys, time\nfrom graphs import small_graph\nfrom modeldiagrams.render import View, render\n"
+        "render(small_graph(), View())\nchild = os.fork()\n"
+        "if child: print(os.waitpid(child, 0)[1])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=TESTS,
+        env={**os.environ, "PYTHONPATH": "."},
+        timeout=30,
+        check=True,
+        capture_output=True,
+    )
+    assert done.stdout == b"0\n"
 
 
 def test_the_digest_changes_with_the_viewer(viewer):

@@ -42,9 +42,9 @@ def locate(path: str) -> Any:
     return found
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """``; did you mean 'near'?``, or nothing if no known name is near."""
-    near = difflib.get_close_matches(name, sorted(known), n=1)
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -57,7 +57,9 @@ def _module(name: str) -> ModuleType:
             # it is there, but something that it imports is not
             raise failure(f"importing {name!r}", error) from error
         parent = error.name.rpartition(".")[0]
-        hint = did_you_mean(error.name, (f"{parent}.{near}".lstrip(".") for near in _submodules(parent)))
+        known = [f"{parent}.{near}".lstrip(".") for near in _submodules(parent)]
+        # what is missing is more often not installed than misspelt
+        hint = did_you_mean(error.name, known, 0.85)
         raise TargetError(
             f"no module named {error.name!r}{hint or '; install it, or add its folder to the import path'}"
         ) from error

@@ -1,0 +1,84 @@
+"""The viewer in an embedded V8, one for each process, started when something is drawn."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import os
+import re
+from typing import TYPE_CHECKING, cast
+
+from modeldiagrams.errors import RenderError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from py_mini_racer import JSPromise, MiniRacer
+
+__all__ = ["evaluate"]
+
+TIMEOUT = 60.0
+"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
+
+_PLACE = re.compile(r"^\S*:\d+: ")
+_LONGEST_MESSAGE = 300
+
+
+def evaluate(script: str, viewer: Path) -> str:
+    """Run a script.
+
+    Args:
+        script: A JavaScript expression.
+        viewer: The program that is there before; it says by the promise ``modelDiagrams.ready`` when it can be used.
+
+    Returns:
+        The script's value, as text.
+
+    Raises:
+        RenderError: if the script threw or took too long.
+    """
+    # hosts, which never draw themselves, get by without this import
+    from py_mini_racer import JSEvalException, JSPromiseError, JSTimeoutException  # noqa: PLC0415
+
+    context = _context(os.getpid(), viewer)
+    try:
+        return str(context.eval(script, timeout_sec=TIMEOUT))
+    except JSTimeoutException as error:
+        context.eval("0")  # returns once the interrupted script is really over: only then may the context go
+        _drop(context)
+        raise RenderError(
+            f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"
+        ) from error
+    except (JSEvalException, JSPromiseError) as error:
+        # after a crash of the layout's WebAssembly the context is not to be trusted again
+        _drop(context)
+        raise RenderError(f"the viewer could not draw this graph: {_readable(str(error))}") from error
+
+
+@functools.cache
+def _context(process: int, viewer: Path) -> MiniRacer:
+    """The process's context with the viewer in it; a forked child can't use its parent's."""
+    from py_mini_racer import MiniRacer  # noqa: PLC0415
+
+    context = MiniRacer()
+    # Closing a context waits for V8's threads. They are gone in a forked child, and when Python is being taken down:
+    # the garbage collector would hang there for ever. So contexts are closed by hand or not at all.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
+    atexit.register(lambda: context.close() if os.getpid() == process else None)
+    context.eval(viewer.read_text("utf-8"), timeout_sec=TIMEOUT)
+    # dot is WebAssembly, which is compiled in the background
+    cast("JSPromise", context.eval("modelDiagrams.ready")).get(timeout=TIMEOUT)
+    return context
+
+
+def _drop(context: MiniRacer) -> None:
+    """The next script gets a new context."""
+    _context.cache_clear()
+    context.close()
+
+
+def _readable(message: str) -> str:
+    """V8's messages quote the line they come from, and the viewer is one line of more than a megabyte."""
+    first = _PLACE.sub("", message.strip().partition("\n")[0])
+    return first if len(first) <= _LONGEST_MESSAGE else first[: _LONGEST_MESSAGE - 1] + "…"
