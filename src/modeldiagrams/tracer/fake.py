@@ -76,15 +76,16 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _run(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         try:
             return func(*args, **kwargs)
-        except Exception as error:
+        except Exception:
             guess = _GUESSES.get(schema_of(func).name)
             if guess is None:
                 raise
             result, told = guess(*args, **kwargs)
-            reason = f"{schema_of(func).name.removeprefix('aten::')} needs values that were not computed"
-            self._on_guess(told, reason)
             if result is None:
-                raise RuntimeError(reason) from error
+                raise
+            if told is not None:
+                name = schema_of(func).name.removeprefix("aten::")
+                self._on_guess(told, f"{name} needs values that were not computed")
             return result
 
     def _computed(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any] | None:
@@ -186,8 +187,8 @@ def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, 
 def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
     """Torch's fake kernel wants bfloat16; the shape does not depend on it."""
     if a.dim() == 2 and b.dim() == 3:  # noqa: PLR2004 - rows in groups times a matrix per group
-        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), "shape only"
-    return None, "nothing"
+        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), None
+    return None, None
 
 
 _GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
@@ -232,8 +233,10 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
     """A nested value with fakes for its tensors; small ones of whole numbers stay known to the shadows."""
 
     def fake(tensor: Tensor) -> Tensor:
-        if isinstance(tensor, FakeTensor | UninitializedTensor):
+        if isinstance(tensor, FakeTensor):
             return tensor
+        if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
+            return type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
         made = fake_mode.from_tensor(tensor)
         if not tensor.requires_grad:
             shadows.know(made, tensor.detach())

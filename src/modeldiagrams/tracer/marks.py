@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Keeper", "untouched"]
 
-_CONTAINERS = (dict, list)
+_CONTAINERS = (dict, OrderedDict, list, set)
 
 
 @dataclass
@@ -75,11 +76,13 @@ class Keeper:
         if type(tensor) is not kept.class_:  # a lazy parameter was given its shape
             tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
             tensor.__class__ = kept.class_
-        if kept.copy is not None and (kept.version is None or version_of(tensor) != kept.version):
-            tensor.data = tensor.data if tensor.shape == kept.copy.shape else kept.copy.clone()
-            tensor.copy_(kept.copy)
-            if kept.version is not None:
-                set_version(tensor, kept.version)
+        if kept.copy is not None:
+            if tensor.shape != kept.copy.shape:
+                tensor.data = kept.copy
+            elif not torch.equal(tensor, kept.copy):  # batch norm writes its statistics without counting it as a write
+                tensor.copy_(kept.copy)
+        if kept.version is not None and version_of(tensor) != kept.version:
+            set_version(tensor, kept.version)
         if tensor.is_leaf:
             if tensor.requires_grad != kept.requires_grad:
                 tensor.requires_grad_(kept.requires_grad)
@@ -101,7 +104,7 @@ def untouched(model: Any) -> Iterator[Keeper]:
 
 
 def _module_state(module: nn.Module) -> list[tuple[str, Any, Any]]:
-    """Every attribute with a shallow copy of it where it is a dict or list: hooks, parameters, caches."""
+    """Every attribute with a shallow copy of it where it is a plain container: hooks, parameters, caches."""
     return [(key, value, value.copy() if type(value) in _CONTAINERS else None) for key, value in vars(module).items()]
 
 
@@ -116,6 +119,9 @@ def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any,
             if not _same(value, copy):
                 value.clear()
                 value.update(copy)
+        elif isinstance(copy, set):
+            value.intersection_update(copy)
+            value.update(copy)
         elif copy is not None:
             value[:] = copy
 

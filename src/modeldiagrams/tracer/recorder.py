@@ -193,6 +193,10 @@ class Recorder(TorchFunctionMode):
             self.recording.error = error
             self.recording.failed_at = where
 
+    def forgive(self) -> None:
+        """The pass ended well: what was raised on the way, the model caught itself."""
+        self.recording.error = self.recording.failed_at = None
+
     def values(self, tensor: Tensor) -> Sequence[Value]:
         """The values a tensor holds; one of unknown origin becomes known as a constant or as a value come back."""
         return self.provenance.values(tensor) or (self._value_of_stranger(tensor),)

@@ -141,7 +141,7 @@ class _Pass:
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model does
                 recorder.failed(error, self._recording.root)
             else:
-                self._recording.error = None  # what the model caught itself is no failure
+                recorder.forgive()
             graph = build_graph(self._recording, self._weights, self._status(notes))
         return Trace(graph, user_files(self._finder.files))
 
@@ -210,6 +210,8 @@ def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any,
         result = calls.run_root(model, args, kwargs)
     name = "output" if isinstance(result, Tensor) else ""
     for place, tensor in find_tensors(result, name, into_objects=True):
+        if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns
+            continue
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
 
 

@@ -1,0 +1,227 @@
+"""What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from modeldiagrams.graph import ModuleNode, OpNode, ParameterNode
+from modeldiagrams.tracer import trace, trace_run
+from modeldiagrams.tracer.attributes import parse
+from modeldiagrams.tracer.ops import plain
+from modeldiagrams.tracer.source import relative_file
+from tracer.seen import Applies, Seen, linear, seen, x
+
+
+class Block(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.inner = nn.Linear(width, 8)
+        self.outer = nn.Linear(8, width)
+        self.scale = nn.Parameter(torch.ones(width), requires_grad=False)
+
+    def forward(self, given):
+        return given + self.scale * self.outer(functional.gelu(self.inner(given)))
+
+
+class Stack(nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(n)])
+        self.last = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+    def forward(self, given):
+        for block in self.blocks:
+            given = block(given)
+        return self.last(given)
+
+
+@pytest.fixture(scope="module")
+def stack():
+    return seen(Stack(), x())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("in_features=768, bias=True", {"in_features": 768, "bias": True}),
+        ("3, 64, kernel_size=(7, 7), mode='a,b'", {"0": 3, "1": 64, "kernel_size": [7, 7], "mode": "a,b"}),
+        ("(4,), eps=1e-05", {"0": [4], "eps": 1e-05}),
+        ("size=7x7\nact=GELU()", {"size": "7x7", "act": "GELU()"}),
+        ("unclosed=(1, 2", {"unclosed": "(1, 2"}),
+        ("", {}),
+    ],
+)
+def test_attributes(text, expected):
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (float("inf"), "inf"),
+        (torch.float16, "float16"),
+        (torch.device("cpu"), "cpu"),
+        (slice(None, 3), ":3:"),
+        (..., "..."),
+        ("a" * 300, "a" * 200 + "…"),
+        (list(range(50)), [*range(32), "…"]),
+        (2**70, str(2**70)),
+        ({1: (2, None)}, {"1": [2, None]}),
+        (object(), "<object>"),
+        (functional.relu, "relu"),
+        (torch.ones(2), "tensor"),
+    ],
+)
+def test_arguments_are_plain_data(value, expected):
+    assert plain(value) == expected
+
+
+def test_file_is_relative_to_its_import_root():
+    assert relative_file("/site/pkg/sub/mod.py", "pkg.sub.mod") == "pkg/sub/mod.py"
+    assert relative_file("/site/pkg/__init__.py", "pkg") == "pkg/__init__.py"
+    assert relative_file("/home/me/train.py", "__main__") == "train.py"
+
+
+def test_source_is_the_line_of_user_code(stack):
+    file, line = stack.nodes["blocks.0/gelu"].source.split(":")
+    assert file.endswith("test_graph_contents.py")
+    assert not file.startswith("/")
+    assert int(line) == Block.forward.__code__.co_firstlineno + 1
+    assert stack.nodes["blocks.0.inner/linear"].source == stack.nodes["blocks.0/gelu"].source
+
+
+def test_source_files_of_the_user():
+    sources = trace_run(Stack(), (x(),), None, "real").sources
+    assert __file__ in sources
+    assert not any("site-packages" in file or "/modeldiagrams/" in file for file in sources if "/tests/" not in file)
+
+
+def test_sequence_has_no_source_of_its_own():
+    found = seen(nn.Sequential(linear()), x())
+    assert found.nodes["0/linear"].source is None
+
+
+def test_parameter_counts(stack):
+    block = stack.nodes["blocks.0"].parameters
+    assert (block.own, block.total, block.trainable) == (4, 4 + 4 * 8 + 8 + 8 * 4 + 4, 4 * 8 + 8 + 8 * 4 + 4)
+    assert stack.graph.model.parameters.total == 3 * block.total + 4 * 4 + 4
+    assert not stack.graph.parameters["blocks.0.scale"].trainable
+
+
+def test_bare_parameter_is_a_node_before_its_user(stack):
+    order = list(stack.nodes)
+    assert stack.graph.hierarchy["parameter:blocks.1.scale"] == "blocks.1"
+    assert order.index("blocks.1") < order.index("parameter:blocks.1.scale") < order.index("blocks.1/mul")
+    assert len(stack.of(ParameterNode)) == 3
+
+
+def test_parameter_used_in_two_places_is_held_by_both():
+    class Shares(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = Applies(lambda _s, h, w: h * w), Applies(lambda _s, h, w: h + w)
+            self.weight = nn.Parameter(torch.ones(4))
+
+        def forward(self, h):
+            return self.second(self.first(h, self.weight), self.weight)
+
+    found = seen(Shares(), x())
+    assert found.graph.hierarchy["parameter:weight"] is None
+    assert list(found.nodes)[1] == "parameter:weight"
+    assert found.nodes["first"].inputs["args[1]"] == "parameter:weight:0"
+
+
+def test_module_inputs_and_outputs_by_name(stack):
+    assert stack.nodes["blocks.1"].inputs == {"given": "blocks.0/add:0"}
+    assert stack.nodes["blocks.1"].outputs == {"output": "blocks.1/add:0"}
+
+
+def test_signatures_tell_equal_blocks(stack):
+    marks = {call.id: call.signature for call in stack.of(ModuleNode)}
+    assert marks["blocks.0"] == marks["blocks.1"] == marks["blocks.2"]
+    assert marks["blocks.0.inner"] != marks["blocks.0.outer"]
+
+
+def test_signature_does_not_depend_on_names_or_neighbours():
+    one = trace(Stack(1), (x(),), mode="real")
+    three = trace(Stack(3), (x(),), mode="real")
+    assert Seen(one).nodes["blocks.0"].signature == Seen(three).nodes["blocks.2"].signature
+    assert one.model.signature != three.model.signature
+
+
+def flops(model, *args, op):
+    return Seen(trace(model, args, mode="real")).ops[op][0].flops
+
+
+def test_flops():
+    image = torch.randn(1, 3, 8, 8)
+    assert flops(linear(), x(), op="linear") == 2 * 3 * 4 * 4
+    assert flops(nn.Conv2d(3, 5, 3, padding=1), image, op="conv2d") == 2 * 5 * 8 * 8 * 3 * 9
+    assert flops(
+        lambda q: functional.scaled_dot_product_attention(q, q, q),
+        torch.randn(1, 2, 6, 4),
+        op="scaled_dot_product_attention",
+    ) == (2 * 2 * (2 * 6 * 6 * 4))
+    assert flops(torch.mv, torch.ones(3, 4), torch.ones(4), op="mv") == 2 * 3 * 4
+    assert flops(torch.relu, x(), op="relu") is None
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_flops_of_a_recurrent_net_do_not_depend_on_the_kernel(grad):
+    with torch.set_grad_enabled(grad):
+        assert flops(nn.LSTM(4, 8, 2), torch.randn(5, 3, 4), op="lstm") == 2 * 15 * (4 * 8 * 4 + 3 * 8 * 8 * 4)
+
+
+def test_flops_of_grouped_matrices():
+    offsets = torch.tensor([2, 6], dtype=torch.int32)
+    a, b = torch.randn(6, 8).bfloat16(), torch.randn(2, 8, 16).bfloat16()
+    assert flops(lambda a, b: torch._grouped_mm(a, b, offs=offsets), a, b, op="grouped_mm") == 2 * 6 * 8 * 16
+
+
+def test_costs_are_summed_over_modules(stack):
+    assert stack.nodes["blocks.0"].flops == 2 * 2 * 3 * 4 * 8
+    assert stack.graph.model.flops == 3 * 2 * 2 * 3 * 4 * 8 + 2 * 3 * 4 * 4
+    assert stack.nodes["blocks.0.inner"].activation_bytes == 3 * 8 * 4
+
+
+def test_views_take_no_memory():
+    found = seen(lambda h: torch.sin(h).view(-1).relu_(), x())
+    assert [op.activation_bytes for op in found.of(OpNode)] == [48, 0, 0]
+
+
+def test_flops_inside_a_scripted_module_are_counted():
+    with pytest.warns(DeprecationWarning, match="jit"):
+        model = Applies(lambda self, h: self.s(h), s=torch.jit.script(linear()))
+    assert flops(model, x(), op="Linear") == 2 * 3 * 4 * 4
+
+
+def test_argument_names(stack):
+    edges = {edge.to: edge.argument for edge in stack.graph.adjacency["blocks.0/gelu"]}
+    assert edges == {"blocks.0.outer/linear": "input"}
+    assert stack.nodes["last.0/linear"].weights == {"weight": "last.0.weight", "bias": "last.0.bias"}
+
+
+def test_sizes_given_one_by_one_are_one_argument():
+    found = seen(lambda h: h.view(2, 6).permute(1, 0).expand(6, -1).sum(0, keepdim=True).repeat(2, 1), x())
+    arguments = {op.name.rpartition(".")[2]: op.arguments for op in found.of(OpNode)}
+    assert arguments["view"] == {"size": [2, 6]}
+    assert arguments["permute"] == {"dims": [1, 0]}
+    assert arguments["expand"] == {"size": [6, -1]}
+    assert arguments["sum"] == {"dim": 0, "keepdim": True}
+
+
+def test_list_arguments_have_places():
+    found = seen(lambda h: torch.cat([h, torch.sin(h)], 1), x())
+    assert [edge.argument for edge in found.edges("sin", "cat")] == ["tensors[1]"]
+    assert found.ops["cat"][0].arguments == {"dim": 1}
+
+
+def test_failing_module_is_named_when_no_op_failed():
+    def fails(*_):
+        raise ValueError("not today")
+
+    model = nn.Sequential(linear(), Applies(fails))
+    error = trace(model, (x(),), mode="real").status.error
+    assert (error.node, error.message) == ("1", "not today")
+    assert error.frames[-1].function.endswith("fails")

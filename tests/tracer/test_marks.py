@@ -1,0 +1,141 @@
+"""A trace leaves no mark, also one that raised."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.tracer import trace
+from tracer.seen import Applies, linear, x
+
+
+class Marks(nn.Module):
+    """Changes everything a forward can change, then perhaps raises."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = linear()
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+        self.seen = []
+        self.raises = False
+
+    def forward(self, given):
+        self.calls += 1
+        self.seen.append(given)
+        self.count = len(self.seen)
+        self.linear.register_forward_hook(lambda *_: None)
+        with torch.no_grad():
+            self.linear.weight.mul_(2)
+            self.linear.bias[0] = 7
+        h = self.norm(self.linear(given)) + torch.rand(4) + random.random() + np.random.rand()  # noqa: NPY002, S311
+        h.sum().backward()
+        self.linear.weight.requires_grad_(False)
+        self.eval()
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        torch.set_autocast_enabled("cpu", True)
+        if self.raises:
+            raise ValueError("enough")
+        return h
+
+
+def snapshot(model):
+    return {
+        "state": {name: value.clone() for name, value in model.state_dict().items()},
+        "grads": [parameter.grad for parameter in model.parameters()],
+        "trainable": [parameter.requires_grad for parameter in model.parameters()],
+        "versions": [tensor._version for tensor in (*model.parameters(), *model.buffers())],
+        "training": [module.training for module in model.modules()],
+        "hooks": [len(module._forward_hooks) for module in model.modules()],
+        "attributes": [sorted(vars(module)) for module in model.modules()],
+        "seen": list(model.seen),
+        "random": (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()),  # noqa: NPY002
+        "settings": (torch.is_grad_enabled(), torch.get_default_dtype(), torch.is_autocast_enabled("cpu")),
+    }
+
+
+def same(a, b):
+    if isinstance(a, torch.Tensor):
+        return torch.equal(a, b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return a == b
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize("raises", [False, True])
+def test_model_and_settings_are_as_before(mode, raises):
+    model = Marks()
+    model.raises = raises
+    before = snapshot(model)
+    graph = trace(model, (x(),), mode=mode)
+    after = snapshot(model)
+    assert [key for key in before if not same(before[key], after[key])] == []
+    assert (graph.status.error is not None) == raises
+
+
+def interceptable():
+    function = torch.autograd.Function
+    base = torch.autograd.function._SingleLevelFunction
+    return [
+        nn.Module.__dict__["__call__"],
+        nn.Linear.__dict__["forward"],
+        function.__dict__["apply"],
+        base.__dict__.get("apply"),
+        torch._C.ScriptFunction.__call__,
+        torch.overrides._get_current_function_mode_stack(),
+        torch.utils._python_dispatch._get_current_dispatch_mode_stack(),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["real", "fake", "auto"])
+@pytest.mark.parametrize("model", [linear(), Applies(lambda *_: 1 / 0, a=linear())])
+def test_torch_is_as_before(mode, model):
+    before = interceptable()
+    trace(model, (x(),), mode=mode)
+    assert interceptable() == before
+
+
+def test_lazy_modules_stay_lazy():
+    model = nn.Sequential(nn.LazyLinear(3))
+    graph = trace(model, (x(),))
+    assert graph.status.mode == "real"
+    assert type(model[0]) is nn.LazyLinear
+    assert model[0].has_uninitialized_params()
+    assert graph.parameters["0.weight"].shape == (3, 4)
+    assert model(x()).shape == (3, 3)
+
+
+def test_values_equal_the_plain_forward():
+    model = nn.Sequential(linear(), nn.BatchNorm1d(4), nn.Dropout(), nn.ReLU())
+    given = x()
+    torch.manual_seed(3)
+    expected = model(given)
+    model[1].reset_running_stats()
+    kept = []
+    handle = model.register_forward_hook(lambda _module, _given, output: kept.append(output.detach().clone()))
+    torch.manual_seed(3)
+    trace(model, (given,), mode="real")
+    handle.remove()
+    assert torch.equal(kept[0], expected)
+
+
+def test_keyboard_interrupt_is_not_swallowed():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    before = interceptable()
+    with pytest.raises(KeyboardInterrupt):
+        trace(Applies(interrupted, a=linear()), (x(),))
+    assert interceptable() == before
+
+
+def test_exit_in_the_forward_is_the_models_failure():
+    def leaves(*_):
+        raise SystemExit(3)
+
+    graph = trace(Applies(leaves, a=linear()), (x(),), mode="real")
+    assert graph.status.error.type == "SystemExit"

@@ -1,0 +1,155 @@
+"""Real, fake, meta and auto: what each computes, guesses and says."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams import serialize
+from modeldiagrams.graph import OpNode
+from modeldiagrams.tracer import trace
+from tracer.seen import Applies, Seen, linear, names, seen, x
+
+
+def test_auto_computes_nothing():
+    huge = nn.Sequential(nn.Linear(4, 1 << 20, device="meta"), nn.Linear(1 << 20, 4, device="meta"))
+    assert trace(huge, (torch.empty(3, 4, device="meta"),)).status.mode == "meta"
+    assert trace(linear(), (x(),)).status.mode == "fake"
+
+
+def test_fake_and_real_show_the_same():
+    model = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    given = torch.randn(2, 5, 8)
+    fake, real = (trace(model, (given,), mode=mode) for mode in ("fake", "real"))
+    assert fake.nodes == real.nodes
+    assert fake.adjacency == real.adjacency
+    assert fake.tensors == real.tensors
+
+
+def test_python_on_small_integer_tensors_is_exact_in_fake_mode():
+    def forward(self, h, lengths):
+        if bool((lengths > 0).all()):
+            h = torch.sin(h)
+        for _ in range(int(lengths.max())):
+            h = self.a(h)
+        return h[: lengths.tolist()[0]]
+
+    graph = trace(Applies(forward, a=linear()), (x(), torch.tensor([2, 3])), mode="fake")
+    found = Seen(graph)
+    assert graph.status.error is None
+    assert graph.status.guesses == ()
+    assert len(found.ops["linear"]) == 3
+    assert graph.tensors["/getitem:0"].shape == (2, 4)
+
+
+def test_write_to_a_small_tensor_is_known_to_its_views():
+    def forward(_self, h):
+        counts = torch.zeros(3, dtype=torch.int64)
+        first = counts[0]
+        counts.add_(2)
+        return h * 2 if int(counts[0]) == 2 and int(first) != 0 else h * 3
+
+    graph = trace(Applies(forward), (x(),), mode="fake")
+    assert Seen(graph).ops["mul"][0].arguments == {"other": 2}
+
+
+def test_guess_is_recorded():
+    def forward(self, h):
+        h = self.a(h)
+        return h if h.sum() > 0 else self.a(h)
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    (guess,) = graph.status.guesses
+    assert guess.node == "/bool"
+    assert guess.value is False
+    assert "were not computed" in guess.reason
+    assert len(Seen(graph).ops["linear"]) == 2
+
+
+def test_mask_as_index_picks_every_element():
+    graph = trace(Applies(lambda self, h: self.a(h)[h > 0], a=linear()), (x(),), mode="fake")
+    assert graph.tensors["/getitem:0"].shape == (12,)
+    assert [guess.value for guess in graph.status.guesses] == ["every element"]
+
+
+def test_fall_back_to_real_says_why():
+    graph = trace(Applies(lambda self, h: torch.from_numpy(self.a(h).detach().numpy()), a=linear()), (x(),))
+    assert graph.status.mode == "real"
+    assert graph.status.state == "complete"
+    assert ".numpy() is not supported" in graph.status.notes[0]
+
+
+def test_meta_model_takes_inputs_of_any_device():
+    model = Applies(lambda self, h, n: self.a(h) if bool(n.all()) else h, a=linear()).to("meta")
+    graph = trace(model, (x(), torch.ones(2, dtype=torch.bool)))
+    assert graph.status.mode == "meta"
+    assert graph.status.error is None
+    assert graph.status.guesses == ()
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_inputs_are_not_touched_in_fake_mode(mode):
+    given = x()
+    before = given.clone()
+    trace(Applies(lambda self, h: self.a(h.mul_(2)), a=linear()), (given,), mode=mode)
+    assert torch.equal(given, before) == (mode == "fake")
+
+
+def test_plain_function_is_a_model():
+    graph = trace(lambda a, b: torch.sin(a) + b, (x(),), {"b": x()})
+    assert list(graph.model.inputs) == ["a", "b"]
+    assert graph.model.name.endswith("<lambda>")
+    graph.check()
+
+
+def test_caught_error_is_no_failure():
+    def forward(self, h):
+        try:
+            h = torch.cat([h, torch.ones(2, 2, 2)])
+        except RuntimeError:
+            h = torch.sin(h)
+        return self.a(h)
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert names(found.of(OpNode)) == ["torch.ones", "torch.sin", "torch.nn.functional.linear"]
+
+
+def test_chain_of_20000_ops():
+    def forward(_self, h):
+        for _ in range(20_000):
+            h = h + 1
+        return h
+
+    graph = trace(Applies(forward), (x(),), mode="real")
+    assert graph.status.error is None
+    assert len(serialize.deserialize(serialize.serialize(graph)).nodes) == 20_002
+
+
+def test_same_bytes_in_every_process(tmp_path):
+    (tmp_path / "script.py").write_text(
+        textwrap.dedent("""
+        import sys, torch
+        from modeldiagrams import serialize
+        from modeldiagrams.tracer import trace
+        torch.manual_seed(int(sys.argv[1]))
+        model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+        graph = trace(model, (torch.randn(1, 3, 8), torch.randn(1, 2, 8)))
+        sys.stdout.buffer.write(serialize.serialize(graph))
+        """)
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "script.py", seed],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert str(tmp_path).encode() not in outputs[0]
