@@ -7,7 +7,7 @@ import torch
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options import parse_options
-from modeldiagrams.target import InputsError, resolve
+from modeldiagrams.target import InputsError, loaded_sources, resolve
 from modeldiagrams.target.inputs import _from_callable, _from_entries
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -179,6 +179,12 @@ def test_wrong_inputs_say_what_came_and_how_to_mend_it(options, message):
     with pytest.raises(InputsError) as caught:
         target("mypkg.Model", **options)
     assert message in str(caught.value)
+
+
+def test_loaded_sources_are_the_users_files_of_the_packages_named(project):
+    target("mypkg.Model", inputs="[1, 4]")
+    files = loaded_sources(parse_options({"model": "mypkg.Model", "inputs_from": "torch.ones"}))
+    assert files == (str(project / "mypkg" / "__init__.py"), str(project / "mypkg" / "models.py"))
 
 
 def test_frames_are_the_users_and_relative_to_the_project():

@@ -82,7 +82,12 @@ def loaded_sources(options: Options) -> tuple[str, ...]:
     packages = {path.partition(":")[0].split(".")[0] for path in (options.model, options.inputs_from) if path}
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] in packages]
     files = {file for module in modules if (file := getattr(module, "__file__", None))}
-    return tuple(sorted(file for file in files if not _is_library(file) and not _is_ours(file)))
+    return tuple(sorted(file for file in files if _is_user_file(file)))
+
+
+def _is_user_file(file: str) -> bool:
+    # some modules, torch's among them, claim files that there are not
+    return Path(file).is_absolute() and not _is_library(file) and not _is_ours(file)
 
 
 def _is_ours(file: str) -> bool:
