@@ -236,7 +236,8 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
         if isinstance(tensor, FakeTensor):
             return tensor
         if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
-            return type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
+            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
+            return lazy
         made = fake_mode.from_tensor(tensor)
         if not tensor.requires_grad:
             shadows.know(made, tensor.detach())
