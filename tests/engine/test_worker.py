@@ -126,6 +126,16 @@ def test_closing_kills_the_whole_group():
     worker.close()
 
 
+def test_a_death_between_requests_is_nobodys_fault():
+    with Worker() as worker:
+        for _ in range(2):
+            with pytest.raises(RenderError):
+                worker.render(b"{}", View())
+            process = worker._process._child
+            process.kill()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+
 def test_a_forked_child_starts_its_own_and_leaves_the_parents_alone(worker):
     trace(worker, "mypkg.Model")
     before = worker._process

@@ -124,7 +124,7 @@ class Worker:
         self.close()
 
     def _ask(self, request: Request, kind: type[T], doing: str) -> T:
-        if self._process is None or self._process.owner != os.getpid():
+        if self._process is None or not self._process.is_usable():
             self.close()
             self._process = _Process()
         process = self._process
@@ -145,7 +145,7 @@ class _Process:
     """One spawned process and the dialogue with it."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
+        self._owner = os.getpid()
         self.output = ""
         self._late = False
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed in `end`)
@@ -158,6 +158,10 @@ class _Process:
             env={**os.environ, "PYTHONHASHSEED": "0"},  # models iterate over sets, too
             start_new_session=True,
         )
+
+    def is_usable(self) -> bool:
+        """Whether it was started by this very process and hasn't died since."""
+        return self._owner == os.getpid() and self._child.poll() is None
 
     def ask(self, request: Request, kind: type[T], timeout: float) -> T:
         """Send a request and wait for the answer."""
@@ -178,9 +182,10 @@ class _Process:
 
     def end(self) -> None:
         """End the process and its group; in a forked child of the owner only let go of it."""
-        if self.owner == os.getpid():
+        if self._owner == os.getpid():
             self._kill()
-        self._child.returncode = self._child.returncode or 0
+        elif self._child.returncode is None:
+            self._child.returncode = 0  # it is not ours to wait for
         for file in (*self._pipes(), self._log):
             with contextlib.suppress(OSError):
                 file.close()
