@@ -113,14 +113,16 @@ class ModelGraph extends HTMLElement {
     if (next === undefined) return;
     event.preventDefault();
     if (next === "toggle") void this.toggle(idOf(node));
-    else this.#focus(next);
+    else {
+      this.#focus(next);
+      this.#camera.reveal(next);
+    }
   }
 
   #focus(node: SVGElement): void {
     this.#tree?.hold(node);
-    // the camera brings it into sight; left to itself the browser would scroll the stage
+    // the camera brings it into sight where that is wanted; left to itself the browser would scroll
     node.focus({ preventScroll: true });
-    this.#camera.reveal(node);
   }
 
   /** Data and layout engine, at the first need; what failed to load may be tried again. */

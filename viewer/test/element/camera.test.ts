@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isOurs, shiftInto, wheelDelta } from "../../src/element/camera.js";
 
-const event = (type: string, parts: object = {}) => ({ type, ctrlKey: false, metaKey: false, ...parts }) as unknown as Event;
+const event = (type: string, parts: object = {}) =>
+  ({ type, ctrlKey: false, metaKey: false, ...parts }) as unknown as Event;
 
 describe("isOurs", () => {
   it("leaves the plain wheel to the page and takes it with Control, Command or the whole screen", () => {
