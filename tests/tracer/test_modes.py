@@ -91,6 +91,13 @@ def test_meta_model_takes_inputs_of_any_device():
     assert graph.status.guesses == ()
 
 
+def test_meta_model_with_buffers():
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)).to("meta")
+    graph = trace(model, (torch.empty(3, 4, device="meta"),))
+    assert graph.status.state == "complete"
+    assert graph.model.flops == 2 * 3 * 4 * 4
+
+
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_inputs_are_not_touched_in_fake_mode(mode):
     given = x()

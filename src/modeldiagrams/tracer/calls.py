@@ -234,6 +234,8 @@ def _replace(undo: contextlib.ExitStack, owner: type, name: str, replacement: An
 def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        if calls.recorder.here.is_recording:
+            return calls.run(self, functools.partial(original, self), args, kwargs, direct=False)
         with calls.recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
             if is_recording:
                 return calls.run(self, functools.partial(original, self), args, kwargs, direct=False)

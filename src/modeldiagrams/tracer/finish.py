@@ -40,7 +40,7 @@ def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir
     """
     recording.steps = in_order(recording.steps)
     plan = _plan(recording)
-    marks = signatures(recording, plan.inner)
+    marks = signatures(recording)
     specs = weights.specs()
     builder = _Builder(recording, plan, weights, marks)
     return ir.Graph(

@@ -115,6 +115,8 @@ def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any,
     attributes.clear()
     for key, value, copy in state:
         attributes[key] = value
+        if copy is None or not (copy or value):
+            continue  # most are hooks, and empty
         if isinstance(copy, dict):
             if not _same(value, copy):
                 value.clear()
@@ -122,7 +124,7 @@ def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any,
         elif isinstance(copy, set):
             value.intersection_update(copy)
             value.update(copy)
-        elif copy is not None:
+        else:
             value[:] = copy
 
 
@@ -176,6 +178,8 @@ def _autocast(kind: str) -> tuple[bool, torch.dtype]:
 
 
 def _copy(tensor: Tensor) -> Tensor | None:
+    if tensor.is_meta:
+        return None
     try:
         return tensor.detach().clone()
     except (RuntimeError, ValueError, NotImplementedError):  # lazy: nothing to copy yet

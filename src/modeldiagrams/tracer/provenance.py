@@ -7,16 +7,18 @@ later reader of any overlapping tensor.
 
 from __future__ import annotations
 
+import functools
 import math
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modeldiagrams.tracer.internals import Memory, memory_key, without_wrappers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import torch
     from torch import Tensor
 
     from modeldiagrams.tracer.recording import Op, Value
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["Provenance", "spec_of"]
 
 _MAX_VIEWS = 64
+_INTEGERS = frozenset({int})
+
+
+_Geometry: TypeAlias = tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]
+"""Offset, sizes and strides in elements, and dtype."""
 
 
 @dataclass(slots=True)
@@ -33,7 +40,7 @@ class _Region:
     first: int
     last: int
     dense: bool
-    exact: tuple[Any, ...]
+    exact: _Geometry
 
     def overlaps(self, other: _Region) -> bool:
         return self.first <= other.last and other.first <= self.last
@@ -47,8 +54,8 @@ class _Memory:
     """What happened to one storage."""
 
     alive: Memory
-    views: list[tuple[Value, _Region | None]] = field(default_factory=list)
-    writes: list[tuple[Value, _Region | None, int]] = field(default_factory=list)
+    views: list[tuple[Value, _Geometry | None]] = field(default_factory=list)
+    writes: list[tuple[Value, _Geometry | None, int]] = field(default_factory=list)
     """Value written, where, and the id of the tensor it was written through."""
 
 
@@ -93,10 +100,10 @@ class Provenance:
         """
         memory = self._memory(tensor)
         if memory is not None:
-            region = _region(tensor)
+            geometry = _geometry(tensor)
             if written:
-                memory.writes.append((value, region, id(tensor)))
-            memory.views.append((value, region))
+                memory.writes.append((value, geometry, id(tensor)))
+            memory.views.append((value, geometry))
             if len(memory.views) > _MAX_VIEWS:
                 del memory.views[: _MAX_VIEWS // 2]
         writes_seen = len(memory.writes) if memory else 0
@@ -140,9 +147,9 @@ class Provenance:
         memory = self._memories.get(key) if key is not None else None
         if memory is None or not memory.views:
             return ()
-        region = _region(tensor)
+        geometry = _geometry(tensor)
         for value, other in reversed(memory.views):
-            if region is not None and other is not None and other.exact == region.exact:
+            if geometry is not None and other == geometry:
                 return (value,)
         return (memory.views[-1][0],)
 
@@ -150,8 +157,9 @@ class Provenance:
 def _with_writes(tensor: Tensor, known: _Known, memory: _Memory) -> list[Value]:
     """What a tensor holds after writes through other tensors that look into the same memory."""
     values = [known.value]
-    region = _region(tensor)
-    for value, other, through in memory.writes[known.writes_seen :]:
+    region = _region(_geometry(tensor))
+    for value, geometry, through in memory.writes[known.writes_seen :]:
+        other = _region(geometry)
         if through == id(tensor):
             values = [value]
         elif region is None or other is None:
@@ -165,23 +173,40 @@ def _with_writes(tensor: Tensor, known: _Known, memory: _Memory) -> list[Value]:
 
 def spec_of(tensor: Tensor) -> tuple[tuple[int | str, ...] | None, str]:
     """Shape (None for lazy ones, a name for a symbolic size) and dtype without prefix."""
-    dtype = str(tensor.dtype).removeprefix("torch.")
+    dtype = dtype_name(tensor.dtype)
     try:
-        return tuple(size if type(size) is int else str(size) for size in tensor.shape), dtype
+        shape: tuple[Any, ...] = tuple(tensor.shape)
     except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
         return None, dtype
+    if not _INTEGERS.issuperset(map(type, shape)):
+        shape = tuple(size if type(size) is int else str(size) for size in shape)
+    return shape, dtype
 
 
-def _region(tensor: Tensor) -> _Region | None:
+@functools.cache
+def dtype_name(dtype: torch.dtype) -> str:
+    """``float32`` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _geometry(tensor: Tensor) -> _Geometry | None:
+    """Which part of its memory a tensor shows, as torch says it."""
     try:
-        shape, strides, first = tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+        return tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype
     except (RuntimeError, NotImplementedError):
         return None
-    if type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):  # symbolic sizes
+
+
+def _region(geometry: _Geometry | None) -> _Region | None:
+    """The same, fit for comparing; None where that can't be said (symbolic sizes)."""
+    if geometry is None:
+        return None
+    first, shape, strides, _ = geometry
+    if type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):
         return None
     count = math.prod(shape)
     last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1
-    return _Region(first, int(last), last - first + 1 == count, (first, shape, strides, tensor.dtype))
+    return _Region(first, int(last), last - first + 1 == count, geometry)
 
 
 def _address(tensor: Tensor) -> int:

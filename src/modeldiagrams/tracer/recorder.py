@@ -206,8 +206,7 @@ class Recorder(TorchFunctionMode):
         call = self.here.stack[-1]
         op = Op(_op_id(call, short), name, call, source=self._finder.here(), opaque=opaque)
         op.strand = self.here.strand
-        for holder in self.here.stack:
-            holder.is_empty = False
+        call.is_empty = False
         self.recording.steps.append(op)
         self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
         self._pending_guesses.clear()

@@ -1,8 +1,8 @@
 """Structural hash of every module call: equal for identical blocks, whatever their names and weights.
 
-A hash covers, for every op inside: its name, arguments and depth, the classes of the modules between, and for every
-value going in whether it was made inside (and where), enters from outside (and as which one), or is a weight, with
-its shape and dtype.
+A hash covers, for every op inside: its name, arguments and outputs, and for every value going in whether it was made
+inside (and where), enters from outside (and as which one), or is a weight, with its shape and dtype. A module call
+inside counts with its own signature and the values that enter it.
 """
 
 from __future__ import annotations
@@ -13,67 +13,59 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.tracer.recording import Call, Op, Recording, Source
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.recording import Feed, Value
+    from modeldiagrams.tracer.recording import Value
 
 __all__ = ["signatures"]
 
 
-def signatures(recording: Recording, inner: dict[int, dict[str, str]]) -> dict[int, str]:
-    """Signatures by ``id(call)``.
-
-    Args:
-        recording: What happened.
-        inner: id(op) → the weights that belong to it, by argument.
-
-    Returns:
-        32 hex digits for the root and for every module call.
-    """
-    hashers: dict[int, _Hasher] = {id(recording.root): _Hasher(recording.root)}
-    for step in recording.steps:
-        if isinstance(step, Call):
-            hashers[id(step)] = _Hasher(step)
-            _tell(step.holder, hashers, f"call {_class_name(step)}", step)
-        else:
-            _tell(step.call, hashers, f"op {step.name} {sorted(step.arguments.items())!r}", step, inner.get(id(step)))
-    return {key: hasher.digest() for key, hasher in hashers.items()}
+def signatures(recording: Recording) -> dict[int, str]:
+    """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
+    calls = [recording.root, *(step for step in recording.steps if isinstance(step, Call))]
+    work = _Work(recording)
+    for call in reversed(calls):  # those inside come first
+        work.sign(call)
+    return work.signatures
 
 
-def _tell(
-    call: Call | None, hashers: dict[int, _Hasher], text: str, step: Op | Call, weights: dict[str, str] | None = None
-) -> None:
-    """Let every call around a step take it in."""
-    depth = 0
-    while call is not None:
-        hashers[id(call)].take(f"{depth} {text}", step, weights or {})
-        call, depth = call.holder, depth + 1
+class _Work:
+    def __init__(self, recording: Recording) -> None:
+        self.signatures: dict[int, str] = {}
+        self._inside: dict[int, list[Op | Call]] = {}
+        self._ordinals: dict[int, int] = {}
+        self._entered: dict[int, list[Value]] = {}
+        """id(call) → values that enter it from outside, in the order of their first use."""
+        for step in recording.steps:
+            holder = step.holder if isinstance(step, Call) else step.call
+            siblings = self._inside.setdefault(id(holder), [])
+            self._ordinals[id(step)] = len(siblings)
+            siblings.append(step)
 
+    def sign(self, call: Call) -> None:
+        """Compute one call's signature from its direct steps; those of the calls inside are known already."""
+        entered: dict[Value, int] = {}
+        parts: list[Any] = [type(call.module).__qualname__]
+        for step in self._inside.get(id(call), ()):
+            if isinstance(step, Op):
+                outputs = [(value.shape, value.dtype) for value in step.outputs]
+                parts.append((step.name, sorted(step.arguments.items()), outputs))
+                parts += [(f.argument, f.flow, self._place(f.value, call, entered)) for f in step.feeds]
+            else:
+                parts.append(self.signatures[id(step)])
+                parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
+        self._entered[id(call)] = list(entered)
+        self.signatures[id(call)] = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
-class _Hasher:
-    def __init__(self, call: Call) -> None:
-        self._hash = hashlib.blake2b(_class_name(call).encode(), digest_size=16)
-        self._made: dict[int, int] = {}
-        self._entered: dict[Value, int] = {}
-
-    def take(self, text: str, step: Op | Call, weights: dict[str, str]) -> None:
-        if isinstance(step, Op):
-            self._made[id(step)] = len(self._made)
-            feeds = [self._feed(feed, feed.argument in weights) for feed in step.feeds]
-            text = f"{text} {feeds} {[(value.shape, value.dtype) for value in step.outputs]}"
-        self._hash.update(text.encode() + b"\n")
-
-    def digest(self) -> str:
-        return self._hash.hexdigest()
-
-    def _feed(self, feed: Feed, is_weight: bool) -> tuple[Any, ...]:  # noqa: FBT001 - internal, called once
-        value = feed.value
-        if id(value.origin) in self._made:
-            place: tuple[Any, ...] = ("inside", self._made[id(value.origin)], value.index)
-        elif is_weight or (isinstance(value.origin, Source) and value.origin.kind in ("parameter", "buffer")):
-            place = ("weight",)
-        else:
-            place = ("outside", self._entered.setdefault(value, len(self._entered)))
-        return (feed.argument, feed.flow, *place, value.shape, value.dtype)
-
-
-def _class_name(call: Call) -> str:
-    return type(call.module).__qualname__
+    def _place(self, value: Value, call: Call, entered: dict[Value, int]) -> Any:
+        origin = value.origin
+        if isinstance(origin, Source):
+            if origin.kind in ("parameter", "buffer"):
+                return ("weight", value.shape, value.dtype)
+            return (entered.setdefault(value, len(entered)), value.shape, value.dtype)
+        path = [value.index, self._ordinals[id(origin)]]
+        holder: Call | None = origin.call
+        while holder is not call:
+            if holder is None or holder.holder is None:
+                return (entered.setdefault(value, len(entered)), value.shape, value.dtype)
+            path.append(self._ordinals[id(holder)])
+            holder = holder.holder
+        return path
