@@ -16,7 +16,7 @@ export interface Condensed {
 const PASSING =
   /^(view|view_as|reshape|transpose|permute|contiguous|squeeze|unsqueeze|flatten|unflatten|expand|expand_as|to|type|type_as|float|half|bfloat16|t|movedim|swapaxes|clone|detach|alias|identity|dropout|feature_dropout|requires_grad|pin_memory|broadcast_to|rearrange|cuda|cpu|mT|T|adjoint)$/;
 /** These may pick a part or join several: they pass where what comes out is what went in. */
-const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate)$/;
+const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate|pad)$/;
 /** Sources of new values, though they take no tensor. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
@@ -110,7 +110,7 @@ function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["
 }
 
 /** What a tensor looks like where it arrives, if that is the same everywhere. */
-function asSeen([first, ...others]: TensorSpec[]): TensorSpec | undefined {
+function asSeen([first, ...others]: (TensorSpec | undefined)[]): TensorSpec | undefined {
   const look = (spec: TensorSpec | undefined) => JSON.stringify([spec?.shape, spec?.dtype]);
   return others.every((other) => look(other) === look(first)) ? first : undefined;
 }
@@ -123,7 +123,8 @@ function passedNodes(graph: Graph): Map<string, Source> {
   for (const node of graph.nodes) {
     const [only, ...more] = incoming.get(node.id) ?? [];
     if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
-    if (!passes(node, graph.tensors[only.tensor], graph.tensors[node.outputs?.[0] ?? ""])) continue;
+    const [before, after] = [graph.tensors[only.tensor], graph.tensors[node.outputs?.[0] ?? ""]];
+    if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
     passed.set(node.id, passed.get(only.node) ?? only);
   }
   return passed;
@@ -145,6 +146,13 @@ function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec 
   const name = shortName(node.name);
   if (PASSING.test(name)) return node.arguments?.training !== true;
   return PICKING.test(name) && count(before) !== null && count(before) === count(after);
+}
+
+/** A module that returned what it was given has one op inside, named after the module's class. */
+function doesNothing(graph: Graph, node: OpNode, before?: TensorSpec, after?: TensorSpec): boolean {
+  const holder = graph.hierarchy[node.id];
+  if (!holder || `${holder}/${shortName(node.name)}` !== node.id || (node.outputs ?? []).length !== 1) return false;
+  return /^(Identity|.*Drop(out|Path).*)$/.test(shortName(node.name)) && asSeen([before, after]) !== undefined;
 }
 
 /** Number of elements; null where a size is symbolic. */

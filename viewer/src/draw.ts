@@ -106,13 +106,19 @@ function drawRect(item: Item, box: Box): string {
   const stack = stackHeight(item);
   const height = box.height - stack;
   const rounding = isTerminal(item) ? height / 2 : RADIUS;
-  let cards = "";
-  for (let card = stack > 0 ? STACK_CARDS : 0; card > 0; card -= 1) {
-    const inset = card * STACK_STEP;
-    const size = `width="${num(box.width - 2 * inset)}" height="${num(height)}"`;
-    cards += `<rect class="mg-card" x="${inset}" y="${inset}" ${size} rx="${RADIUS}"/>`;
-  }
+  const cards = stack > 0 ? `<path class="mg-cards" d="${stackedCards(box.width, height)}"/>` : "";
   return `${cards}<rect class="mg-box" width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"/>`;
+}
+
+/** The lower edges of the cards below a rolled block. */
+function stackedCards(width: number, height: number): string {
+  let d = "";
+  for (let card = 1; card <= STACK_CARDS; card += 1) {
+    const inset = card * STACK_STEP;
+    const flat = num(width - 2 * inset - 2 * STACK_STEP);
+    d += `M${inset} ${num(height + inset - STACK_STEP)}q0 ${STACK_STEP} ${STACK_STEP} ${STACK_STEP}h${flat}q${STACK_STEP} 0 ${STACK_STEP} ${-STACK_STEP}`;
+  }
+  return d;
 }
 
 /** The cards behind a rolled panel, peeking out at its right and lower edge. */

@@ -158,6 +158,8 @@ export interface Contents {
   /** Ports of the border: tensors that enter or leave, each once, in order of first use. */
   inputs: string[];
   outputs: string[];
+  /** Input port → where inside it is used first: the same for the same port of an equal container. */
+  uses: Map<string, string>;
 }
 
 /** A graph, prepared for questions. Made once per graph. */
@@ -178,7 +180,7 @@ export interface GraphIndex {
   tiedOwners: Set<string>;
 }
 
-const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [] };
+const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
 /** What is directly inside a container; nothing for a leaf. */
 export function contentsOf(index: GraphIndex, id: string): Contents {
@@ -212,7 +214,7 @@ export function index(graph: Graph, series: Map<string, string[]> = new Map()): 
 }
 
 function emptyContents(): Contents {
-  return { children: [], links: [], inputs: [], outputs: [] };
+  return { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 }
 
 function childrenOf(result: GraphIndex, id: string): string[] {
@@ -243,7 +245,14 @@ function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, sour
     // the op that makes a member of a series gives that tensor; only from its container on is it one of many
     const fromPort = from === source && series !== source ? edge.tensor : toPort;
     addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort, flow: edge.flow ?? "data" });
+    if (from === null) noteUse(result, container, fromPort, edge);
   }
+}
+
+function noteUse(result: GraphIndex, container: string, port: string, edge: Edge): void {
+  const { uses } = contentsOf(result, container);
+  const offset = (result.order.get(edge.to) ?? 0) - (result.order.get(container) ?? 0);
+  if (!uses.has(port)) uses.set(port, `${offset} ${edge.argument ?? ""}`);
 }
 
 /** Edges in the order in which their tensors are used, so that equal containers have equal ports in equal order. */

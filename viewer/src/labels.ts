@@ -10,15 +10,16 @@ export interface Words {
 /** Longest value of an argument that still says something at a glance. */
 const MAX_VALUE = 24;
 
-/** Words for one node; where the model failed, what it said. */
-export function words(index: GraphIndex, node: GraphNode): Words {
+/** What the model said where it failed: `RuntimeError: mat1 and mat2 shapes…`. */
+export function failureText(index: GraphIndex): string {
   const { error } = index.graph.status;
-  if (error?.node !== node.id) return plainWords(index, node);
+  if (!error) return "";
   const message = error.message.split("\n", 1)[0] ?? "";
-  return { ...plainWords(index, node), detail: `${shortName(error.type)}: ${message}` };
+  return `${shortName(error.type)}: ${message}`;
 }
 
-function plainWords(index: GraphIndex, node: GraphNode): Words {
+/** Words for one node. */
+export function words(index: GraphIndex, node: GraphNode): Words {
   switch (node.kind) {
     case "module":
       return { name: localName(index, node), detail: moduleDetail(index, node) };
@@ -155,6 +156,10 @@ function isOnes(value: Json): boolean {
   return Array.isArray(value) && value.every((entry) => entry === 1);
 }
 
+function listText(value: Json | undefined): string {
+  return Array.isArray(value) ? value.map(text).join(", ") : text(value);
+}
+
 function text(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
   if (Array.isArray(value)) return value.map(text).join("×");
@@ -206,7 +211,7 @@ function opDetail(node: OpNode): string {
   const name = shortName(node.name);
   const args = node.arguments ?? {};
   const keys = TELLING.find(([rule]) => rule.test(name))?.[1] ?? [];
-  const values = keys.map((key) => text(args[key])).filter((value) => value !== "" && value.length <= MAX_VALUE);
+  const values = keys.map((key) => listText(args[key])).filter((value) => value !== "" && value.length <= MAX_VALUE);
   if (values.length === 0) return "";
   return keys[0] === "dim" ? `dim ${values[0]}` : values.join(", ").replace("torch.", "");
 }

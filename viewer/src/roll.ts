@@ -1,4 +1,5 @@
-import { type Contents, contentsOf, type GraphIndex, type Link } from "./graph.js";
+import { shortName } from "./families.js";
+import { type Contents, contentsOf, type GraphIndex, type Link, type OpNode } from "./graph.js";
 
 /** A stretch of a container's children that does the same thing several times, each time on what came out before. */
 export interface Run {
@@ -39,8 +40,14 @@ function likeness(index: GraphIndex, id: string): string {
   if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
   const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors[tensor]?.shape ?? null);
-  if (node.kind === "op") return JSON.stringify(["op", node.name, node.arguments ?? {}, shapes]);
+  if (node.kind === "op") return JSON.stringify(["op", node.name, alikeArguments(node), shapes]);
   return JSON.stringify([node.kind, shapes]);
+}
+
+/** A loop over time steps takes another index in each: where it looks is no difference. */
+function alikeArguments(node: OpNode): unknown {
+  const picks = /^(getitem|select|narrow)$/.test(shortName(node.name));
+  return picks ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
 }
 
 function longestRun(
@@ -77,7 +84,7 @@ function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
 /** Who feeds whom among the children, by place, for comparing one repeat with the next. */
 class Wiring {
   /** Place of a child → what comes in from siblings: place of the source, and the port at the child. */
-  private readonly incoming: { from: number; port: number }[][];
+  private readonly incoming: { from: number; port: string }[][];
 
   constructor(index: GraphIndex, contents: Contents) {
     const place = new Map(contents.children.map((id, i) => [id, i]));
@@ -86,7 +93,7 @@ class Wiring {
       const from = link.from === null ? undefined : place.get(link.from);
       const to = link.to === null ? undefined : place.get(link.to);
       if (from === undefined || to === undefined || link.to === null) continue;
-      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).inputs.indexOf(link.toPort) });
+      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).uses.get(link.toPort) ?? "" });
     }
   }
 
@@ -127,10 +134,10 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
     const inner = link.from !== null && link.to !== null ? runOf(link.from) : undefined;
     if (inner !== undefined && link.to !== null && inner === runOf(link.to)) {
       // between repeats nothing is drawn: that they are chained is what "×12" says
-      if (!stand.has(link.from ?? "") && !stand.has(link.to)) add(links, link);
+      if (!stand.has(link.from ?? "") && !stand.has(link.to)) add(index, links, link);
       continue;
     }
-    add(links, redirect(index, link, stand));
+    add(index, links, redirect(index, link, stand));
   }
   const children = contents.children.filter((id) => !stand.has(id));
   return { ...contents, children, links: [...links.values()] };
@@ -181,13 +188,15 @@ function counterpart(index: GraphIndex, tensor: string, later: string, first: st
   return outputs[sources.indexOf(tensor)] ?? tensor;
 }
 
-function sameInput(index: GraphIndex, tensor: string, later: string, first: string): string {
-  const place = contentsOf(index, later).inputs.indexOf(tensor);
-  return contentsOf(index, first).inputs[place] ?? tensor;
+function sameInput(index: GraphIndex, port: string, later: string, first: string): string {
+  const use = contentsOf(index, later).uses.get(port);
+  for (const [other, otherUse] of contentsOf(index, first).uses) if (otherUse === use) return other;
+  return port;
 }
 
 /** Keep one link per pair of ends and ports: twelve layers that read one mask, or give one state each, are one link. */
-function add(links: Map<string, Link>, link: Link): void {
-  const key = JSON.stringify([link.from, link.to, link.toPort, link.fromPort]);
+function add(index: GraphIndex, links: Map<string, Link>, link: Link): void {
+  const isLeaf = link.to !== null && contentsOf(index, link.to).children.length === 0;
+  const key = JSON.stringify([link.from, link.to, isLeaf ? "" : link.toPort, link.fromPort]);
   if (!links.has(key)) links.set(key, link);
 }

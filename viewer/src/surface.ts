@@ -86,6 +86,7 @@ function enclose(index: GraphIndex, shown: Surface, members: string[], last: str
     }
   }
   const contents: Contents = {
+    uses: new Map(),
     children: members,
     links: distinctLinks(inner),
     inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],

@@ -11,7 +11,7 @@ import {
   index as makeIndex,
   ROOT,
 } from "./graph.js";
-import { localName, tensorLabel, words } from "./labels.js";
+import { failureText, localName, tensorLabel, words } from "./labels.js";
 import { type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
@@ -227,17 +227,22 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
   const series = index.series.get(id);
   const run = shown.runs.get(id);
   const rolled = run !== undefined && !context.unrolled.has(id);
+  const marks = marksOf(index, node);
+  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null;
+  const said = itemWords(index, chain, rolled ? run.members : []);
   return {
     id,
     kind: node.kind,
     family: family(index.nodes.get(inner) ?? node),
-    ...itemWords(index, chain, rolled ? run.members : []),
+    name: said.name,
+    // a closed box is where the reader meets the failure; an open one has it inside
+    detail: frame === null && marks.includes("error") ? failureText(index) : said.detail,
     glyph: glyphOf(node, shown.contents),
     times: rolled ? run.times : (series?.length ?? 1),
     unrolled: run !== undefined && !rolled ? run.times : 1,
     expandable,
-    marks: marksOf(index, node),
-    frame: expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null,
+    marks,
+    frame,
   };
 }
 
@@ -305,6 +310,9 @@ function spanName(index: GraphIndex, firsts: string[], lastId: string | undefine
   return shared ? `${first}–${last.slice(dot)}` : `${first} … ${last}`;
 }
 
+/** As many wires a glyph can take and stay readable. */
+const MOST_FOR_GLYPH = 3;
+
 /** A glyph needs two tensors to combine; with a number it is an op like any other. */
 function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   if (node.kind !== "op") return null;
@@ -313,7 +321,7 @@ function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   const args = node.arguments ?? {};
   const scalar = ["other", "1", "0", "input"].some((key) => typeof args[key] === "number" && sign !== "cat");
   const tensors = contents.links.filter((link) => link.to === node.id).length;
-  return scalar || tensors < 2 ? null : sign;
+  return scalar || tensors < 2 || tensors > MOST_FOR_GLYPH ? null : sign;
 }
 
 function marksOf(index: GraphIndex, node: GraphNode): string[] {
