@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.ops import plain
@@ -24,10 +25,11 @@ def attributes(module: nn.Module) -> dict[str, Any]:
     return parse(text)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse(text: str) -> dict[str, Any]:
     """Split at top-level commas and lines; entries without a name are numbered.
 
-    Values are read as Python literals where they are some, else kept as text.
+    Values are read as Python literals where they are some, else kept as text. The result is shared: do not change it.
     """
     found: dict[str, Any] = {}
     position = 0

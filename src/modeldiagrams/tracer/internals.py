@@ -22,6 +22,7 @@ __all__ = [
     "UninitializedTensor",
     "alias_of",
     "memory_key",
+    "own_buffers",
     "own_parameters",
     "schema_of",
     "schemas_named",
@@ -96,9 +97,14 @@ def alias_of(tensor: Tensor) -> Tensor:
     return alias
 
 
-def own_parameters(module: nn.Module) -> list[Tensor]:
+def own_parameters(module: nn.Module) -> dict[str, Tensor]:
     """The parameters a module holds itself."""
-    return [parameter for parameter in module._parameters.values() if parameter is not None]
+    return {name: parameter for name, parameter in module._parameters.items() if parameter is not None}
+
+
+def own_buffers(module: nn.Module) -> dict[str, Tensor]:
+    """The buffers a module holds itself."""
+    return {name: buffer for name, buffer in module._buffers.items() if buffer is not None}
 
 
 def schema_of(operator: Any) -> Any:

@@ -97,35 +97,47 @@ def untouched(model: Any) -> Iterator[Keeper]:
         undo.callback(keeper.restore)
         if isinstance(model, nn.Module):
             for module in list(model.modules()):
-                undo.callback(_restore_module, module, type(module), _module_state(module))
+                undo.callback(_restore_module, module, _ModuleState.of(module))
         undo.callback(_restore_random, _random_state())
         undo.callback(_restore_settings, _settings())
         yield keeper
 
 
-def _module_state(module: nn.Module) -> list[tuple[str, Any, Any]]:
-    """Every attribute with a shallow copy of it where it is a plain container: hooks, parameters, caches."""
-    return [(key, value, value.copy() if type(value) in _CONTAINERS else None) for key, value in vars(module).items()]
+@dataclass
+class _ModuleState:
+    """The attributes of a module, and what was in those that are plain containers: hooks, parameters, caches."""
+
+    class_: type
+    attributes: dict[str, Any]
+    contents: dict[str, Any]
+
+    @classmethod
+    def of(cls, module: nn.Module) -> _ModuleState:
+        attributes = vars(module).copy()
+        # most containers are hooks, and empty: not worth a copy each
+        filled = {key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS and value}
+        return cls(type(module), attributes, filled)
 
 
-def _restore_module(module: nn.Module, class_: type, state: list[tuple[str, Any, Any]]) -> None:
-    if type(module) is not class_:
-        module.__class__ = class_  # lazy modules turn into others
+def _restore_module(module: nn.Module, state: _ModuleState) -> None:
+    if type(module) is not state.class_:
+        module.__class__ = state.class_  # lazy modules turn into others
     attributes = vars(module)
     attributes.clear()
-    for key, value, copy in state:
-        attributes[key] = value
-        if copy is None or not (copy or value):
-            continue  # most are hooks, and empty
-        if isinstance(copy, dict):
-            if not _same(value, copy):
-                value.clear()
-                value.update(copy)
-        elif isinstance(copy, set):
-            value.intersection_update(copy)
-            value.update(copy)
-        else:
-            value[:] = copy
+    attributes.update(state.attributes)
+    for key, value in attributes.items():
+        if type(value) in _CONTAINERS:
+            _restore_container(value, state.contents.get(key, ()))
+
+
+def _restore_container(value: Any, content: Any) -> None:
+    if not content:
+        value.clear()
+    elif isinstance(value, list):
+        value[:] = content
+    elif isinstance(value, set) or not _same(value, content):
+        value.clear()
+        value.update(content)
 
 
 def _same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:

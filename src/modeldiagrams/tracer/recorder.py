@@ -79,7 +79,9 @@ class Recorder(TorchFunctionMode):
     @property
     def here(self) -> _Here:
         """This thread's place; a new thread starts where the main one is."""
-        if not hasattr(self._here, "stack"):
+        try:
+            self._here.stack  # noqa: B018 - asking is how a new thread is told
+        except AttributeError:
             self._here.stack = list(self._main_stack)
         return self._here
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import sys
 from dataclasses import dataclass
@@ -131,7 +132,7 @@ class _Pass:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> Trace:
         """Run it, and put everything back."""
-        with untouched(self._model) as keeper, contextlib.ExitStack() as scope:
+        with _no_collection(), untouched(self._model) as keeper, contextlib.ExitStack() as scope:
             recorder = Recorder(self._recording, self._finder, keeper.before_write)
             try:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)
@@ -213,6 +214,18 @@ def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any,
         if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns
             continue
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """A recording is many small objects, all needed: looking for garbage among them would take most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -78,8 +78,9 @@ class SourceFinder:
     def here(self) -> str | None:
         """``file:line`` of the innermost user frame above the boundary, or None."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
+        names = self._names
         while frame is not None and frame.f_code is not self._boundary:
-            name = self._name(frame)
+            name = names[frame.f_code] if frame.f_code in names else self._name(frame)
             if name is not None:
                 return f"{name}:{frame.f_lineno}"
             frame = frame.f_back

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.graph import ParameterCount, ParameterSpec
-from modeldiagrams.tracer.internals import own_parameters
+from modeldiagrams.tracer.internals import own_buffers, own_parameters
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recording import Source, Value
 from modeldiagrams.tracer.walk import find_tensors
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import SourceKind
 
 __all__ = ["Weights"]
+
+_NO_TENSORS = (str, int, float, type(None), nn.Module)
 
 
 class Weights:
@@ -38,16 +40,18 @@ class Weights:
             Every tensor that was not known before.
         """
         before = len(self._sources)
-        for name, inner in module.named_modules(prefix=path, remove_duplicate=False):
+        modules = list(module.named_modules(prefix=path, remove_duplicate=False))
+        for name, inner in modules:
             self._paths.setdefault(id(inner), (inner, name))
-        for name, parameter in module.named_parameters(prefix=path, remove_duplicate=False):
-            self._add(parameter, "parameter", name)
-        for name, buffer in module.named_buffers(prefix=path, remove_duplicate=False):
-            self._add(buffer, "buffer", name)
-        for inner, name in [self._paths[id(inner)] for inner in module.modules()]:
+            prefix = f"{name}." if name else ""
+            for key, parameter in own_parameters(inner).items():
+                self._add(parameter, "parameter", prefix + key)
+            for key, buffer in own_buffers(inner).items():
+                self._add(buffer, "buffer", prefix + key)
+        for name, inner in modules:  # at last, for a plain attribute may hold a weight
             for key, value in vars(inner).items():
                 # private dicts are torch's own bookkeeping: _parameters, _buffers, hooks
-                if not (key.startswith("_") and isinstance(value, dict)):
+                if not isinstance(value, _NO_TENSORS) and not (key.startswith("_") and isinstance(value, dict)):
                     self._add_constants(value, f"{name}.{key}" if name else key)
         return list(self._sources.values())[before:]
 
@@ -72,7 +76,7 @@ class Weights:
         if not isinstance(module, nn.Module):
             return ParameterCount(own=0, total=0, trainable=0)
         if id(module) not in self._counts:
-            own = {id(p): p for p in own_parameters(module)}
+            own = {id(p): p for p in own_parameters(module).values()}
             every = {id(p): p for p in module.parameters()}
             self._counts[id(module)] = ParameterCount(
                 own=sum(map(_size, own.values())),
