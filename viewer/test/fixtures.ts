@@ -1,0 +1,83 @@
+/** Tiny models, each named by the odd thing it shows. */
+import type { Graph } from "../src/graph.js";
+import { sketch } from "./sketch.js";
+
+/**
+ *     x ─ norm ─ linear ─ ⊕ ─ y
+ *      └──────────────────┘
+ */
+export const residual = sketch(`
+  x > norm > linear > add > y
+  x > add
+`);
+
+/**
+ *        ┌ q ┐
+ *     x ─┼ k ┼ sdpa ─ y
+ *        └ v ┘
+ */
+export const fork = sketch(`
+  x > attn/q
+  x > attn/k
+  x > attn/v
+  attn/q > attn/sdpa > y
+  attn/k > attn/sdpa
+  attn/v > attn/sdpa
+`);
+
+/**
+ *     x ─ [b.0] ─ [b.1] ─ [b.2] ─ y        three equal blocks, each with a residual, all reading m
+ *     m ────┴───────┴───────┘
+ */
+export const chain = sketch(
+  ["x > b.0/norm", "b.0/norm > b.0/mul", "m > b.0/mul", "b.0/mul > b.0/add", "x > b.0/add"]
+    .concat(["b.0/add > b.1/norm > b.1/mul > b.1/add", "m > b.1/mul", "b.0/add > b.1/add"])
+    .concat(["b.1/add > b.2/norm > b.2/mul > b.2/add", "m > b.2/mul", "b.1/add > b.2/add", "b.2/add > y"])
+    .join("\n"),
+);
+
+/**
+ *     x ─ [a.0] ─ [b.0] ─ [a.1] ─ [b.1] ─ y        a period of two
+ */
+export const alternating = sketch(
+  "x > a.0/norm > a.0/mul > b.0/relu > b.0/gelu > a.1/norm > a.1/mul > b.1/relu > b.1/gelu > y",
+  {
+    "a.0": "Odd",
+    "b.0": "Even",
+    "a.1": "Odd",
+    "b.1": "Even",
+  },
+);
+
+/**
+ *        ┌ [e.0] ┐
+ *     x ─┼ [e.1] ┼ cat ─ y        equal, but side by side: not a chain
+ *        └ [e.2] ┘
+ */
+export const parallel = sketch(`
+  x > e.0/norm > e.0/mul
+  x > e.1/norm > e.1/mul
+  x > e.2/norm > e.2/mul
+  e.0/mul > cat > y
+  e.1/mul > cat
+  e.2/mul > cat
+`);
+
+/** A wrapper with one child only: `outer` holds `outer.inner`, which holds two ops. */
+export const wrapped = sketch("x > outer.inner/linear > outer.inner/relu > y", {
+  outer: "Wrapper",
+  "outer.inner": "Inner",
+});
+
+/** Every layer reads all before it. */
+export const dense = sketch(
+  [0, 1, 2, 3, 4, 5]
+    .flatMap((i) => [`x > c'${i}`, ...Array.from({ length: i }, (_, k) => `c'${k} > c'${i}`)])
+    .concat(["c'5 > y"])
+    .join("\n"),
+);
+
+/** x is reshaped on its way; nothing but the reshape stands between. */
+export const plumbing = sketch("x > linear > view > transpose > relu > y");
+
+export const all: Record<string, Graph> = { residual, fork, chain, alternating, parallel, wrapped, dense, plumbing };

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { instance } from "@viz-js/viz";
+import { describe, expect, it } from "vitest";
+import { draw, escapeText } from "../src/draw.js";
+import { type Graph, index } from "../src/graph.js";
+import { initialState } from "../src/initial.js";
+import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout.js";
+import { findRuns } from "../src/roll.js";
+import { type Direction, type State, shownIndex, toggle, view } from "../src/view.js";
+import { all, chain, fork, residual, wrapped } from "./fixtures.js";
+import { NO_FAULTS, validate } from "./validate.js";
+
+const viz = await instance();
+const real = (name: string) =>
+  JSON.parse(readFileSync(new URL(`graphs/${name}.json`, import.meta.url), "utf8")) as Graph;
+const graphs: Record<string, Graph> = { ...all, cnn: real("cnn"), lstm: real("lstm"), broken: real("broken") };
+
+function place(graph: Graph, state: Partial<State>, engine: Viz | null = viz): Layout {
+  return layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state }), engine);
+}
+
+/** The state in which everything is open and nothing rolled. */
+function everything(graph: Graph, direction: Direction, plumbing: boolean): State {
+  const traced = index(graph);
+  const state: State = { ...initialState(traced, { depth: 99, direction }), plumbing };
+  const shown = shownIndex(traced, state);
+  const unrolled = [...shown.contents.values()].flatMap((contents) =>
+    findRuns(shown, contents).map((run) => contents.children[run.start] ?? ""),
+  );
+  return { ...state, unrolled };
+}
+
+describe.each(Object.keys(graphs))("%s", (name) => {
+  const graph = graphs[name] ?? residual;
+  const directions: Direction[] = ["TB", "LR"];
+
+  it.each(directions)("has nothing over anything else, running %s, at every depth", (direction) => {
+    for (const plumbing of [false, true]) {
+      for (const depth of [null, 0, 1, 2]) {
+        const state = { ...initialState(index(graph), { depth, direction }), plumbing };
+        expect(validate(place(graph, state))).toMatchObject({ ...NO_FAULTS, shared: 0 });
+      }
+      expect(validate(place(graph, everything(graph, direction, plumbing)))).toMatchObject({ ...NO_FAULTS, shared: 0 });
+    }
+  });
+
+  it.each(directions)("has nothing over anything else without dot, running %s", (direction) => {
+    expect(validate(place(graph, everything(graph, direction, false), null))).toMatchObject(NO_FAULTS);
+  });
+});
+
+describe("layout", () => {
+  it("keeps the trunk straight and arrives at a glyph from the side", () => {
+    const { root } = place(residual, {});
+    const trunk = root.geometry.lines.filter((line) => line.length === 2 && line[0]?.[0] === line[1]?.[0]);
+    expect(trunk).toHaveLength(4);
+    const rail = root.geometry.lines.find((line) => line.length > 2);
+    const [before, last] = rail?.slice(-2) ?? [];
+    expect(before?.[1]).toBe(last?.[1]);
+  });
+
+  it("runs the trunk through the middle of equal branches, in order", () => {
+    const { root } = place(fork, { expanded: ["attn"] });
+    const boxes = root.inner[1]?.geometry.boxes ?? [];
+    const centres = boxes.map((box) => box.x + box.width / 2);
+    expect(centres.slice(0, 3)).toEqual([...centres.slice(0, 3)].sort((a, b) => a - b));
+    expect(centres[1]).toBe(centres[3]);
+  });
+
+  it("shares one geometry between equal containers", () => {
+    const state: State = { expanded: ["b.0", "b.1", "b.2"], unrolled: ["b.0"], direction: "TB" };
+    const { root } = place(chain, state);
+    const inner = root.inner.filter((placed) => placed !== null);
+    expect(inner).toHaveLength(3);
+    expect(inner[2]?.geometry).toBe(inner[1]?.geometry);
+  });
+
+  it("keeps what a toggle did not touch", () => {
+    const traced = index(chain);
+    const cache = layoutCache();
+    const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
+    const before = layout(view(traced, start), viz, cache);
+    const after = layout(view(traced, toggle(traced, start, "b.0")), viz, cache);
+    const inner = (made: Layout) => made.root.inner.find((placed) => placed?.frame.id === "b.2");
+    expect(inner(after)).toBe(inner(before));
+  });
+
+  it("finds any visible item", () => {
+    const made = place(wrapped, { expanded: ["outer"] });
+    const box = locate(made, "outer.inner/relu");
+    const around = locate(made, "outer");
+    expect(box?.x).toBeGreaterThan(around?.x ?? Number.NaN);
+    expect(locate(made, "nowhere")).toBeNull();
+  });
+
+  it("goes on without dot when dot breaks", () => {
+    const broken = {
+      render: () => {
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    } as unknown as Viz;
+    expect(validate(place(chain, {}, broken))).toMatchObject(NO_FAULTS);
+  });
+});
+
+describe("drawing", () => {
+  it.each(["residual", "fork", "wrapped", "plumbing"])("%s looks as it did", async (name) => {
+    const graph = all[name] ?? residual;
+    const svg = draw(place(graph, initialState(index(graph))));
+    await expect(svg.replaceAll("><", ">\n<")).toMatchFileSnapshot(`pictures/${name}.svg`);
+  });
+
+  it("gives equal bytes for equal input", () => {
+    expect(draw(place(chain, {}))).toBe(draw(place(structuredClone(chain), {})));
+  });
+
+  it("writes names as text, whatever is in them", () => {
+    expect(escapeText(`<a b="c">&'`)).toBe("&lt;a b=&quot;c&quot;&gt;&amp;&#39;");
+    expect(escapeText("a\u0000b\u001bc\ud800d😀")).toBe("a�b�c�d😀");
+  });
+
+  it("says what failed, where it failed", () => {
+    const graph = graphs.broken ?? residual;
+    const svg = draw(place(graph, initialState(index(graph))));
+    expect(svg).toContain("mg-error");
+    expect(svg).toContain("RuntimeError: ");
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { contentsOf, type Graph, index, ROOT } from "../src/graph.js";
+import { initialState } from "../src/initial.js";
+import { type Frame, type State, shownIndex, toggle, toggleRun, type View, view } from "../src/view.js";
+import { alternating, chain, fork, parallel, plumbing, residual, wrapped } from "./fixtures.js";
+
+function show(graph: Graph, state: Partial<State> = {}): View {
+  return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
+}
+
+function names(frame: Frame): string[] {
+  return frame.items.map((item) => (item.times > 1 ? `${item.name} ×${item.times}` : item.name));
+}
+
+describe("index", () => {
+  it("cuts edges at borders: one link per tensor and pair of ends in each container", () => {
+    const contents = contentsOf(index(fork), "attn");
+    expect(contents.children).toEqual(["attn/q", "attn/k", "attn/v", "attn/sdpa"]);
+    expect(contents.inputs).toEqual(["input:x:0"]);
+    expect(contents.outputs).toEqual(["attn/sdpa:0"]);
+    const root = contentsOf(index(fork), ROOT);
+    expect(root.links.map(({ from, to }) => [from, to])).toEqual([
+      ["input:x", "attn"],
+      ["attn", "output:y"],
+    ]);
+  });
+});
+
+describe("rolling", () => {
+  it("folds a chain of equal blocks that share a side input", () => {
+    const { root } = show(chain);
+    expect(names(root)).toEqual(["x", "m", "b.0–2 ×3", "y"]);
+    expect(root.wires).toHaveLength(3);
+  });
+
+  it("shows the run one by one when asked to, and rolls it up again", () => {
+    const traced = index(chain);
+    const start: State = { expanded: [], unrolled: [], direction: "TB" };
+    const open = toggleRun(traced, start, "b.0");
+    expect(names(view(traced, open).root).filter((name) => name.startsWith("b"))).toEqual(["b.0", "b.1", "b.2"]);
+    expect(toggleRun(traced, open, "b.0")).toEqual(start);
+  });
+
+  it("opens the first for all", () => {
+    const block = show(chain, { expanded: ["b.0"] }).root.items.find((item) => item.id === "b.0");
+    expect(block?.times).toBe(3);
+    expect(block?.frame?.items.map((item) => item.name)).toEqual(["norm", "mul", "add"]);
+    expect(block?.frame?.outputs).toHaveLength(1);
+  });
+
+  it("puts a panel around a longer period", () => {
+    const group = show(alternating).root.items.find((item) => item.kind === "group");
+    expect(group?.times).toBe(2);
+    expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
+  });
+
+  it("leaves equal siblings alone that do not hang on each other", () => {
+    expect(show(parallel).root.items.map((item) => item.times)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+});
+
+describe("what is shown", () => {
+  it("merges a module with its only child", () => {
+    const [, item] = show(wrapped).root.items;
+    expect([item?.id, item?.name, item?.detail]).toEqual(["outer", "outer.inner", "Inner"]);
+    const open = show(wrapped, { expanded: ["outer"] }).root.items[1];
+    expect(open?.frame?.items.map((inner) => inner.name)).toEqual(["linear", "relu"]);
+  });
+
+  it("lets reshapes pass, unless plumbing is wanted", () => {
+    expect(names(show(plumbing).root)).toEqual(["x", "linear", "relu", "y"]);
+    expect(names(show(plumbing, { plumbing: true }).root)).toContain("transpose");
+  });
+
+  it("draws additions of two tensors as glyphs", () => {
+    expect(show(residual).root.items.find((item) => item.name === "add")?.glyph).toBe("add");
+  });
+
+  it("folds parts of one output into one", () => {
+    const graph = structuredClone(fork);
+    for (const i of [0, 1, 2]) {
+      graph.nodes.push({ kind: "output", id: `output:cache[${i}]`, name: `cache[${i}]` });
+      graph.hierarchy[`output:cache[${i}]`] = null;
+      graph.adjacency[["attn/q", "attn/k", "attn/v"][i] ?? ""]?.push({
+        to: `output:cache[${i}]`,
+        tensor: `${["attn/q", "attn/k", "attn/v"][i]}:0`,
+      });
+    }
+    const { root } = show(graph);
+    expect(names(root)).toContain("cache ×3");
+    expect(root.wires.filter((wire) => root.items[wire.to]?.name === "cache")).toHaveLength(1);
+  });
+});
+
+describe("memory", () => {
+  it("makes new frames only for what a toggle touches", () => {
+    const traced = index(chain);
+    const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
+    const before = view(traced, start).root.items.find((item) => item.id === "b.2")?.frame;
+    const after = view(traced, toggle(traced, start, "b.0")).root.items.find((item) => item.id === "b.2")?.frame;
+    expect(before).not.toBeNull();
+    expect(after).toBe(before);
+  });
+});
+
+describe("the first picture", () => {
+  it("opens what the author asks for, with everything around it", () => {
+    expect(initialState(index(wrapped), { expand: ["Inner"] }).expanded).toEqual(["outer", "outer.inner"]);
+    expect(initialState(index(chain), { expand: ["b.?"] }).expanded).toEqual(["b.0", "b.1", "b.2"]);
+    expect(initialState(index(chain), { depth: 0 }).expanded).toEqual([]);
+  });
+
+  it("opens what stays readable when nobody asks", () => {
+    expect(initialState(index(chain)).expanded).toEqual(["b.0"]);
+  });
+
+  it("is made once per graph and state", () => {
+    const traced = index(chain);
+    const state = initialState(traced);
+    expect(shownIndex(traced, state)).toBe(shownIndex(traced, { ...state }));
+  });
+});
