@@ -42,6 +42,9 @@ _FRAME_LIMIT = 12
 _REMARK_LIMIT = 12
 _NAME_LIMIT = 6
 
+_SMALLEST_SCALE = 0.6
+"""Text of 12 px still reads at 7; a wider picture is scrolled instead of made smaller."""
+
 _TITLES = {
     "model": "The model could not be made.",
     "inputs": "The example inputs could not be made.",
@@ -132,7 +135,11 @@ def _interactive(diagram: Diagram) -> bool:
 def _element(diagram: Diagram, *, source: str | None = None, link: Link | None = None) -> Markup:
     """The ``<model-graph>`` itself."""
     options = diagram.options
-    styles = {"width": _length(options.width), "--mg-height": _length(options.height)}
+    styles = {
+        "width": _length(options.width),
+        "--mg-height": _length(options.height),
+        "--mg-least": f"{diagram.picture.width * _SMALLEST_SCALE:.0f}px" if diagram.picture else None,
+    }
     classes = [f"mg-align-{options.align}" if options.align else None, options.class_]
     html = _template("element").render(
         id=diagram.id,
