@@ -134,7 +134,7 @@ def test_fragment_brings_style_element_and_deferred_script():
     assert elements.one("model-graph") == {
         "graph": "pkg.Model",
         "src": "../modeldiagrams/pkg.Model.js",
-        "style": "--mg-least:6px",
+        "style": "--mg-least:7px",
     }
     assert elements.one("script") == {"src": "../modeldiagrams/model-graph.js", "defer": None}
 
@@ -162,7 +162,7 @@ def test_options_become_classes_and_lengths():
     options = Options(model="m", align="center", width="640", height="30em", class_="wide big")
     attributes = Elements(fragment(options=options)).one("model-graph")
     assert attributes["class"] == "mg-align-center wide big"
-    assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:6px"
+    assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:7px"
 
 
 def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():

@@ -20,4 +20,3 @@ nitpicky = True
 # the demo models are documented; torch itself is not imported by this process
 autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"
-autodoc_class_signature = "separated"

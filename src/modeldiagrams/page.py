@@ -42,8 +42,8 @@ _FRAME_LIMIT = 12
 _REMARK_LIMIT = 12
 _NAME_LIMIT = 6
 
-_SMALLEST_SCALE = 0.6
-"""Text of 12 px still reads at 7; a wider picture is scrolled instead of made smaller."""
+_SMALLEST_SCALE = 0.7
+"""Text of 12 px still reads at 8; a wider picture is scrolled instead of made smaller."""
 
 _TITLES = {
     "model": "The model could not be made.",
