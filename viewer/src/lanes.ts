@@ -160,7 +160,9 @@ function intersect(a: Interval[], b: Interval[]): Interval[] {
 }
 
 function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side: -1 | 0 | 1): Choice | undefined {
-  const wanted = [trip.start, end, ...lanes.taken.filter((lane) => lane.net === trip.net).map((lane) => lane.at)];
+  const own = lanes.taken.filter((lane) => lane.net === trip.net).map((lane) => lane.at);
+  // a tensor fanned out to eighty layers has eighty lanes at few places
+  const wanted = new Set([trip.start, end, ...own]);
   let best: Choice | undefined;
   for (const interval of free) {
     for (const place of wanted) {
