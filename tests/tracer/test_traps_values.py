@@ -301,3 +301,27 @@ def test_error_midway_keeps_what_ran_before():
     assert graph.status.error.frames[-1].code == "return torch.cat([h, torch.ones(2, 2, 2)])"
     assert found.edges("relu", "cat")
     assert found.of(OutputNode) == []
+
+
+def test_keys_that_read_alike_are_two_places():
+    found = seen(Applies(lambda self, h: {1: self.a(h), "1": torch.sin(h)}, a=linear()), x())
+    assert names(found.of(OutputNode)) == ["1", "1#2"]
+
+
+def test_message_has_no_addresses():
+    def fails(*_):
+        raise ValueError(f"bad thing {object()!r}")
+
+    error = trace(Applies(fails, a=linear()), (x(),), mode="real").status.error
+    assert error.message == "bad thing <object object>"
+
+
+class Unreadable(dict):
+    def items(self):
+        raise RuntimeError("not now")
+
+
+def test_container_that_cannot_be_read_is_left_closed():
+    model = Applies(lambda self, h, _extra: self.a(h), a=linear())
+    graph = trace(model, (x(), Unreadable(a=1)), mode="real")
+    assert graph.status.state == "complete"

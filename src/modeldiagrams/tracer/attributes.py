@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.ops import plain
+from modeldiagrams.tracer.ops import plain, without_addresses
 
 if TYPE_CHECKING:
     from torch import nn
@@ -22,7 +22,7 @@ def attributes(module: nn.Module) -> dict[str, Any]:
         text = module.extra_repr()
     except Exception:  # noqa: BLE001 - user code; a diagram does not depend on it
         return {}
-    return parse(text)
+    return parse(without_addresses(text))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,7 +21,17 @@ from modeldiagrams.tracer.internals import Operator, OperatorPacket
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ARRAY_READS", "FROM_PYTHON", "METADATA", "SHAPE_ONLY", "VALUE_READS", "Function", "describe", "plain"]
+__all__ = [
+    "ARRAY_READS",
+    "FROM_PYTHON",
+    "METADATA",
+    "SHAPE_ONLY",
+    "VALUE_READS",
+    "Function",
+    "describe",
+    "plain",
+    "without_addresses",
+]
 
 VALUE_READS = frozenset(
     {"item", "tolist", "numpy", "equal", "allclose", "is_nonzero"}
@@ -54,6 +65,7 @@ METADATA = frozenset(
 )
 
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MAX_ITEMS = 32
 _MAX_TEXT = 200
 _MAX_NESTING = 4
@@ -116,6 +128,11 @@ def _writes_first(raw: str) -> bool:
             raw.startswith("__i") and raw not in ("__index__", "__int__", "__invert__")
         )
     return raw.endswith("_")
+
+
+def without_addresses(text: str) -> str:
+    """Leave out memory addresses, as in ``<Thing object at 0x7f3c…>``: they differ from run to run."""
+    return _ADDRESS.sub("", text)
 
 
 def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one line per kind

@@ -88,7 +88,7 @@ class Provenance:
         inner = without_wrappers(tensor)
         if inner is not tensor:
             return self.values(inner)
-        return self._by_memory(tensor)
+        return self._by_memory(tensor) or self._by_parts(tensor)
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> None:
         """From now on the tensor holds this value.
@@ -152,6 +152,13 @@ class Provenance:
             if geometry is not None and other == geometry:
                 return (value,)
         return (memory.views[-1][0],)
+
+    def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
+        """What the tensors hold that a tensor of a wrapper class (nested, quantised) is made of."""
+        if not hasattr(type(tensor), "__tensor_flatten__"):
+            return ()
+        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+        return list(dict.fromkeys(value for name in names for value in self.values(getattr(tensor, name))))
 
 
 def _with_writes(tensor: Tensor, known: _Known, memory: _Memory) -> list[Value]:

@@ -19,6 +19,7 @@ from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weight
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.marks import untouched
 from modeldiagrams.tracer.net import Net
+from modeldiagrams.tracer.ops import without_addresses
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
@@ -169,7 +170,7 @@ class _Pass:
             where = recording.failed_at
             failure = Failure(
                 type=type(error).__qualname__,
-                message=str(error)[:_MAX_MESSAGE],
+                message=without_addresses(_message(error))[:_MAX_MESSAGE],
                 node=where.id if where is not None and where is not recording.root else None,
                 frames=self._finder.frames(error.__traceback__),
             )
@@ -214,6 +215,13 @@ def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any,
         if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns
             continue
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the model's own exception class
+        return ""
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ def find_tensors(value: Any, name: str = "", *, into_objects: bool = False) -> l
         into_objects: Whether attributes of other objects (caches, outputs of unknown classes) are entered too.
 
     Returns:
-        Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``.
+        Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``; no place twice.
     """
     found: list[tuple[str, Tensor]] = []
     entered: dict[int, Any] = {}
@@ -36,9 +36,28 @@ def find_tensors(value: Any, name: str = "", *, into_objects: bool = False) -> l
             found.append((place, item))
         elif not isinstance(item, _PLAIN) and depth < _MAX_DEPTH and id(item) not in entered:
             entered[id(item)] = item  # kept alive, so that ids stay unique during the walk
-            inner = list(children(item, place, into_objects=into_objects))
+            inner = _parts(item, place, into_objects=into_objects)
             stack.extend((p, v, depth + 1) for p, v in reversed(inner))
-    return found
+    return _with_unique_places(found)
+
+
+def _parts(item: Any, place: str, *, into_objects: bool) -> list[tuple[str, Any]]:
+    try:
+        return list(children(item, place, into_objects=into_objects))
+    except Exception:  # noqa: BLE001 - a container of the user's own that can't be read is left closed
+        return []
+
+
+def _with_unique_places(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    """Keys such as ``1`` and ``"1"`` read alike: number the later ones."""
+    if len({place for place, _ in found}) == len(found):
+        return found
+    counts: dict[str, int] = {}
+    unique = []
+    for place, tensor in found:
+        n = counts[place] = counts.get(place, 0) + 1
+        unique.append((place if n == 1 else f"{place}#{n}", tensor))
+    return unique
 
 
 def children(item: Any, place: str, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
