@@ -1,6 +1,6 @@
 /** Asks dot for ranks, order and places across the flow. The only file that knows viz-js. */
 import type { Attributes, Edge, Graph, HTMLString, Node, Viz } from "@viz-js/viz";
-import type { Plan, Slot } from "./plan.js";
+import type { Plan, PlanWire, Slot } from "./plan.js";
 import { BORDER } from "./view.js";
 
 export type { Viz };
@@ -22,6 +22,7 @@ const MAX_CELL = 65000;
 const FLAT = 0.05;
 const NODE_GAP = 28;
 const TRUNK_WEIGHT = 30;
+const CHAIN_WEIGHT = 6;
 /** dot's effort grows with this factor times the number of nodes; it bounds its slowest phases. */
 const EFFORT = 4;
 
@@ -54,9 +55,7 @@ function dotGraph(plan: Plan, fine: number): Graph {
     edges: plan.wires.flatMap((wire): Edge[] => {
       if (wire.rail) return [];
       const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
-      return [
-        { ...edge, attributes: wireAttributes(plan, wire.from, wire.fromPort, wire.to, wire.toPort, wire.trunk) },
-      ];
+      return [{ ...edge, attributes: wireAttributes(plan, wire) }];
     }),
     subgraphs: [portRow("source", "i", plan.inputs), portRow("sink", "o", plan.outputs)],
   };
@@ -82,17 +81,11 @@ function headOf(to: number, port: number): string {
   return to === BORDER ? `o${port}` : `n${to}`;
 }
 
-function wireAttributes(
-  plan: Plan,
-  from: number,
-  fromPort: number,
-  to: number,
-  toPort: number,
-  trunk: boolean,
-): Attributes {
+function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, only }: PlanWire): Attributes {
   const tail = plan.slots[from]?.ports && fromPort >= 0 ? `o${fromPort}:s` : "s";
   const head = plan.slots[to]?.ports && toPort >= 0 ? `i${toPort}:n` : "n";
-  return { tailport: tail, headport: head, ...(trunk ? { weight: TRUNK_WEIGHT } : {}) };
+  const weight = trunk ? TRUNK_WEIGHT : only ? CHAIN_WEIGHT : 1;
+  return { tailport: tail, headport: head, weight };
 }
 
 function slotAttributes(slot: Slot, fine: number): Attributes {

@@ -271,8 +271,9 @@ function towards(from: Line[number], to: Line[number], by: number): Line[number]
 }
 
 function drawLabel(label: Label, wire: Wire | undefined): string {
-  const tensor = wire === undefined ? "" : ` data-tensor="${escapeText(wire.tensor)}"`;
-  return `<text class="mg-label"${tensor} x="${num(label.x)}" y="${num(label.y + 9)}">${escapeText(label.text)}</text>`;
+  if (wire === undefined) return "";
+  const place = `x="${num(label.x)}" y="${num(label.y + 9)}"`;
+  return `<text class="mg-label" data-tensor="${escapeText(wire.tensor)}" ${place}>${escapeText(wire.label)}</text>`;
 }
 
 // -- text -------------------------------------------------------------------------------------------------------------

@@ -129,8 +129,7 @@ function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const step = Math.min(ARRIVAL_STEP, room / Math.max(1, trips.length - 1));
   const trunk = trips.findIndex((trip) => trip.trunk);
   const half = (trips.length - 1) / 2;
-  const keepsMiddle =
-    trunk >= 0 && trips.length <= MOST_AROUND_TRUNK && (half + Math.abs(trunk - half)) * step <= room / 2;
+  const keepsMiddle = trunk >= 0 && (half + Math.abs(trunk - half)) * step <= room / 2;
   const middle = keepsMiddle ? trunk : half;
   trips.forEach((trip, i) => {
     trip.end = centre + (i - middle) * step;

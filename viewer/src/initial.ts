@@ -86,11 +86,16 @@ function innermost(index: GraphIndex, id: string): string {
   return chain[chain.length - 1] ?? id;
 }
 
+/** Modules worth opening, those of one class together; of equal ones, which would show the same twice, the first. */
 function byClass(index: GraphIndex, ids: string[]): string[][] {
   const groups = new Map<string, string[]>();
+  const seen = new Set<string>();
   for (const id of ids) {
     const node = index.nodes.get(innermost(index, id));
     if (node?.kind !== "module" || !isOpenable(index, id) || !isTelling(index, node)) continue;
+    const likeness = `${node.class} ${node.signature ?? node.id}`;
+    if (seen.has(likeness)) continue;
+    seen.add(likeness);
     const known = groups.get(node.class);
     if (known === undefined) groups.set(node.class, [id]);
     else known.push(id);

@@ -187,7 +187,9 @@ function opName(node: OpNode): string {
   if (name === "getitem") return indexText(node.arguments?.key) ?? name;
   const sign = glyph(node.name);
   const scalar = sign === undefined ? undefined : scalarOperand(node.arguments ?? {});
-  return sign === undefined || scalar === undefined ? name : `${SIGNS[sign]} ${scalar}`;
+  if (sign === undefined || scalar === undefined) return name;
+  // `1 - x` is a call of `x.__rsub__(1)`
+  return name.startsWith("r") ? `${scalar} ${SIGNS[sign]}` : `${SIGNS[sign]} ${scalar}`;
 }
 
 /** `["::", 0]` → `[:, 0]`: an index as it is written; undefined where it does not fit on a node. */

@@ -18,8 +18,8 @@ export interface Box {
   height: number;
 }
 
+/** Where a tensor's label stands. Its text is the wire's: equal containers share places, not tensors. */
 export interface Label extends Box {
-  text: string;
   /** Place of a wire that carries the tensor. */
   wire: number;
 }
@@ -157,7 +157,7 @@ function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, item: Item 
   const labels = routed.labels.map(({ across, along, text, net }): Label => {
     const [px, py] = point([across, along]);
     const [x, y, width, height] = vertical ? labelBox(true, px, py, text) : labelBox(false, py, px, text);
-    return { x, y, width, height, text, wire: planned.wires.findIndex((wire) => wire.net === net) };
+    return { x, y, width, height, wire: planned.wires.findIndex((wire) => wire.net === net) };
   });
   const ports: Ports = {
     inputs: ranking.inputs.map((place) => place + frame.across),

@@ -41,6 +41,8 @@ export interface PlanWire {
   net: number;
   /** On the heaviest path: to be drawn straight. */
   trunk: boolean;
+  /** The only one that leaves its source and the only one that reaches its target: a link of a plain chain. */
+  only: boolean;
   /** Skips over something that leads to the same place: kept out of ranking, drawn beside. */
   rail: boolean;
 }
@@ -80,6 +82,8 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
     if (inside !== null) return innerSlot(inside, vertical);
     return boxSlot(item, vertical, exitsOf(frame.wires, nets, i), frame.wires.filter((wire) => wire.to === i).length);
   });
+  const leaving = tally(frame.wires.map((wire) => wire.from));
+  const arriving = tally(frame.wires.map((wire) => wire.to));
   const wires = frame.wires.map(
     ({ from, to, fromPort, toPort }, i): PlanWire => ({
       from,
@@ -88,6 +92,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
       toPort,
       net: nets[i] ?? 0,
       trunk: false,
+      only: leaving.get(from) === 1 && arriving.get(to) === 1,
       rail: false,
     }),
   );
@@ -95,6 +100,12 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
   markTrunk(result);
   markRails(result);
   return result;
+}
+
+function tally(ends: number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
+  return counts;
 }
 
 /** Everything that decides positions, as text: equal plans are laid out once. */

@@ -12,6 +12,8 @@ export interface Rolled {
 export interface Group {
   times: number;
   contents: Contents;
+  /** Shorter runs inside the repeat: five of one kind before the sixth. */
+  runs: Map<string, Rolled>;
   /** Last module of the last repeat, for the name. */
   last: string | undefined;
 }
@@ -92,11 +94,20 @@ function enclose(index: GraphIndex, shown: Surface, members: string[], last: str
     inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
     outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
   };
-  shown.groups.set(id, { times, contents, last: lastModule(index, last) });
+  shown.groups.set(id, { times, ...rolledInside(index, contents), last: lastModule(index, last) });
   const at = shown.contents.children.indexOf(members[0] ?? "");
   const children = shown.contents.children.filter((child) => !inside.has(child));
   children.splice(at, 0, id);
   shown.contents = { ...shown.contents, children, links: distinctLinks(outer) };
+}
+
+function rolledInside(index: GraphIndex, contents: Contents): Pick<Group, "contents" | "runs"> {
+  const runs = findRuns(index, contents).filter((run) => run.period === 1);
+  const rolled = runs.map((run): [string, Rolled] => {
+    const members = contents.children.slice(run.start, run.start + run.times);
+    return [members[0] ?? "", { times: run.times, members }];
+  });
+  return { contents: fold(index, contents, runs), runs: new Map(rolled) };
 }
 
 function lastModule(index: GraphIndex, ids: string[]): string | undefined {

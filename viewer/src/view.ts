@@ -253,7 +253,7 @@ function groupItem(
   group: Surface["groups"] extends Map<string, infer G> ? G : never,
 ): Item {
   const modules = group.contents.children.filter((child) => context.index.nodes.get(child)?.kind === "module");
-  const inside: Surface = { contents: group.contents, runs: new Map(), groups: new Map() };
+  const inside: Surface = { contents: group.contents, runs: group.runs, groups: new Map() };
   return {
     id,
     kind: "group",
