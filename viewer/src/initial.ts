@@ -1,5 +1,6 @@
 import { family, shortName } from "./families.js";
-import { ancestors, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { findRuns } from "./roll.js";
 import { surface } from "./surface.js";
 import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
 
@@ -17,11 +18,10 @@ const READABLE = 40;
 export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
   const start: State = { expanded: [], unrolled: [], direction: options.direction ?? "TB" };
   const index = shownIndex(traced, start);
-  const chosen = new Set<string>();
-  if (options.depth != null) for (const id of shallow(index, options.depth)) chosen.add(id);
-  for (const id of matching(index, options.expand ?? [])) chosen.add(id);
-  const expanded = options.depth == null && options.expand == null ? readable(index) : [...chosen];
-  return { ...start, expanded: expanded.sort() };
+  if (options.depth == null && options.expand == null) return { ...start, expanded: readable(index).sort() };
+  const wanted = new Set(matching(index, options.expand ?? []));
+  const shown = options.depth == null ? [] : shallow(index, options.depth);
+  return { ...start, expanded: [...new Set([...wanted, ...shown])].sort(), unrolled: unrolledFor(index, wanted) };
 }
 
 /** Every module down to a depth: with 1, those directly in the model. */
@@ -38,6 +38,22 @@ function matching(index: GraphIndex, patterns: string[]): string[] {
     rules.some((rule) => rule.test(node.path) || rule.test(shortName(node.class)) || rule.test(node.class)),
   );
   return hits.flatMap((node) => [node.id, ...ancestors(index, node.id)]).filter((id) => id !== ROOT);
+}
+
+/** Runs to be shown one by one: those of which another member than the one on show is wanted. */
+function unrolledFor(index: GraphIndex, wanted: ReadonlySet<string>): string[] {
+  const heads = new Set<string>();
+  for (const id of wanted) {
+    const contents = contentsOf(index, index.holder.get(id) ?? ROOT);
+    const place = contents.children.indexOf(id);
+    for (const run of findRuns(index, contents)) {
+      const offset = place - run.start;
+      const standIn = contents.children[run.start + (offset % run.period)] ?? "";
+      const later = offset >= run.period && offset < run.period * run.times;
+      if (later && !wanted.has(standIn)) heads.add(contents.children[run.start] ?? "");
+    }
+  }
+  return [...heads].sort();
 }
 
 /** `*` stands for anything, `?` for one character. */

@@ -25,6 +25,11 @@ export function rankPlainly(plan: Plan): Ranking {
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
 }
 
+/** One below the other. */
+export function rankAsColumn(plan: Plan): Ranking {
+  return { rank: plan.slots.map((_, i) => i), across: plan.slots.map(() => 0), inputs: [], outputs: [] };
+}
+
 function longestPathRanks(plan: Plan): number[] {
   const rank = plan.slots.map(() => 0);
   const wires = plan.wires.filter((wire) => wire.from !== BORDER && wire.to !== BORDER && wire.to > wire.from);

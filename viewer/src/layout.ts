@@ -4,7 +4,7 @@
  */
 import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./box.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
-import { rankPlainly } from "./layered.js";
+import { rankAsColumn, rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
 import type { Direction, Frame, Item, View } from "./view.js";
@@ -128,6 +128,8 @@ function innerSize(placed: Placed | null): Inner | null {
 }
 
 function rank(context: Context, planned: Plan): Ranking {
+  // nothing is known of the flow (no pass was run): a column, in order, reads as a list
+  if (planned.wires.length === 0) return rankAsColumn(planned);
   const { viz } = context;
   if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT)
     return rankPlainly(planned);

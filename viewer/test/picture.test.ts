@@ -94,6 +94,12 @@ describe("layout", () => {
     expect(locate(made, "nowhere")).toBeNull();
   });
 
+  it("lists what it knows no flow of", () => {
+    const { boxes } = place({ ...fork, adjacency: {}, status: { state: "hierarchy" } }, {}).root.geometry;
+    expect(new Set(boxes.map((box) => box.x + box.width / 2)).size).toBe(1);
+    expect(boxes.map((box) => box.y)).toEqual(boxes.map((box) => box.y).sort((a, b) => a - b));
+  });
+
   it("goes on without dot when dot breaks", () => {
     const crashing = {
       render: () => {

@@ -110,6 +110,11 @@ describe("the first picture", () => {
     expect(initialState(index(chain), { depth: 0 }).expanded).toEqual([]);
   });
 
+  it("unrolls a run where one of its later members is asked for", () => {
+    expect(initialState(index(chain), { expand: ["b.1"] })).toMatchObject({ expanded: ["b.1"], unrolled: ["b.0"] });
+    expect(initialState(index(chain), { expand: ["b.0"] }).unrolled).toEqual([]);
+  });
+
   it("opens what stays readable when nobody asks", () => {
     expect(initialState(index(chain)).expanded).toEqual(["b.0"]);
   });
