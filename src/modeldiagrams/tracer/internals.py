@@ -76,7 +76,11 @@ def version_of(tensor: Tensor) -> int | None:
 
 def set_version(tensor: Tensor, version: int) -> None:
     """Set the write counter back, so that a backward pass that was under way still runs."""
-    torch._C._autograd._unsafe_set_version_counter((tensor,), (version,))
+    set_counter: Any = torch._C._autograd._unsafe_set_version_counter
+    try:
+        set_counter((tensor,), (version,))
+    except TypeError:  # before torch 2.7
+        set_counter(tensor, version)
 
 
 def without_wrappers(tensor: Tensor) -> Tensor:
