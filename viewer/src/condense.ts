@@ -83,7 +83,7 @@ function withoutPlumbing(graph: Graph): Graph {
   const seenAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
     const source = passed.get(node.id);
-    for (const edge of (graph.adjacency[node.id] ?? []).filter(({ to }) => !passed.has(to))) {
+    for (const edge of (graph.adjacency[node.id] ?? []).filter(({ to, flow }) => !passed.has(to) && flow !== "shape")) {
       const tensor = source?.tensor ?? edge.tensor;
       const spec = graph.tensors[edge.tensor];
       if (spec !== undefined) append(seenAs, tensor, spec);
