@@ -14,7 +14,7 @@ export const STACK_STEP = 4;
 /** Room for the sign that says a box can be opened. */
 export const CHEVRON = 16;
 
-const MAX_TEXT = 240;
+const MAX_TEXT = 272;
 const PADDING = 12;
 const ONE_LINE = 28;
 const TWO_LINES = 44;
