@@ -2,7 +2,7 @@
  * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
  *
  *   model-graph.js   the widget            static.js  the core for the embedded V8
- *   viz.js           Graphviz, loaded late  model-graph.css, third-party-notices.txt
+ *   viz.js           Graphviz, loaded late  model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -41,12 +41,12 @@ const bundles = [
   { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },
 ];
 
-/** One sheet for the page and, by `STYLE`, for the widget's shadow root. */
-async function style() {
-  const sources = ["src/picture.css", "src/style.css"].map((file) => readFileSync(join(here, file), "utf8"));
-  const { code } = await transform(sources.join("\n"), { loader: "css", minify: true, target: "chrome111" });
-  writeFileSync(join(output, "model-graph.css"), code);
-  common.define = { STYLE: JSON.stringify(code) };
+/** A style sheet of these sources, minified and written; returns its text. */
+async function sheet(name, ...sources) {
+  const text = sources.map((file) => readFileSync(join(here, "src", file), "utf8")).join("\n");
+  const { code } = await transform(text, { loader: "css", minify: true, target: "chrome111" });
+  writeFileSync(join(output, name), code);
+  return code;
 }
 
 async function bundle({ name, ...options }) {
@@ -57,7 +57,9 @@ async function bundle({ name, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-await style();
+await sheet("picture.css", "picture.css");
+// one sheet for the page and, by `STYLE`, for the widget's shadow root
+common.define = { STYLE: JSON.stringify(await sheet("model-graph.css", "picture.css", "style.css")) };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
 writeFileSync(join(output, "third-party-notices.txt"), notices(inputs));

@@ -92,7 +92,7 @@ def render_json(graph: bytes, view: View) -> Picture:
 
 def with_style(picture: Picture) -> Picture:
     """The picture with the style sheet inside its SVG."""
-    style = asset("model-graph.css").read_text("utf-8")
+    style = asset("picture.css").read_text("utf-8")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")

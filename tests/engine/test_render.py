@@ -29,7 +29,7 @@ def viewer(tmp_path, monkeypatch):
             f"globalThis.modelDiagrams = {{ready: Promise.resolve(), render(graph, view) {{ {body} }}}};"
             f"/*{'long line ' * 1000}*/"
         )
-        (tmp_path / "model-graph.css").write_text(".mg-svg > text { fill: red }")
+        (tmp_path / "picture.css").write_text(".mg-svg > text { fill: red }")
 
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
     v8._context.cache_clear()
