@@ -1,8 +1,9 @@
 import { family, shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { layout, layoutCache } from "./layout.js";
 import { findRuns } from "./roll.js";
 import { surface } from "./surface.js";
-import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
+import { type Direction, isExpandable, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
@@ -12,13 +13,17 @@ export interface ViewOptions {
 }
 
 /** So many visible nodes still read at a glance. */
-const READABLE = 40;
+const READABLE = 48;
+/** Longest picture, in px: one to two screens of scrolling down, or about the width of a page. */
+const LONGEST = { TB: 1440, LR: 1200 } as const;
+/** Widest, or running left to right highest, picture that a page shows without making it illegible. */
+const BROADEST = { TB: 1200, LR: 900 } as const;
 
 /** The state a picture starts from. */
 export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
   const start: State = { expanded: [], unrolled: [], direction: options.direction ?? "TB" };
   const index = shownIndex(traced, start);
-  if (options.depth == null && options.expand == null) return { ...start, expanded: readable(index).sort() };
+  if (options.depth == null && options.expand == null) return { ...start, expanded: readable(traced, start).sort() };
   const wanted = new Set(matching(index, options.expand ?? []));
   const shown = options.depth == null ? [] : shallow(index, options.depth);
   return { ...start, expanded: [...new Set([...wanted, ...shown])].sort(), unrolled: unrolledFor(index, wanted) };
@@ -70,7 +75,9 @@ function modules(index: GraphIndex): ModuleNode[] {
  * Breadth first while the picture stays readable. Modules of one class on one level open together or, where that is
  * too much, the first of them as an example.
  */
-function readable(index: GraphIndex): string[] {
+function readable(traced: GraphIndex, start: State): string[] {
+  const index = shownIndex(traced, start);
+  const fits = page(traced, start);
   const opened: string[] = [];
   let visible = shownIn(index, ROOT).length;
   let level = shownIn(index, ROOT);
@@ -78,7 +85,9 @@ function readable(index: GraphIndex): string[] {
     const next: string[] = [];
     for (const alike of byClass(index, level)) {
       const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
-      const choice = [alike, alike.slice(0, 1)].find((ids) => visible + cost(ids) <= READABLE);
+      const choice = [alike, alike.slice(0, 1)].find(
+        (ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids]),
+      );
       if (choice === undefined) continue;
       visible += cost(choice);
       opened.push(...choice);
@@ -87,6 +96,23 @@ function readable(index: GraphIndex): string[] {
     level = next;
   }
   return opened;
+}
+
+/** Whether a picture with some modules open is no larger than a page, or than the picture with all of them closed. */
+function page(traced: GraphIndex, start: State): (expanded: string[]) => boolean {
+  const cache = layoutCache();
+  // the plain layout is as large as dot's but for a few px, and needs no engine
+  const measure = (expanded: string[]) => {
+    const { width, height } = layout(view(traced, { ...start, expanded }), null, cache);
+    return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
+  };
+  const closed = measure([]);
+  const longest = Math.max(LONGEST[start.direction], closed.long);
+  const broadest = Math.max(BROADEST[start.direction], closed.broad);
+  return (expanded) => {
+    const { long, broad } = measure(expanded);
+    return long <= longest && broad <= broadest;
+  };
 }
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
@@ -102,7 +128,10 @@ function innermost(index: GraphIndex, id: string): string {
   return chain[chain.length - 1] ?? id;
 }
 
-/** Modules worth opening, those of one class together; of equal ones, which would show the same twice, the first. */
+/**
+ * Modules worth opening, those of one class together; of equal ones, which would show the same twice, the first. Attention
+ * is what readers look for, then what has most parameters.
+ */
 function byClass(index: GraphIndex, ids: string[]): string[][] {
   const groups = new Map<string, string[]>();
   const seen = new Set<string>();
@@ -116,7 +145,12 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     if (known === undefined) groups.set(node.class, [id]);
     else known.push(id);
   }
-  return [...groups.values()];
+  const weight = ([first]: string[]) => {
+    const node = index.nodes.get(first ?? "");
+    if (node?.kind !== "module") return 0;
+    return family(node) === "attention" ? Number.MAX_VALUE : node.parameters.total;
+  };
+  return [...groups.values()].sort((a, b) => weight(b) - weight(a));
 }
 
 function isOpenable(index: GraphIndex, id: string): boolean {
