@@ -78,6 +78,8 @@ export function isBroken(viz: Viz): boolean {
 
 const MARGIN = 8;
 const PADDING = 16;
+/** Room between a title and the first row. */
+const BELOW_TITLE = 8;
 /** dot's time grows faster than the number of things: beyond this the plain layout is used. */
 const MOST_FOR_DOT = 1500;
 
@@ -196,7 +198,9 @@ function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
   const entries = ranking.inputs.map((place) => place - low);
   const spot = titleSpot(titleForms(item), Math.min(width, ...entries), Math.max(0, ...entries), width);
-  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID;
+  // wires that pass beside the title need no more room below it
+  const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
+  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID + below;
   const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
   const { lines } = spot.form;
   const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };

@@ -173,7 +173,7 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
     ports: null,
     exits,
     exitStep,
-    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT + GRID : widest + 2 * LABEL_GAP,
+    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT + GRID : ceilTo(widest + LABEL_GAP, GRID),
   };
 }
 

@@ -19,14 +19,19 @@ export interface Routed {
   low: number;
   high: number;
   depth: number;
+  /** Length at the beginning in which all wires run straight: what stands beside them may reach into it. */
+  straight: number;
 }
 
 const TRACK_STEP = 8;
 /** Room between a row and the first track, and between the last track and the next row, arrowhead included. */
 const BEFORE_TRACKS = 10;
 const AFTER_TRACKS = 14;
-/** Room between the border and the first or last row, without anything turning there. */
-const BORDER_GAP = 8;
+/** Room between two rows where nothing turns, besides labels: an arrowhead, a little air. */
+const ROW_GAP = { vertical: 16, horizontal: 12 } as const;
+/** Room between the border and tracks, and with nothing turning there between the last row and the border. */
+const BORDER_GAP = 10;
+const END_GAP = 8;
 
 /** Route everything. */
 export function route(plan: Plan, ranking: Ranking): Routed {
@@ -43,7 +48,8 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   });
   const lines = trips.map((trip) => polyline(plan, trip, channels, levels, places));
   const labels = placeLabels(plan, trips, places);
-  return { places, lines, labels, depth: levels.depth, ...extent(plan, places, lines) };
+  const straight = (channels[0]?.tracks ?? 0) > 0 ? 0 : (levels.tops[0] ?? 0);
+  return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
 }
 
 function rowsOf(plan: Plan, ranking: Ranking): number[][] {
@@ -93,10 +99,10 @@ function channelDepth(plan: Plan, channel: Channel, c: number, rows: number, lab
   if (c === 0) return channel.tracks === 0 && plan.inputs === 0 ? 0 : BORDER_GAP + tracks + AFTER_TRACKS;
   if (c === rows) {
     if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + BORDER_GAP;
-    return plan.outputs > 0 ? labels + BORDER_GAP : labels;
+    return plan.outputs > 0 ? labels + END_GAP : labels;
   }
-  const turning = channel.tracks > 0 ? BEFORE_TRACKS + tracks : 2;
-  return labels + turning + AFTER_TRACKS;
+  if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + AFTER_TRACKS;
+  return labels + (plan.vertical ? ROW_GAP.vertical : ROW_GAP.horizontal);
 }
 
 function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, places: Point[]): Point[] {
