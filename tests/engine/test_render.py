@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.dom.minidom import parseString
 
@@ -171,4 +172,6 @@ def test_pictures_are_drawn_where_an_asyncio_loop_runs():
     async def cell() -> str:
         return render(small_graph(), View()).svg
 
-    assert asyncio.run(cell()) == render(small_graph(), View()).svg
+    # in a thread, because the browser tests leave a loop running in this one
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, cell()).result() == render(small_graph(), View()).svg

@@ -1,0 +1,5 @@
+import sys
+
+
+def on_post_build(config):
+    print("torch is loaded:", "torch" in sys.modules)
