@@ -73,3 +73,7 @@ class Site(FenceHost):
         place = [self.page.file.src_uri] if self.page else []
         place += [str(line)] if line else []
         _log.warning("%s%s", ":".join(place) + ": " if place else "", message)
+
+    def inform(self, message: str) -> None:
+        """Shown by ``mkdocs build --verbose``."""
+        _log.debug("%s", message)

@@ -72,7 +72,11 @@ class ModelGraphDirective(SphinxDirective):
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):
             values["model"], _ = self.env.relfn2path(model)
-        return draw(domain_of(self.env).maker, values, self.config.modeldiagrams_defaults)
+        maker = domain_of(self.env).maker
+        diagram = draw(maker, values, self.config.modeldiagrams_defaults)
+        if maker.output:
+            _log.verbose("%s printed:\n%s", diagram.options.model, maker.output, location=self.get_location())
+        return diagram
 
     def _node(self, diagram: Diagram) -> model_graph:
         """The diagram with what Sphinx resolves and indexes."""

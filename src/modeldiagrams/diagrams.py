@@ -4,8 +4,8 @@ Nothing here imports torch, runs user code or starts V8: a `Worker` does, and on
 """
 
 import hashlib
-import logging
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -13,7 +13,7 @@ from typing import Self
 import msgspec
 
 from modeldiagrams.cache import TRACE_OPTIONS, Cache, graph_key, picture_key
-from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.graph import Graph
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, view_of
@@ -22,10 +22,8 @@ from modeldiagrams.worker import Kind, Problem, Refused, Worker
 
 __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
-_log = logging.getLogger(__name__)
-
 _KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
-_CONTENT_OPTIONS = (*TRACE_OPTIONS, "depth", "expand", "direction")
+_CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "direction")
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +50,11 @@ class _Traced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Maker:
-    """Makes diagrams. Owns the tracing process and the cache; use it with ``with``, or `close` it."""
+    """Makes diagrams. Owns the tracing process and the cache; use it with ``with``, or `close` it.
+
+    Attributes:
+        output: What the last model printed, if it was run at all.
+    """
 
     def __init__(self, cache_dir: Path | None, *, folder: Path, paths: Sequence[Path] = ()) -> None:
         """Start nothing yet.
@@ -60,12 +62,14 @@ class Maker:
         Args:
             cache_dir: Where graphs and pictures are kept between builds; None keeps nothing.
             folder: Graph files are relative to it.
-            paths: Folders to import models from, before those of this process's ``sys.path``.
+            paths: Folders to import models from, before those of this process's ``sys.path``. A relative
+                interpreter (option `python`) is looked up from the first, or else from `folder`.
         """
+        self.output = ""
         self._cache = Cache(cache_dir) if cache_dir else None
         self._folder = folder
         self._paths = tuple(paths)
-        self._worker = Worker()
+        self._workers: dict[tuple[str | None, bool], Worker] = {}
 
     def make(self, options: Options) -> Diagram:
         """Trace, or read, and draw one model.
@@ -76,6 +80,7 @@ class Maker:
         Returns:
             The diagram. Whatever a model does is told in its `problem`, and never raised.
         """
+        self.output = ""
         diagram = Diagram(id=diagram_id(options), options=options)
         try:
             traced = self._read(options) if _is_graph_file(options) else self._trace(options)
@@ -90,11 +95,13 @@ class Maker:
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
             kind: Kind = _KINDS.get(type(error), "worker")
-            return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error)))
+            frames = error.frames if isinstance(error, WorkerError) else ()
+            return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error), frames=frames))
 
     def close(self) -> None:
         """End the tracing process."""
-        self._worker.close()
+        for worker in self._workers.values():
+            worker.close()
 
     def __enter__(self) -> Self:
         return self
@@ -125,9 +132,11 @@ class Maker:
         cached = self._cache.graph(key) if self._cache else None
         if cached:
             return _Traced(graph=cached.graph, content=cached.content, sources=cached.sources)
-        answer = self._worker.trace(options, self._paths)
-        if self._worker.output:
-            _log.debug("%s printed:\n%s", options.model, self._worker.output)
+        worker = self._worker(self._interpreter(options), gpu=options.device not in {None, "cpu"})
+        try:
+            answer = worker.trace(options, self._paths)
+        finally:
+            self.output = worker.output
         if isinstance(answer, Refused):
             return answer
         graph = deserialize(answer.graph)
@@ -142,10 +151,22 @@ class Maker:
         key = picture_key(content, view)
         picture = self._cache.picture(key) if self._cache else None
         if picture is None:
-            picture = self._worker.render(content, view)
+            picture = self._worker().render(content, view)
             if self._cache:
                 self._cache.add_picture(key, picture)
         return picture
+
+    def _worker(self, python: str | None = None, *, gpu: bool = False) -> Worker:
+        """One for each environment that models are to find."""
+        if (python, gpu) not in self._workers:
+            self._workers[python, gpu] = Worker(python, gpu=gpu)
+        return self._workers[python, gpu]
+
+    def _interpreter(self, options: Options) -> str | None:
+        if options.python is None or Path(options.python).name == options.python:
+            return options.python and (shutil.which(options.python) or options.python)
+        # not resolved: an environment's interpreter is a link out of it
+        return str((self._paths[0] if self._paths else self._folder).absolute() / Path(options.python).expanduser())
 
 
 def diagram_id(options: Options) -> str:

@@ -53,7 +53,15 @@ class TargetError(ModelDiagramsError):
 
 
 class WorkerError(ModelDiagramsError):
-    """The tracing process died, hung, or answered something that is not its protocol."""
+    """The tracing process died, hung, or answered something that is not its protocol.
+
+    Attributes:
+        frames: Lines of user code it was in, innermost last, as ``file:line in function``.
+    """
+
+    def __init__(self, problem: str, frames: tuple[str, ...] = ()) -> None:
+        super().__init__(problem)
+        self.frames = frames
 
 
 class RenderError(ModelDiagramsError):

@@ -86,6 +86,10 @@ class FenceHost:
         """
         _log.warning("%s%s", f"line {line}: " if line else "", message)
 
+    def inform(self, message: str) -> None:
+        """Tell something to whoever wants to hear everything."""
+        _log.debug("%s", message)
+
 
 class ModelDiagramsExtension(Extension):
     """Adds the fence to Python-Markdown, and superfences where it is missing.
@@ -163,7 +167,10 @@ class _Fences(Preprocessor):
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):
             values["model"] = self.host.graph_file(model)
-        return draw(self.host.maker, values, self.host.defaults)
+        diagram = draw(self.host.maker, values, self.host.defaults)
+        if self.host.maker.output:
+            self.host.inform(f"{diagram.options.model} printed:\n{self.host.maker.output}")
+        return diagram
 
     def _line(self, body: str) -> int | None:
         """Line of the first fence with this body that was not asked for yet."""

@@ -18,6 +18,8 @@ __all__ = ["Options", "option_help", "parse_options"]
 _Length = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$")]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s#]+$")]
 _Depth = Annotated[int, msgspec.Meta(ge=0)]
+_Positive = Annotated[float, msgspec.Meta(gt=0)]
+_Device = Annotated[str, msgspec.Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$")]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -78,6 +80,29 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         Literal["TB", "LR"] | None,
         msgspec.Meta(description="Top to bottom (`TB`, the default) or left to right (`LR`)."),
     ] = None
+    timeout: Annotated[
+        _Positive | None,
+        msgspec.Meta(
+            description="Seconds that importing, building and running the model may take together, 60 by default."
+        ),
+    ] = None
+    memory: Annotated[
+        _Positive | None,
+        msgspec.Meta(
+            description="Gigabytes that the model may take, 4 by default; the memory of PyTorch itself does not count."
+        ),
+    ] = None
+    device: Annotated[
+        _Device | None,
+        msgspec.Meta(description="Device to run on, `cuda`; by default the CPU, and the model sees no GPU."),
+    ] = None
+    python: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Python interpreter that runs the model, of an environment with PyTorch and the same version of"
+            " modeldiagrams: `../.venv/bin/python`; by default the one that builds the documentation."
+        ),
+    ] = None
     caption: Annotated[str | None, msgspec.Meta(description="Text below the diagram.")] = None
     name: Annotated[_Name | None, msgspec.Meta(description="Name to refer to the diagram by; also its anchor.")] = None
     alt: Annotated[
@@ -100,7 +125,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}
 # text options are taken as written; everything else is YAML, also where a host only has strings
-_TEXT = frozenset({"model", "inputs_from", "direction", "caption", "name", "alt", "align", "width", "height", "class"})
+_TEXT = frozenset(
+    {"model", "inputs_from", "direction", "device", "python"}
+    | {"caption", "name", "alt", "align", "width", "height", "class"}
+)
 # patterns often begin with `*`, which YAML would read as an alias: their text form is a plain comma list
 _PATTERNS = frozenset({"expand"})
 

@@ -49,7 +49,7 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(diagrams, "Worker", lambda: fake)
+    monkeypatch.setattr(diagrams, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(cache, "viewer_digest", lambda: "1")
     return fake
 
@@ -58,7 +58,7 @@ def worker(monkeypatch):
 def maker(worker, tmp_path):
     with Maker(tmp_path / "cache", folder=tmp_path, paths=[tmp_path / "src"]) as maker:
         yield maker
-    assert worker.closed
+    assert worker.closed or not worker.asked
 
 
 def partial_graph():

@@ -110,8 +110,10 @@ def test_a_graph_that_can_not_be_drawn_is_a_render_error(worker):
 
 
 def test_a_request_that_takes_too_long_is_stopped():
-    with Worker(timeout=0.2) as worker, pytest.raises(WorkerError, match=r"took longer than 0\.2 s and was stopped"):
-        trace(worker, "mypkg.models.Hangs")
+    with Worker() as worker, pytest.raises(WorkerError, match=r"took longer than 0\.2 s and was stopped") as caught:
+        trace(worker, "mypkg.models.Hangs", timeout=0.2)
+    assert caught.value.frames[-1].startswith("mypkg/models.py:")
+    assert caught.value.frames[-1].endswith(" in forward")
 
 
 def test_closing_kills_the_whole_group():

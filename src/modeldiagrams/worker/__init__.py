@@ -1,37 +1,31 @@
 """Tracing and drawing in a process of their own, so that nothing a model does can hurt the build.
 
 The process is spawned, not forked (a forked child hangs in torch once its parent ran an op), started at the first
-need and reused for many models. It is started anew after it died, in a forked child of the process that started it, and
-after a source file it had loaded was edited.
+need and reused for many models. It is started anew after it died, in a forked child of the process that started it,
+after a source file it had loaded was edited, and after a model that left something behind in it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
+import sysconfig
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, TypeVar, cast
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
+from modeldiagrams.worker.process import Process
 from modeldiagrams.worker.protocol import (
     Drawn,
     Kind,
     Mode,
+    Prepare,
     Problem,
+    Ready,
     Refused,
     Render,
     Request,
     Trace,
     Traced,
-    receive,
-    send,
 )
 
 if TYPE_CHECKING:
@@ -40,16 +34,24 @@ if TYPE_CHECKING:
     from modeldiagrams.options import Options
     from modeldiagrams.render import Picture, View
 
-__all__ = ["Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
+__all__ = ["MEMORY", "TIMEOUT", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
+
+TIMEOUT = 60.0
+"""Seconds a model may take, if its author says nothing else."""
+
+MEMORY = 4.0
+"""GB a model may take, if its author says nothing else."""
+
+_PATIENCE = 120.0
+"""Seconds for what is not the model's: importing torch, drawing (which has a limit of its own)."""
+
+_GRACE = 5.0
+"""Seconds for the process to end by itself after a model's time is over: it tells where it was."""
 
 T = TypeVar("T")
 
-_LONGEST_OUTPUT = 20_000
-"""Bytes of a model's output that are kept, from its end."""
-
-_SHOWN_LINES = 12
-
 # unions are types to msgspec, not to mypy
+_READY: Any = Ready | Refused
 _TRACED: Any = Traced | Refused
 _DRAWN: Any = Drawn | Refused
 
@@ -57,15 +59,18 @@ _DRAWN: Any = Drawn | Refused
 class Worker:
     """A tracing process, started when it is needed. Use it with ``with``, or `close` it."""
 
-    def __init__(self, *, timeout: float = 600.0) -> None:
+    def __init__(self, python: str | None = None, *, gpu: bool = False) -> None:
         """Start nothing yet.
 
         Args:
-            timeout: Seconds one request may take.
+            python: The interpreter to run, of another environment than this process's.
+            gpu: Whether models may see one.
         """
-        self._timeout = timeout
-        self._process: _Process | None = None
+        self._python = python
+        self._gpu = gpu
+        self._process: Process | None = None
         self._loaded: dict[str, object] = {}
+        self._worn_for: str | None = None
         self.output = ""
         """What the model of the last request printed."""
 
@@ -73,7 +78,7 @@ class Worker:
         """Make a model and record one forward pass.
 
         Args:
-            options: The model and its inputs.
+            options: The model, its inputs, and what it may take.
             paths: Folders to import from, before those of this process.
             mode: As for `modeldiagrams.trace`.
 
@@ -83,12 +88,21 @@ class Worker:
         Raises:
             WorkerError: if the process died or took too long.
         """
-        if any(_stamp(file) != stamp for file, stamp in self._loaded.items()):
-            self.close()  # Python would go on with the modules as they were
-        path = tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *sys.path])
-        request = Trace(options=options, mode=mode, path=path)
-        answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}")
+        package = options.model.partition(":")[0].partition(".")[0]
+        if self._is_stale(package):
+            self.close()
+        path = self._import_path(paths)
+        ready: Ready | Refused = self._ask(Prepare(path=path), _READY, "importing PyTorch", _PATIENCE)
+        if isinstance(ready, Refused):
+            return ready
+        timeout = options.timeout or TIMEOUT
+        request = Trace(options=options, mode=mode, timeout=timeout, memory=options.memory or MEMORY)
+        answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}", timeout + _GRACE)
         self._loaded |= {file: _stamp(file) for file in answer.sources}
+        if answer.lasting == "run":
+            self._worn_for = ""
+        elif answer.lasting == "import":
+            self._worn_for = package
         return answer
 
     def render(self, graph: bytes, view: View) -> Picture:
@@ -105,7 +119,7 @@ class Worker:
             RenderError: if it can't be drawn.
             WorkerError: if the process died or took too long.
         """
-        answer: Drawn | Refused = self._ask(Render(graph=graph, view=view), _DRAWN, "drawing")
+        answer: Drawn | Refused = self._ask(Render(graph=graph, view=view), _DRAWN, "drawing", _PATIENCE)
         if isinstance(answer, Refused):
             raise RenderError(answer.problem.message)
         return answer.picture
@@ -114,6 +128,7 @@ class Worker:
         """End the process, and every process that a model has started in it."""
         process, self._process = self._process, None
         self._loaded = {}
+        self._worn_for = None
         if process is not None:
             process.end()
 
@@ -123,104 +138,37 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, request: Request, kind: type[T], doing: str) -> T:
+    def _is_stale(self, package: str) -> bool:
+        """Whether a fresh process could answer otherwise.
+
+        Python would go on with edited modules as they were; and what the import of a package changed, its own models
+        would find in a fresh process, too, but others would not.
+        """
+        if any(_stamp(file) != stamp for file, stamp in self._loaded.items()):
+            return True
+        return self._worn_for is not None and self._worn_for != package
+
+    def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
+        """Folders to import from; another environment has its own libraries."""
+        libraries = [Path(folder) for folder in sysconfig.get_paths().values()] if self._python else []
+        own = [entry for entry in sys.path if Path(entry) not in libraries]
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own])
+
+    def _ask(self, request: Request, kind: type[T], doing: str, seconds: float) -> T:
         if self._process is None or not self._process.is_usable():
             self.close()
-            self._process = _Process()
+            self._process = Process(self._python, gpu=self._gpu)
         process = self._process
         try:
-            return process.ask(request, kind, self._timeout)
+            return process.ask(request, kind, seconds)
         except WorkerError as error:
             self.close()
-            said = "".join(f"\n  {line}" for line in process.output.splitlines()[-_SHOWN_LINES:])
-            raise WorkerError(f"{doing} {error}{'; its last output:' if said else ''}{said}") from error
+            raise WorkerError(f"{doing} {error}", error.frames) from error
         except BaseException:
             self.close()  # an interrupted dialogue can't be taken up again
             raise
         finally:
             self.output = process.output
-
-
-class _Process:
-    """One spawned process and the dialogue with it."""
-
-    def __init__(self) -> None:
-        self._owner = os.getpid()
-        self.output = ""
-        self._late = False
-        self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed in `end`)
-        self._child = subprocess.Popen(
-            # unbuffered and with the fault handler on, so that the output tells of a sudden end
-            [sys.executable, "-u", "-P", "-X", "faulthandler", "-m", "modeldiagrams.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**os.environ, "PYTHONHASHSEED": "0"},  # models iterate over sets, too
-            start_new_session=True,
-        )
-
-    def is_usable(self) -> bool:
-        """Whether it was started by this very process and hasn't died since."""
-        return self._owner == os.getpid() and self._child.poll() is None
-
-    def ask(self, request: Request, kind: type[T], timeout: float) -> T:
-        """Send a request and wait for the answer."""
-        requests, answers = self._pipes()
-        start = self._log.seek(0, os.SEEK_END)
-        # pipes have no time limit of their own on every platform, but reading ends when the process does
-        timer = threading.Timer(timeout, self._time_out)
-        timer.start()
-        try:
-            send(requests, request)
-            return receive(answers, kind)
-        except (EOFError, OSError, msgspec.DecodeError) as error:
-            self._kill()
-            raise WorkerError(self._obituary(timeout)) from error
-        finally:
-            timer.cancel()
-            self.output = self._printed_since(start)
-
-    def end(self) -> None:
-        """End the process and its group; in a forked child of the owner only let go of it."""
-        if self._owner == os.getpid():
-            self._kill()
-        elif self._child.returncode is None:
-            self._child.returncode = 0  # it is not ours to wait for
-        for file in (*self._pipes(), self._log):
-            with contextlib.suppress(OSError):
-                file.close()
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        return cast("IO[bytes]", self._child.stdin), cast("IO[bytes]", self._child.stdout)
-
-    def _time_out(self) -> None:
-        self._late = True
-        self._kill()
-
-    def _kill(self) -> None:
-        """Kill the whole group; a process that is ending already keeps its own exit status."""
-        if self._child.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._child.pid, signal.SIGKILL)
-                else:
-                    self._child.kill()
-            self._child.wait()
-
-    def _printed_since(self, start: int) -> str:
-        """The log's end. Its position is shared with the process, which goes on writing there: leave it at the end."""
-        end = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(start, end - _LONGEST_OUTPUT))
-        return self._log.read(_LONGEST_OUTPUT).decode(errors="replace")
-
-    def _obituary(self, timeout: float) -> str:
-        """How the process ended, in one sentence."""
-        status = self._child.returncode
-        if self._late:
-            return f"took longer than {timeout:g} s and was stopped"
-        if status < 0:
-            return f"ended the tracing process by signal {signal.Signals(-status).name}"
-        return f"ended the tracing process with exit status {status}"
 
 
 def _stamp(file: str) -> object:

@@ -12,11 +12,16 @@ from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, View
 
 __all__ = [
+    "NO_TORCH",
     "Answer",
     "Drawn",
+    "Hello",
     "Kind",
+    "Lasting",
     "Mode",
+    "Prepare",
     "Problem",
+    "Ready",
     "Refused",
     "Render",
     "Request",
@@ -26,12 +31,19 @@ __all__ = [
     "send",
 ]
 
+NO_TORCH = (
+    "PyTorch is not installed in the environment that runs the models: install it there, name another interpreter"
+    " (option `python`), or commit the graphs (`modeldiagrams snapshot`)"
+)
+
 _LENGTH = 8
 
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "option", "worker", "render"]
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
+Lasting: TypeAlias = Literal["nothing", "import", "run"]
+"""What a model changed for those after it: nothing, something when its package was imported, or when it was run."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,13 +56,31 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
 
 
+class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The process's first message, before any request."""
+
+    version: str
+    """Of its modeldiagrams."""
+    libraries: tuple[str, ...]
+    """Folders of code that is not the user's."""
+
+
+class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Import torch, which takes seconds that are not the model's."""
+
+    path: tuple[str, ...]
+    """Folders to import from, before the process's own ``sys.path``."""
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
     options: Options
     mode: Mode
-    path: tuple[str, ...]
-    """``sys.path`` to import from."""
+    timeout: float
+    """Seconds."""
+    memory: float
+    """GB beyond what the process has."""
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -60,12 +90,17 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     view: View
 
 
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Torch is there."""
+
+
 class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A pass was recorded; where the forward raised, up to there."""
 
     graph: bytes
     sources: tuple[str, ...]
     """Absolute paths of the user's files that the pass used."""
+    lasting: Lasting = "nothing"
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -80,13 +115,14 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     problem: Problem
     sources: tuple[str, ...] = ()
     """Absolute paths of the user's files that were loaded until then."""
+    lasting: Lasting = "nothing"
 
 
-Request: TypeAlias = Trace | Render
-Answer: TypeAlias = Traced | Drawn | Refused
+Request: TypeAlias = Prepare | Trace | Render
+Answer: TypeAlias = Ready | Traced | Drawn | Refused
 
 
-def send(file: IO[bytes], message: Request | Answer) -> None:
+def send(file: IO[bytes], message: Hello | Request | Answer) -> None:
     """Write one message."""
     content = msgspec.msgpack.encode(message)
     file.write(len(content).to_bytes(_LENGTH) + content)

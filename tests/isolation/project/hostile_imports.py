@@ -1,0 +1,1 @@
+raise BaseException("imported on a bad day")  # noqa: TRY002

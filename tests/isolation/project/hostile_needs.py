@@ -1,0 +1,3 @@
+import nosuchpackage
+
+Model = nosuchpackage.Model

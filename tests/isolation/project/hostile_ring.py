@@ -1,0 +1,3 @@
+from hostile_ring_back import Model
+
+__all__ = ["Model"]

@@ -1,0 +1,3 @@
+from hostile_ring import Model
+
+__all__ = ["Model"]

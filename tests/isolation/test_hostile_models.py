@@ -1,0 +1,100 @@
+"""Whatever a model does: one problem that says in a sentence what happened and where, and the next model as if not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+HARMFUL = {
+    "SystemExits": ("forward", "the forward pass of hostile.SystemExits raised SystemExit: good bye"),
+    "Exits": ("worker", "tracing hostile.Exits ended the tracing process with exit status 3"),
+    "Crashes": ("worker", "tracing hostile.Crashes ended the tracing process by signal SIGSEGV"),
+    "Reads": ("forward", "the forward pass of hostile.Reads raised EOFError: EOF when reading a line"),
+    "TakesAll": ("forward", "the forward pass of hostile.TakesAll raised MemoryError: (it may take 0.3 GB, see the op"),
+    "Interrupts": ("model", "tracing hostile.Interrupts raised KeyboardInterrupt"),
+    "RaisesItsOwn": ("model", "hostile.RaisesItsOwn raised Stop: no more"),
+    "Sleeps": ("worker", "tracing hostile.Sleeps took longer than 0.3 s and was stopped (option `timeout`)"),
+}
+LIMITS = {"TakesAll": {"memory": 0.3}, "Sleeps": {"timeout": 0.3}}
+
+
+def assert_unaffected(make, fresh):
+    """The next model is drawn as by a fresh process."""
+    after = make("hostile.Good")
+    assert after.problem is None
+    assert after.graph == fresh.graph
+    assert after.picture == fresh.picture
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_harm_is_told_in_a_sentence_with_its_place(make, fresh, name):
+    kind, sentence = HARMFUL[name]
+    problem = make(f"hostile.{name}", **LIMITS.get(name, {})).problem
+    assert problem.kind == kind
+    assert sentence in problem.message.splitlines()[0]
+    where = "__init__" if name == "RaisesItsOwn" else "forward"
+    assert problem.frames[-1].startswith("hostile.py:")
+    assert problem.frames[-1].endswith(where)
+    assert "Traceback" not in problem.message
+    assert_unaffected(make, fresh)
+
+
+@pytest.mark.parametrize("name", ["Forks", "StartsThreads", "Prints", "ChangesDirectory", "PatchesTorch", "Leaks"])
+def test_harm_to_others_only_is_no_problem_of_the_model_and_none_of_others(make, fresh, name):
+    made = make(f"hostile.{name}", memory=8)
+    assert made.problem is None
+    assert made.picture is not None
+    assert_unaffected(make, fresh)
+
+
+def test_a_kill_has_no_place(make, fresh):
+    problem = make("hostile.Kills").problem
+    assert problem.message == "tracing hostile.Kills ended the tracing process by signal SIGKILL"
+    assert problem.frames == ()
+    assert_unaffected(make, fresh)
+
+
+def test_megabytes_of_output_are_kept_from_their_end(make, maker):
+    make("hostile.Prints")
+    assert maker.output.endswith("noise \n")
+    assert len(maker.output) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "frame"),
+    [
+        ("hostile_imports.Model", "raised BaseException: imported on a bad day", "hostile_imports.py:1"),
+        ("hostile_needs.Model", "raised ModuleNotFoundError: No module named 'nosuchpackage'", "hostile_needs.py:1"),
+        (
+            "hostile_ring.Model",
+            "raised ImportError: cannot import name 'Model' from part",
+            "hostile_ring_back.py:1",
+        ),
+        ("hostile_waits.Model", "took longer than 0.5 s and was stopped", "hostile_waits.py:"),
+    ],
+)
+def test_a_bad_import_is_told_with_its_place(make, fresh, model, sentence, frame):
+    problem = make(model, timeout=0.5).problem
+    assert sentence in problem.message.splitlines()[0]
+    assert problem.frames[-1].startswith(frame)
+    assert problem.frames[-1].endswith(" in <module>")
+    assert_unaffected(make, fresh)
+
+
+def test_what_a_package_sets_is_there_for_its_own_models_only(make, fresh, maker):
+    first = make("hostile_settings.Model")
+    process = maker._worker()._process
+    assert make("hostile_settings.Model").graph == first.graph
+    assert maker._worker()._process is process
+    assert_unaffected(make, fresh)
+    assert maker._worker()._process is not process
+
+
+def test_no_process_is_left_of_a_model_that_forked(make):
+    problem = make("hostile.ForksAndExits").problem
+    assert problem.message.startswith("tracing hostile.ForksAndExits ended the tracing process with exit status 4")
+    mine = str(os.getpid())
+    children = [stat.read_text().rpartition(")")[2].split() for stat in Path("/proc").glob("[0-9]*/stat")]
+    assert not [fields for fields in children if fields[1] == mine and fields[0] != "Z"]
