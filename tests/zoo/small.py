@@ -60,7 +60,7 @@ def _small(class_: type[PretrainedConfig], more: Mapping[str, Any]) -> Pretraine
 
 
 def _capped(name: str, value: int) -> int:
-    if name.endswith("_token_id") or name.endswith("_token_index"):
+    if name.endswith(("_token_id", "_token_index")):
         return value if value < VOCABULARY else VOCABULARY - 1 - value % 50
     for pattern, most in CAPS:
         if re.fullmatch(pattern, name):

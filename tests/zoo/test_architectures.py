@@ -16,7 +16,12 @@ from zoo.verdict import faults
 
 pytestmark = [pytest.mark.zoo, pytest.mark.filterwarnings("ignore")]  # transformers warns about itself
 
-EXCEPTIONS: dict[str, tuple[str, str]] = {}
+EXCEPTIONS = {
+    "decision_transformer": ("unused input", "does not read the rewards: returns to go tell more"),
+    "sam3_vision_model": ("output from nowhere", "position encodings come from sizes alone"),
+    "unlimited_ocr": ("output from nowhere", "keys and values of a cache that is still empty"),
+    "vit_mae": ("output from nowhere", "which patches are masked is random"),
+}
 """Model type → the one fault its graph may have, and why."""
 
 
@@ -26,14 +31,13 @@ def quiet():
 
 
 @pytest.fixture(scope="module")
-def modes(request):
+def modes(report):
     """How many models ran in which mode; printed at the end."""
     counted: Counter[str] = Counter()
     yield counted
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    reporter.write_line(f"\n{counted.total()} architectures, by mode: {dict(counted)}")
+    report(f"\n{counted.total()} architectures, by mode: {dict(counted)}")
     for kind, (fault, reason) in EXCEPTIONS.items():
-        reporter.write_line(f"  {kind:32}{fault:24}{reason}")
+        report(f"  {kind:32}{fault:24}{reason}")
 
 
 @pytest.mark.parametrize("kind", architectures.KINDS)
