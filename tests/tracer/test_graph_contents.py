@@ -1,5 +1,8 @@
 """What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
 
+import http
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -71,10 +74,17 @@ def test_attributes(text, expected):
         (object(), "<object>"),
         (functional.relu, "relu"),
         (torch.ones(2), "tensor"),
+        (np.float64(0.5), 0.5),
+        (np.float32("nan"), "nan"),
+        (np.int64(3), 3),
+        (http.HTTPMethod.GET, "GET"),
+        (http.HTTPStatus.OK, 200),
     ],
 )
 def test_arguments_are_plain_data(value, expected):
-    assert plain(value) == expected
+    given = plain(value)
+    assert given == expected
+    assert type(given) is type(expected)
 
 
 def test_file_is_relative_to_its_import_root():

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,7 @@ def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one line per ki
     if value is None or isinstance(value, bool | int | str):
         return _plain_scalar(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        return float(value) if math.isfinite(value) else str(float(value))
     if isinstance(value, Tensor):
         return "tensor"
     if isinstance(value, list | tuple) and depth < _MAX_NESTING:
@@ -159,13 +160,16 @@ def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one line per ki
 
 def _plain_scalar(value: str | int | None) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= _MAX_TEXT else value[:_MAX_TEXT] + "…"
-    if type(value) is int and abs(value) >= 2**63:
-        return str(value)  # beyond what JSON readers keep exactly
-    return value
+        text = str.__str__(value)  # of an enum's member its value
+        return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
+    if value is None or isinstance(value, bool):
+        return value
+    return int(value) if abs(value) < 2**63 else str(int(value))  # beyond what JSON readers keep exactly
 
 
-def _plain_object(value: Any) -> str:
+def _plain_object(value: Any) -> Any:
+    if isinstance(value, numbers.Real):  # of numpy
+        return plain(int(value) if isinstance(value, numbers.Integral) else float(value))
     if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
         return str(value).removeprefix("torch.")
     if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.graph import Failure, Graph, Guess, Status
+from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.finish import build_graph
@@ -133,7 +134,12 @@ class _Pass:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> Trace:
         """Run it, and put everything back."""
-        with _no_collection(), untouched(self._model) as keeper, contextlib.ExitStack() as scope:
+        with (
+            _no_collection(),
+            untouched(self._model) as keeper,
+            fresh_caches(self._model),
+            contextlib.ExitStack() as scope,
+        ):
             recorder = Recorder(self._recording, self._finder, keeper.before_write)
             try:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)

@@ -1,0 +1,67 @@
+"""Functions that remember their results (`functools.lru_cache`) remember nothing at the start of a trace.
+
+Else a tensor made in an earlier pass would come from nowhere, and a fake one would stay behind for later passes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+__all__ = ["fresh_caches"]
+
+_CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
+
+
+@contextlib.contextmanager
+def fresh_caches(model: Any) -> Iterator[None]:
+    """Put empty caches in place of those that a model's classes and their Python modules hold.
+
+    Functions are found under their names, and inside the functions of decorators that wrap them once more.
+    """
+    fresh: dict[Any, Any] = {}
+
+    def emptied(cached: Any) -> Any:
+        if cached not in fresh:
+            fresh[cached] = functools.lru_cache(**cached.cache_parameters())(cached.__wrapped__)
+        return fresh[cached]
+
+    with contextlib.ExitStack() as undo:
+        for owner in _owners(model):
+            for name, value in list(vars(owner).items()):
+                if isinstance(value, _CachedFunction):
+                    undo.callback(setattr, owner, name, value)
+                    setattr(owner, name, emptied(value))
+                for cell in _cells_with_cache(value):
+                    undo.callback(setattr, cell, "cell_contents", cell.cell_contents)
+                    cell.cell_contents = emptied(cell.cell_contents)
+        yield
+
+
+def _owners(model: Any) -> list[type | ModuleType]:
+    """The classes of a model's modules with their bases, and the Python modules where these are written."""
+    modules = model.modules() if isinstance(model, nn.Module) else [model]
+    classes = {base: None for module in modules for base in type(module).__mro__ if base is not object}
+    names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
+    return [*classes, *(sys.modules[name] for name in names if name in sys.modules)]
+
+
+def _cells_with_cache(value: Any) -> list[Any]:
+    closure = value.__closure__ if inspect.isfunction(value) else None
+    return [cell for cell in closure or () if isinstance(_content(cell), _CachedFunction)]
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
