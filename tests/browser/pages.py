@@ -82,12 +82,15 @@ class Builder:
             self.adjacency.setdefault(source, []).append(Edge(to=node, tensor=f"{source}:0", argument=str(i)))
 
 
-def encoder(name: str = "Encoder", *, layers: int = 3, word: str = "") -> Graph:
-    """``x → embed → layers.0 → … → head → y``; a layer is attention and mlp, each with a skip around it."""
+def encoder(name: str = "Encoder", *, layers: int = 3, word: str = "", signature: str | None = None) -> Graph:
+    """``x → embed → layers.0 → … → head → y``; a layer is attention and mlp, each with a skip around it.
+
+    With a signature, all layers are alike and shown as one.
+    """
     graph = Builder(name)
     at = graph.leaf("embed", "torch.nn.Linear", None, "input:x")
     for i in range(layers):
-        at = _layer(graph, graph.module(f"layers.{i}", f"pkg.Layer{word}"), at)
+        at = _layer(graph, graph.module(f"layers.{i}", f"pkg.Layer{word}", signature=signature), at)
     return graph.finish(graph.leaf("head", "torch.nn.Linear", None, at))
 
 
@@ -126,6 +129,7 @@ def write_site(folder: Path, press: Press) -> None:
     """Write pages and assets; the names of the pages say what they hold."""
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
     tall = press.make(encoder("Tall", layers=6), depth=9)
+    rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
@@ -133,6 +137,7 @@ def write_site(folder: Path, press: Press) -> None:
         "one": _fragment(encoder_),
         "two": FILLER + _fragment(encoder_) + FILLER + _fragment(decoder) + FILLER,
         "tall": _fragment(tall),
+        "rolled": _fragment(rolled),
         "sized": _fragment(sized),
         "hostile": _fragment(hostile),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
@@ -147,7 +152,7 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.site_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, sized, hostile):
+    for made in (encoder_, decoder, tall, rolled, sized, hostile):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 

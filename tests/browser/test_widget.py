@@ -218,3 +218,27 @@ def test_touch_targets_are_large_and_one_finger_scrolls(reader_with, server):
         assert stage.evaluate("e => getComputedStyle(e).touchAction") == "pan-x pan-y"
         reader.node("layers.0").tap()
         reader.node("layers.0.mlp").wait_for()
+
+
+def test_repeats_are_shown_one_by_one_and_as_one_again(reader, server):
+    """By the pill `×6`, then by the key."""
+    reader.page.goto(f"{server}/rolled.html")
+    pill = reader.page.get_by_role("button", name="Show all ×6")
+    pill.click()
+    reader.node("layers.5").wait_for()
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("r")
+    reader.node("layers.5").wait_for(state="detached")
+    assert reader.node("layers.0").is_visible()
+
+
+def test_plumbing_can_be_shown_and_hidden(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    switch = reader.page.get_by_role("button", name="reshapes")
+    for shown in ("true", "false"):
+        switch.click()
+        reader.page.wait_for_function(
+            "shown => document.querySelector('model-graph').shadowRoot"
+            ".querySelector('[aria-pressed]').getAttribute('aria-pressed') === shown",
+            arg=shown,
+        )

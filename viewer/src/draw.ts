@@ -151,7 +151,8 @@ function drawBadge(item: Item, x: number, y: number): string {
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
   const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escapeText(badge(item))}</text>`;
   const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";
-  return `<g class="${state}" data-run="${escapeText(item.id)}">${rect}${text}</g>`;
+  const run = item.run === "" ? "" : ` data-run="${escapeText(item.run)}"`;
+  return `<g class="${state}"${run}>${rect}${text}</g>`;
 }
 
 /** The sign for opening (+) or closing (−). */

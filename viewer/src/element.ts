@@ -12,8 +12,9 @@ import { Note } from "./element/note.js";
 import { Session } from "./element/session.js";
 import { strings } from "./element/strings.js";
 import { toolbar } from "./element/toolbar.js";
-import { header, idOf, nodeAt, Tree } from "./element/tree.js";
+import { header, idOf, nodeAt, RUN_KEY, runOf, Tree } from "./element/tree.js";
 import { isBroken, type Viz } from "./layout.js";
+import { headOf } from "./surface.js";
 
 /** The text of `model-graph.css`, put in by the build. */
 declare const STYLE: string;
@@ -49,7 +50,23 @@ class ModelGraph extends HTMLElement {
   }
 
   /** Expand or collapse a module call. */
-  async toggle(id: string): Promise<void> {
+  toggle(id: string): Promise<void> {
+    return this.#change((session, viz) => session.toggle(id, viz), id);
+  }
+
+  /** Show the repeats of a run one by one, or as one. */
+  toggleRun(run: string): Promise<void> {
+    return this.#change((session, viz) => session.toggleRun(run, viz), headOf(run));
+  }
+
+  /** Show reshapes, casts, constants and the like, or hide them; whether they are shown then. */
+  async togglePlumbing(): Promise<boolean> {
+    await this.#change((session, viz) => session.togglePlumbing(viz));
+    return (await this.#session)?.plumbing ?? false;
+  }
+
+  /** Draw another picture; the node of this id stays where it is on screen. */
+  async #change(draw: (session: Session, viz: Viz) => string, id = ""): Promise<void> {
     if (this.#busy) return;
     if (!wasmAllowed()) {
       this.#note.say(strings.stillPicture);
@@ -59,11 +76,11 @@ class ModelGraph extends HTMLElement {
     this.#note.wait(strings.loading);
     try {
       const [session, viz] = await this.#load();
-      this.#show(session.toggle(id, viz), id);
+      this.#show(draw(session, viz), id);
       if (isBroken(viz)) discardViz();
       this.#note.clear();
     } catch (error) {
-      this.#explain(error, id);
+      this.#explain(error, () => void this.#change(draw, id));
     } finally {
       this.#busy = false;
     }
@@ -81,7 +98,7 @@ class ModelGraph extends HTMLElement {
     root.append(
       this.#still,
       this.#stage,
-      toolbar(this, this.#camera),
+      toolbar(this, this.#camera, () => this.togglePlumbing()),
       this.#note.element,
       document.createElement("slot"),
     );
@@ -102,6 +119,11 @@ class ModelGraph extends HTMLElement {
 
   #onClick(event: MouseEvent): void {
     const node = nodeAt(event.target);
+    const pill = (event.target as Element).closest<SVGElement>("[data-run]");
+    if (pill?.dataset.run !== undefined) {
+      void this.toggleRun(pill.dataset.run);
+      return;
+    }
     if (node === null || !this.#tree?.expandable(idOf(node))) return;
     if (header(node).contains(event.target as Node)) void this.toggle(idOf(node));
   }
@@ -109,6 +131,8 @@ class ModelGraph extends HTMLElement {
   #onKey(event: KeyboardEvent): void {
     const node = nodeAt(event.target);
     if (node === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const run = event.key === RUN_KEY ? runOf(node) : undefined;
+    if (run !== undefined) void this.toggleRun(run);
     const next = this.#tree?.step(idOf(node), event.key);
     if (next === undefined) return;
     event.preventDefault();
@@ -138,7 +162,7 @@ class ModelGraph extends HTMLElement {
     return Promise.all([this.#session, engine]);
   }
 
-  /** Put a new picture in place of the old one, around the node that was toggled. */
+  /** Put a new picture in place of the old one, around the node that was toggled, or else its upper edge. */
   #show(svg: string, id: string): void {
     const old = this.#tree;
     if (old === undefined) return;
@@ -148,6 +172,7 @@ class ModelGraph extends HTMLElement {
     const tree = new Tree(picture);
     const [before, after] = [old.find(id), tree.find(id)];
     if (before && after) this.#camera.replace(picture, header(before), header(after));
+    else this.#camera.replace(picture, old.picture, picture);
     this.#tree = tree;
     if (!this.#still.hasChildNodes()) this.#still.append(old.picture);
     if (focused !== null) this.#focusAgain(idOf(focused), id);
@@ -160,9 +185,9 @@ class ModelGraph extends HTMLElement {
     if (node !== undefined) this.#focus(node);
   }
 
-  #explain(error: unknown, id: string): void {
+  #explain(error: unknown, retry: () => void): void {
     if (error instanceof LoadError) {
-      this.#note.say(strings.loadFailed(error.file), () => void this.toggle(id));
+      this.#note.say(strings.loadFailed(error.file), retry);
       return;
     }
     this.#note.say(strings.drawFailed);

@@ -2,7 +2,7 @@ import { family, shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { layout, layoutCache } from "./layout.js";
 import { findRuns } from "./roll.js";
-import { surface } from "./surface.js";
+import { runId, surface } from "./surface.js";
 import { type Direction, isExpandable, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
@@ -47,7 +47,7 @@ function matching(index: GraphIndex, patterns: string[]): string[] {
 
 /** Runs to be shown one by one: those of which another member than the one on show is wanted. */
 function unrolledFor(index: GraphIndex, wanted: ReadonlySet<string>): string[] {
-  const heads = new Set<string>();
+  const runs = new Set<string>();
   for (const id of wanted) {
     const contents = contentsOf(index, index.holder.get(id) ?? ROOT);
     const place = contents.children.indexOf(id);
@@ -55,10 +55,10 @@ function unrolledFor(index: GraphIndex, wanted: ReadonlySet<string>): string[] {
       const offset = place - run.start;
       const standIn = contents.children[run.start + (offset % run.period)] ?? "";
       const later = offset >= run.period && offset < run.period * run.times;
-      if (later && !wanted.has(standIn)) heads.add(contents.children[run.start] ?? "");
+      if (later && !wanted.has(standIn)) runs.add(runId(contents, run));
     }
   }
-  return [...heads].sort();
+  return [...runs].sort();
 }
 
 /** `*` stands for anything, `?` for one character. */

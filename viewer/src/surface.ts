@@ -3,6 +3,8 @@ import { findRuns, fold, type Run, repeat } from "./roll.js";
 
 /** A run's first member stands for all of them. */
 export interface Rolled {
+  /** What the state calls the run. */
+  id: string;
   times: number;
   /** Ids of what it stands for, in order. */
   members: string[];
@@ -33,27 +35,40 @@ interface Found {
 
 const found = new WeakMap<Contents, Found>();
 
+const GROUP = "group:";
+
 /** The id of a panel around several children, by its first child. */
 export function groupId(first: string): string {
-  return `group:${first}`;
+  return GROUP + first;
+}
+
+/** What the state calls a run: its first member or, with several in each repeat, the panel around these. */
+export function runId(contents: Contents, run: Run): string {
+  const head = contents.children[run.start] ?? "";
+  return run.period === 1 ? head : groupId(head);
+}
+
+/** The first member of a run. */
+export function headOf(run: string): string {
+  return run.startsWith(GROUP) ? run.slice(GROUP.length) : run;
 }
 
 /** What of a container is shown. */
 export function surface(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): Surface {
   const contents = contentsOf(index, id);
   const runs = runsOf(index, contents);
-  const rolled = runs.filter((run) => !unrolled.has(contents.children[run.start] ?? ""));
+  const rolled = runs.filter((run) => !unrolled.has(runId(contents, run)));
   const folded = fold(index, contents, rolled);
   const shown: Surface = { contents: folded, runs: new Map(), groups: new Map() };
   for (const run of runs) {
     const first = repeat(contents, run, 0);
     const last = repeat(contents, run, run.times - 1);
-    const head = first[0] ?? "";
-    if (run.period === 1 || unrolled.has(head)) {
+    const id = runId(contents, run);
+    if (run.period === 1 || unrolled.has(id)) {
       const members = contents.children.slice(run.start, run.start + run.period * run.times);
-      shown.runs.set(head, { times: run.times, members });
+      shown.runs.set(first[0] ?? "", { id, times: run.times, members });
     } else {
-      enclose(index, shown, first, last, run.times);
+      enclose(index, shown, unrolled, { members: first, last, times: run.times });
     }
   }
   return shown;
@@ -68,8 +83,16 @@ function runsOf(index: GraphIndex, contents: Contents): Run[] {
   return known.runs;
 }
 
+interface Repeats {
+  /** The children in the first repeat, and those in the last. */
+  members: string[];
+  last: string[];
+  times: number;
+}
+
 /** Put a panel around some children: links between them move inside, links across are cut at its border. */
-function enclose(index: GraphIndex, shown: Surface, members: string[], last: string[], times: number): void {
+function enclose(index: GraphIndex, shown: Surface, unrolled: ReadonlySet<string>, repeats: Repeats): void {
+  const { members, last, times } = repeats;
   const inside = new Set(members);
   const id = groupId(members[0] ?? "");
   const outer: Link[] = [];
@@ -94,20 +117,26 @@ function enclose(index: GraphIndex, shown: Surface, members: string[], last: str
     inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
     outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
   };
-  shown.groups.set(id, { times, ...rolledInside(index, contents), last: lastModule(index, last) });
+  shown.groups.set(id, { times, ...rolledInside(index, contents, unrolled), last: lastModule(index, last) });
   const at = shown.contents.children.indexOf(members[0] ?? "");
   const children = shown.contents.children.filter((child) => !inside.has(child));
   children.splice(at, 0, id);
   shown.contents = { ...shown.contents, children, links: distinctLinks(outer) };
 }
 
-function rolledInside(index: GraphIndex, contents: Contents): Pick<Group, "contents" | "runs"> {
+function rolledInside(
+  index: GraphIndex,
+  contents: Contents,
+  unrolled: ReadonlySet<string>,
+): Pick<Group, "contents" | "runs"> {
   const runs = findRuns(index, contents).filter((run) => run.period === 1);
-  const rolled = runs.map((run): [string, Rolled] => {
+  const found = runs.map((run): [string, Rolled] => {
     const members = contents.children.slice(run.start, run.start + run.times);
-    return [members[0] ?? "", { times: run.times, members }];
+    const id = runId(contents, run);
+    return [id, { id, times: run.times, members }];
   });
-  return { contents: fold(index, contents, runs), runs: new Map(rolled) };
+  const rolled = runs.filter((run) => !unrolled.has(runId(contents, run)));
+  return { contents: fold(index, contents, rolled), runs: new Map(found) };
 }
 
 function lastModule(index: GraphIndex, ids: string[]): string | undefined {

@@ -12,7 +12,7 @@ import {
   ROOT,
 } from "./graph.js";
 import { failureText, localName, tensorLabel, words } from "./labels.js";
-import { type Surface, surface } from "./surface.js";
+import { headOf, type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
 
@@ -20,7 +20,7 @@ export type Direction = "TB" | "LR";
 export interface State {
   /** Modules whose inside is shown. */
   expanded: string[];
-  /** First members of runs that are shown one by one instead of once with `×12`. */
+  /** Runs (`Item.run`) that are shown one by one instead of once with `×12`. */
   unrolled: string[];
   direction: Direction;
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
@@ -59,6 +59,8 @@ export interface Item {
   times: number;
   /** More than 1: the first of so many that are shown one by one; they can be rolled up again. */
   unrolled: number;
+  /** The run that it stands for or, unrolled, begins; empty where there is none. */
+  run: string;
   expandable: boolean;
   /** Extra CSS classes: `error`, `unseen`. */
   marks: string[];
@@ -160,7 +162,7 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
     }
   };
   for (const id of state.expanded) note(id, `+${id}`);
-  for (const id of state.unrolled) note(id, `*${id}`);
+  for (const id of state.unrolled) note(headOf(id), `*${id}`);
   return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
 }
 
@@ -225,8 +227,8 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
   const inner = chain[chain.length - 1] ?? id;
   const expandable = node.kind === "module" && isExpandable(index, inner);
   const series = index.series.get(id);
-  const run = shown.runs.get(id);
-  const rolled = run !== undefined && !context.unrolled.has(id);
+  const run = shown.runs.get(id) ?? { id: "", times: 1, members: [] };
+  const rolled = !context.unrolled.has(run.id);
   const marks = marksOf(index, node);
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null;
   const said = itemWords(index, chain, rolled ? run.members : []);
@@ -238,8 +240,9 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     // a closed box is where the reader meets the failure; an open one has it inside
     detail: frame === null && marks.includes("error") ? failureText(index) : said.detail,
     glyph: glyphOf(node, shown.contents),
-    times: rolled ? run.times : (series?.length ?? 1),
-    unrolled: run !== undefined && !rolled ? run.times : 1,
+    times: series?.length ?? (rolled ? run.times : 1),
+    unrolled: rolled ? 1 : run.times,
+    run: run.id,
     expandable,
     marks,
     frame,
@@ -263,6 +266,7 @@ function groupItem(
     glyph: null,
     times: group.times,
     unrolled: 1,
+    run: id,
     expandable: false,
     marks: [],
     frame: makeFrame(context, id, inside),

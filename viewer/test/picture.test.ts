@@ -5,6 +5,7 @@ import { type Graph, index } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
 import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout.js";
 import { findRuns } from "../src/roll.js";
+import { runId } from "../src/surface.js";
 import { type Direction, type State, shownIndex, toggle, view } from "../src/view.js";
 import { all, chain, fork, residual, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
@@ -26,7 +27,7 @@ function everything(graph: Graph, direction: Direction, plumbing: boolean): Stat
   const state: State = { ...initialState(traced, { depth: 99, direction }), plumbing };
   const shown = shownIndex(traced, state);
   const unrolled = [...shown.contents.values()].flatMap((contents) =>
-    findRuns(shown, contents).map((run) => contents.children[run.start] ?? ""),
+    findRuns(shown, contents).map((run) => runId(contents, run)),
   );
   return { ...state, unrolled };
 }

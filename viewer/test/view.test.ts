@@ -54,6 +54,17 @@ describe("rolling", () => {
     expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
   });
 
+  it("shows all of a longer period one by one, and knows the way back", () => {
+    const traced = index(alternating);
+    const start: State = { expanded: [], unrolled: [], direction: "TB" };
+    const group = view(traced, start).root.items.find((item) => item.kind === "group");
+    const open = toggleRun(traced, start, group?.run ?? "");
+    const items = view(traced, open).root.items;
+    expect(items.map((item) => item.kind)).not.toContain("group");
+    expect(items.filter((item) => item.unrolled > 1).map((item) => item.run)).toEqual([group?.run]);
+    expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
+  });
+
   it("leaves equal siblings alone that do not hang on each other", () => {
     expect(show(parallel).root.items.map((item) => item.times)).toEqual([1, 1, 1, 1, 1, 1]);
   });

@@ -2,7 +2,7 @@
 import { draw } from "../draw.js";
 import { type GraphIndex, index } from "../graph.js";
 import { type LayoutCache, layout, type Viz } from "../layout.js";
-import { type State, toggle, view } from "../view.js";
+import { type State, toggle, toggleRun, view } from "../view.js";
 import type { DiagramData } from "./loader.js";
 
 export class Session {
@@ -20,9 +20,27 @@ export class Session {
     return this.#draw(this.#state, viz);
   }
 
-  /** Expand what is collapsed and the other way round; the state stays as it was where that can't be drawn. */
+  /** Expand what is collapsed and the other way round. */
   toggle(id: string, viz: Viz): string {
-    const state = toggle(this.#index, this.#state, id);
+    return this.#change(toggle(this.#index, this.#state, id), viz);
+  }
+
+  /** Show the repeats of a run one by one, or as one. */
+  toggleRun(run: string, viz: Viz): string {
+    return this.#change(toggleRun(this.#index, this.#state, run), viz);
+  }
+
+  /** Show reshapes, casts, constants and the like, or hide them. */
+  togglePlumbing(viz: Viz): string {
+    return this.#change({ ...this.#state, plumbing: !this.plumbing }, viz);
+  }
+
+  get plumbing(): boolean {
+    return this.#state.plumbing === true;
+  }
+
+  /** The state stays as it was where the new one can't be drawn. */
+  #change(state: State, viz: Viz): string {
     const svg = this.#draw(state, viz);
     this.#state = state;
     return svg;

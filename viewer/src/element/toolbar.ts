@@ -9,12 +9,13 @@ const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   zoomIn: "M8 3v10M3 8h10",
   zoomOut: "M3 8h10",
+  plumbing: "M1.5 8H5M11 8h3.5M5 4.5h6v7H5z",
   fit: "M2 3.5h12v9H2zM5.5 6.5h5v3h-5z",
   fullscreen: "M6 2.5H2.5V6M10 2.5h3.5V6M6 13.5H2.5V10M10 13.5h3.5V10",
 };
 
-/** Zoom buttons, fit, and fullscreen where the browser has it. */
-export function toolbar(host: HTMLElement, camera: Camera): HTMLElement {
+/** Zoom buttons, fit, the switch for plumbing, and fullscreen where the browser has it. */
+export function toolbar(host: HTMLElement, camera: Camera, plumbing: () => Promise<boolean>): HTMLElement {
   const bar = document.createElement("div");
   bar.className = "mg-toolbar";
   bar.role = "group";
@@ -23,9 +24,20 @@ export function toolbar(host: HTMLElement, camera: Camera): HTMLElement {
     button("zoomOut", () => camera.zoomBy(1 / STEP)),
     button("zoomIn", () => camera.zoomBy(STEP)),
     button("fit", () => camera.fit()),
+    plumbingSwitch(plumbing),
   );
   if (document.fullscreenEnabled) bar.append(button("fullscreen", () => toggleFullscreen(host)));
   return bar;
+}
+
+function plumbingSwitch(change: () => Promise<boolean>): HTMLButtonElement {
+  const element = button("plumbing", () => {
+    void change().then((shown) => {
+      element.ariaPressed = String(shown);
+    });
+  });
+  element.ariaPressed = "false";
+  return element;
 }
 
 function button(name: keyof typeof ICONS, action: () => void): HTMLButtonElement {

@@ -1,5 +1,6 @@
 /** The drawn nodes as a tree for keyboard and assistive technology: one tab stop, arrows walk it. */
 import { type Item, step } from "./keys.js";
+import { strings } from "./strings.js";
 
 /** The tree of one picture. */
 export class Tree {
@@ -17,6 +18,7 @@ export class Tree {
     picture.setAttribute("role", "tree");
     this.#elements.forEach((element, i) => {
       describe(element, this.#items[i]);
+      describeRun(element);
     });
     this.#elements[0]?.setAttribute("tabindex", "0");
   }
@@ -78,6 +80,31 @@ function describe(element: SVGElement, item: Item | undefined): void {
   element.setAttribute("tabindex", "-1");
   element.setAttribute("aria-level", String(item.level));
   element.setAttribute("aria-label", wordsOn(element));
+}
+
+/** The pill `×12` of a repeated block is a button, for pointers; its key is the block's. */
+function describeRun(element: SVGElement): void {
+  const pill = pillOf(element);
+  if (pill === null) return;
+  const label = (pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll)(pill.textContent);
+  pill.setAttribute("role", "button");
+  pill.setAttribute("aria-label", label);
+  const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");
+  hint.textContent = label;
+  pill.prepend(hint);
+  element.setAttribute("aria-keyshortcuts", RUN_KEY);
+}
+
+/** Rolls a repeated block up, or unrolls it. */
+export const RUN_KEY = "r";
+
+/** The run a node stands for or begins, if there is one. */
+export function runOf(element: SVGElement): string | undefined {
+  return pillOf(element)?.dataset.run;
+}
+
+function pillOf(element: SVGElement): SVGElement | null {
+  return header(element).querySelector<SVGElement>(":scope > [data-run]");
 }
 
 /** The words a reader sees on a node, without those on the nodes inside it. */
