@@ -1,4 +1,4 @@
-"""A recurrent classifier for token sequences."""
+"""Recurrent classifiers for sequences."""
 
 from __future__ import annotations
 
@@ -33,3 +33,28 @@ class LSTMClassifier(nn.Module):
             weights = mask.to(states.dtype).unsqueeze(-1)
             pooled = (states * weights).sum(1) / weights.sum(1).clamp(min=1)
         return {"logits": self.classifier(self.norm(pooled)), "state": last}
+
+
+class LSTMLoop(nn.Module):
+    """Steps through a sequence by hand, as code for reinforcement learning or decoding does.
+
+    Args:
+        features: Size of each step's input.
+        hidden: Size of the state.
+        num_classes: How many classes there are to tell apart.
+    """
+
+    def __init__(self, features: int = 32, hidden: int = 64, num_classes: int = 4) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.cell = nn.LSTMCell(features, hidden)
+        self.norm = nn.LayerNorm(hidden)
+        self.head = nn.Linear(hidden, num_classes)
+
+    def forward(self, sequence: torch.Tensor) -> torch.Tensor:
+        """Map `(batch, steps, features)` to class scores of the last step."""
+        state = memory = sequence.new_zeros(len(sequence), self.hidden)
+        for step in range(sequence.shape[1]):
+            state, memory = self.cell(sequence[:, step], (state, memory))
+            state = self.norm(state)
+        return self.head(state)

@@ -1,0 +1,60 @@
+/** Nothing over anything else: every graph, at every depth, in both directions, with and without dot. */
+import { instance } from "@viz-js/viz";
+import { describe, expect, inject, it } from "vitest";
+import { type Graph, index } from "../src/graph.js";
+import { initialState } from "../src/initial.js";
+import { layout, type Viz } from "../src/layout.js";
+import { findRuns } from "../src/roll.js";
+import { runId } from "../src/surface.js";
+import { type Direction, type State, shownIndex, view } from "../src/view.js";
+import { all } from "./fixtures.js";
+import { type Faults, NO_FAULTS, validate } from "./validate.js";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** File name → traced graph as JSON text. */
+    graphs: Record<string, string>;
+  }
+}
+
+const viz = await instance();
+const traced = Object.entries(inject("graphs")).map(([name, text]): [string, Graph] => [name, JSON.parse(text)]);
+const graphs: [string, Graph][] = [...Object.entries(all), ...traced];
+const directions: Direction[] = ["TB", "LR"];
+/** Null: as the viewer chooses. The last: everything. */
+const DEPTHS = [null, 0, 1, 2, 3, 99];
+/** Part of all wires that may run over one of another tensor for a stretch. */
+const MOST_SHARED = 0.01;
+
+function check(graph: Graph, state: State, engine: Viz | null): Faults {
+  const faults = validate(layout(view(index(graph), state), engine));
+  expect(faults, JSON.stringify(state)).toMatchObject(NO_FAULTS);
+  return faults;
+}
+
+/** The same state, with every run shown one by one. */
+function unrolled(graph: Graph, state: State): State {
+  const shown = shownIndex(index(graph), state);
+  const runs = [...shown.contents.values()].flatMap((contents) =>
+    findRuns(shown, contents).map((run) => runId(contents, run)),
+  );
+  return { ...state, unrolled: runs };
+}
+
+function states(graph: Graph, direction: Direction): State[] {
+  const rolled = DEPTHS.map((depth) => initialState(index(graph), { depth, direction }));
+  const widest = rolled.map((state) => unrolled(graph, state));
+  return [...rolled, ...widest].flatMap((state) => [state, { ...state, plumbing: true }]);
+}
+
+describe.each(graphs)("%s", (_, graph) => {
+  it.each(directions)("is clear, running %s", (direction) => {
+    const found = states(graph, direction).map((state) => check(graph, state, viz));
+    const sum = (key: "shared" | "wires") => found.reduce((total, faults) => total + faults[key], 0);
+    expect(sum("shared")).toBeLessThanOrEqual(MOST_SHARED * sum("wires"));
+  });
+
+  it.each(directions)("has nothing over anything else without dot, running %s", (direction) => {
+    for (const state of states(graph, direction)) check(graph, state, null);
+  });
+});
