@@ -1,12 +1,12 @@
-"""``python -m benchmarks [trace|picture]``: print the tables."""
+"""``python -m benchmarks [trace|picture|layout]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import picture, trace
+from benchmarks import layout, picture, trace
 
-BENCHMARKS = {"trace": trace.main, "picture": picture.main}
+BENCHMARKS = {"trace": trace.main, "picture": picture.main, "layout": layout.main}
 
 
 def main() -> int:

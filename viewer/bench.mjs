@@ -1,0 +1,123 @@
+/**
+ * Times the core on traced graphs: `node bench.mjs graph.json …` prints one line of JSON per graph, in ms.
+ *
+ *   full    view and layout with everything open and unrolled, nothing cached (median)
+ *   toggle  one module closed or opened in that picture, everything else cached (median, and 95th percentile)
+ *   dot     dot on the same nodes, edges and clusters, at once, with labels; null where that takes minutes
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { instance } from "@viz-js/viz";
+import { buildSync } from "esbuild";
+
+const ROUNDS = 7;
+const TOGGLES = 60;
+/** Whole-graph dot takes minutes at 5,000 nodes. */
+const MOST_FOR_DOT = 3000;
+
+const CORE = `
+  export { index, ancestors } from "./src/graph.js";
+  export { initialState } from "./src/initial.js";
+  export { layout, layoutCache } from "./src/layout.js";
+  export { findRuns } from "./src/roll.js";
+  export { runId } from "./src/surface.js";
+  export { shownIndex, toggle, view } from "./src/view.js";
+`;
+
+async function loadCore() {
+  const folder = mkdtempSync(join(tmpdir(), "modeldiagrams-"));
+  const outfile = join(folder, "core.mjs");
+  const stdin = { contents: CORE, resolveDir: import.meta.dirname, loader: "ts" };
+  buildSync({ stdin, bundle: true, format: "esm", outfile, logLevel: "error" });
+  const core = await import(pathToFileURL(outfile).href);
+  rmSync(folder, { recursive: true });
+  return core;
+}
+
+function timed(action) {
+  const start = performance.now();
+  action();
+  return performance.now() - start;
+}
+
+function quantile(times, part) {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
+}
+
+/** Everything open, nothing rolled. */
+function everything(index) {
+  const state = core.initialState(index, { depth: 999 });
+  const shown = core.shownIndex(index, state);
+  const runs = [...shown.contents.values()].flatMap((contents) =>
+    core.findRuns(shown, contents).map((run) => core.runId(contents, run)),
+  );
+  return { ...state, unrolled: runs };
+}
+
+/** Modules spread over the whole picture, each closed and opened again. */
+function toggleTimes(index, state, cache) {
+  const step = Math.max(1, Math.floor(state.expanded.length / TOGGLES));
+  const times = [];
+  for (const id of state.expanded.filter((_, i) => i % step === 0)) {
+    const closed = core.toggle(index, state, id);
+    for (const next of [closed, state]) times.push(timed(() => core.layout(core.view(index, next), viz, cache)));
+  }
+  return times;
+}
+
+/** The shown graph as one dot graph: every op with its words, every module a cluster. */
+function wholeGraph(shown) {
+  const clusters = new Map();
+  const cluster = (id) => {
+    if (!clusters.has(id)) clusters.set(id, { name: `cluster_${id}`, nodes: [], subgraphs: [] });
+    return clusters.get(id);
+  };
+  for (const node of shown.graph.nodes) {
+    const holder = cluster(shown.holder.get(node.id));
+    if (node.kind === "module") holder.subgraphs.push(cluster(node.id));
+    else holder.nodes.push({ name: node.id, attributes: { label: node.name ?? "", shape: "box" } });
+  }
+  const edges = Object.entries(shown.graph.adjacency).flatMap(([tail, all]) =>
+    all.map(({ to, tensor }) => ({
+      tail,
+      head: to,
+      attributes: { label: (shown.graph.tensors[tensor]?.shape ?? []).join("×") },
+    })),
+  );
+  const { nodes, subgraphs } = cluster("");
+  return { directed: true, nodes, subgraphs, edges };
+}
+
+function measure(file) {
+  const graph = JSON.parse(readFileSync(file, "utf8"));
+  const full = [];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    // a new index: nothing remembered from the round before; the first one warms up the engine
+    const fresh = core.index(graph);
+    const state = everything(fresh);
+    const time = timed(() => core.layout(core.view(fresh, state), viz, core.layoutCache()));
+    if (round >= 0) full.push(time);
+  }
+  const index = core.index(graph);
+  const state = everything(index);
+  const cache = core.layoutCache();
+  core.layout(core.view(index, state), viz, cache);
+  const toggles = toggleTimes(index, state, cache);
+  const shown = core.shownIndex(index, state);
+  const nodes = shown.graph.nodes.length;
+  const dot = nodes > MOST_FOR_DOT ? null : timed(() => viz.render(wholeGraph(shown), { format: "json0" }));
+  return {
+    nodes,
+    full: quantile(full, 0.5),
+    toggle: quantile(toggles, 0.5),
+    toggle95: quantile(toggles, 0.95),
+    dot,
+  };
+}
+
+const core = await loadCore();
+const viz = await instance();
+for (const file of process.argv.slice(2)) console.log(JSON.stringify(measure(file)));
