@@ -9,6 +9,7 @@ from mkdocs.config.base import Config, ValidationError
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.host import check_defaults
+from modeldiagrams.snapshots import FOLDER
 
 __all__ = ["PluginConfig"]
 
@@ -37,3 +38,6 @@ class PluginConfig(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a 
 
     defaults = _Defaults()
     """Values for diagram options that a fence does not mention: ``defaults: {depth: 1, direction: LR}``."""
+
+    snapshots = config_options.Type(str, default=FOLDER)
+    """Where `modeldiagrams snapshot` keeps graphs for builders without torch, relative to ``mkdocs.yml``."""

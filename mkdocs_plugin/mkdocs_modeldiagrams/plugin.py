@@ -44,7 +44,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._end()
         # models are imported from beside `mkdocs.yml`, as hooks are
         root = Path(config.config_file_path or config.docs_dir).resolve().parent
-        maker = Maker(root / self.config.cache_dir, folder=Path(config.docs_dir), paths=[root])
+        folder, snapshots = Path(config.docs_dir), root / self.config.snapshots
+        maker = Maker(root / self.config.cache_dir, folder=folder, paths=[root], snapshots=snapshots)
         self._site = Site(maker, config, self.config.defaults)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
         return config

@@ -9,9 +9,10 @@ from sphinx.errors import ConfigError
 from modeldiagrams import __version__
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.host import check_defaults
+from modeldiagrams.snapshots import FOLDER
 from sphinx_modeldiagrams.assets import write_data, write_viewer
 from sphinx_modeldiagrams.directive import ModelGraphDirective
-from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_maker, failed_documents
+from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_maker, outdated_documents
 from sphinx_modeldiagrams.html import skip, visit_html
 from sphinx_modeldiagrams.links import stay_silent
 from sphinx_modeldiagrams.nodes import model_graph
@@ -28,6 +29,7 @@ __all__ = ["setup"]
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx."""
     app.add_config_value("modeldiagrams_defaults", {}, "env", types=frozenset({dict}))
+    app.add_config_value("modeldiagrams_snapshots", FOLDER, "env", types=frozenset({str}))
     app.add_domain(ModelDiagramsDomain)
     app.add_directive("model-graph", ModelGraphDirective)
     hidden = (skip, None)
@@ -35,7 +37,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(OrdinaryNodes)
 
     app.connect("config-inited", _check_config)
-    app.connect("env-get-outdated", failed_documents)
+    app.connect("env-get-outdated", outdated_documents)
     app.connect("warn-missing-reference", stay_silent)
     app.connect("html-page-context", write_data)
     app.connect("build-finished", write_viewer)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
 from sphinx.domains import Domain
 
 from modeldiagrams.diagrams import Maker
+from modeldiagrams.installed import made_with
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.diagrams import Diagram
 
-__all__ = ["ModelDiagramsDomain", "close_maker", "domain_of", "failed_documents"]
+__all__ = ["ModelDiagramsDomain", "close_maker", "domain_of", "outdated_documents"]
 
 
 class Entry(TypedDict):
@@ -27,6 +28,9 @@ class Entry(TypedDict):
 
     id: str
     failed: bool
+    model: str
+    python: str | None
+    made_with: list[str]
 
 
 class ModelDiagramsDomain(Domain):
@@ -35,7 +39,7 @@ class ModelDiagramsDomain(Domain):
     name = "modeldiagrams"
     label = "model diagrams"
     initial_data: ClassVar[dict[str, dict[str, list[Entry]]]] = {"diagrams": {}}
-    data_version = 1
+    data_version = 2
 
     _maker: Maker | None = None
     _process: int | None = None
@@ -53,7 +57,9 @@ class ModelDiagramsDomain(Domain):
         children run no `atexit`, but they do run multiprocessing's finalizers.
         """
         if self._maker is None or self._process != os.getpid():
-            self._maker = Maker(Path(self.env.doctreedir) / self.name, folder=Path(self.env.srcdir))
+            folder = Path(self.env.srcdir)
+            snapshots = folder / self.env.config.modeldiagrams_snapshots
+            self._maker = Maker(Path(self.env.doctreedir) / self.name, folder=folder, snapshots=snapshots)
             self._process = os.getpid()
             util.Finalize(None, self._maker.close, exitpriority=1)
         return self._maker
@@ -65,7 +71,14 @@ class ModelDiagramsDomain(Domain):
 
     def note_diagram(self, diagram: Diagram) -> None:
         """Remember a diagram of the document that is being read."""
-        entry = Entry(id=diagram.id, failed=diagram.problem is not None)
+        model, python = diagram.options.model, self.maker.interpreter(diagram.options)
+        entry = Entry(
+            id=diagram.id,
+            failed=diagram.problem is not None,
+            model=model,
+            python=python,
+            made_with=list(made_with(model, python)),
+        )
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
     def clear_doc(self, docname: str) -> None:
@@ -82,12 +95,20 @@ def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
     return cast("ModelDiagramsDomain", env.get_domain(ModelDiagramsDomain.name))
 
 
-def failed_documents(
+def outdated_documents(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> list[str]:
-    """Read documents with a bad diagram again: the cause may be gone, and if not, it must not fall silent."""
+    """Documents to read again, although their sources are what they were.
+
+    Those with a bad diagram: the cause may be gone, and if not, it must not fall silent. And those whose diagrams were
+    made with another version of torch, of the model's distribution or of this package.
+    """
     found = domain_of(env).diagrams
-    return sorted(name for name, entries in found.items() if any(entry["failed"] for entry in entries))
+    return sorted(name for name, entries in found.items() if any(map(_is_outdated, entries)))
+
+
+def _is_outdated(entry: Entry) -> bool:
+    return entry["failed"] or entry["made_with"] != list(made_with(entry["model"], entry["python"]))
 
 
 def close_maker(app: Sphinx, _exception: Exception | None) -> None:

@@ -1,36 +1,40 @@
 """Traced graphs and drawn pictures on disk, so that a warm rebuild starts no process.
 
 Every entry is one JSON file named by the digest of all that decides its content. A graph also depends on the user's
-source files that the trace used: it is valid only while each of them still has its digest.
+source files that the trace used: it is valid only while each of them still has its digest. The folder keeps what was
+used last, up to `LIMIT`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
-from importlib import metadata
+import os
 from pathlib import Path
-from platform import python_version_tuple
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-import modeldiagrams
 from modeldiagrams.errors import OptionError
 from modeldiagrams.graph import Graph
+from modeldiagrams.installed import made_with
 from modeldiagrams.render import Picture, View, viewer_digest
 from modeldiagrams.serialize import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from modeldiagrams.options import Options
 
 __all__ = ["Cache", "CachedGraph", "graph_key", "picture_key"]
 
 TRACE_OPTIONS = ("model", "args", "kwargs", "config", "inputs", "inputs_from")
-"""Names of the options that decide what a trace holds."""
+"""Names of the options that say what is called and with what."""
+
+LIMIT = 256 * 10**6
+"""Bytes that a cache keeps from one build to the next."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,6 +64,7 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         """Make nothing yet; the folder comes with the first entry."""
         self._folder = folder
+        self._has_grown = False
 
     def graph(self, key: str) -> CachedGraph | None:
         """The graph traced under this key, if none of its sources has changed since."""
@@ -77,7 +82,7 @@ class Cache:
     def add_graph(self, key: str, content: bytes, sources: Iterable[str]) -> None:
         """Keep a graph's JSON text."""
         digests = {file: _file_digest(Path(file)) for file in sources}
-        _write(self._folder / f"{key}.graph.json", _GraphEntry(digests, _digest(content), msgspec.Raw(content)))
+        self._write(f"{key}.graph.json", _GraphEntry(digests, _digest(content), msgspec.Raw(content)))
 
     def picture(self, key: str) -> Picture | None:
         """The picture drawn under this key."""
@@ -85,7 +90,25 @@ class Cache:
 
     def add_picture(self, key: str, picture: Picture) -> None:
         """Keep a picture."""
-        _write(self._folder / f"{key}.picture.json", picture)
+        self._write(f"{key}.picture.json", picture)
+
+    def trim(self, limit: int = LIMIT) -> None:
+        """Remove what was not used for longest, if this object has written and the folder holds more than the limit."""
+        if not self._has_grown:
+            return
+        left = limit
+        for path, status in sorted(_files(self._folder), key=lambda file: file[1].st_mtime_ns, reverse=True):
+            left -= status.st_size
+            if left < 0:
+                _discard(path, f"the cache holds more than {limit} bytes")
+
+    def _write(self, name: str, entry: Any) -> None:
+        """A cache that can't be written costs time, not the build."""
+        try:
+            write_atomically(self._folder / name, msgspec.json.encode(entry))
+            self._has_grown = True
+        except OSError as error:
+            _log.debug("cache entry %s was not written: %s", name, error)
 
 
 def graph_key(options: Options, folder: Path) -> str:
@@ -98,10 +121,8 @@ def graph_key(options: Options, folder: Path) -> str:
     Raises:
         OptionError: if an option holds something else than plain data.
     """
-    package = options.model.partition(":")[0].split(".")[0]
-    # a distribution is most often named like its package; its files are not among the sources
-    versions = [modeldiagrams.__version__, *python_version_tuple()[:2], _version("torch"), _version(package)]
-    parts = [_encoded(name, getattr(options, name)) for name in TRACE_OPTIONS]
+    parts = [_encoded(name, getattr(options, name)) for name in (*TRACE_OPTIONS, "device", "python")]
+    versions = made_with(options.model, options.python)
     return _digest(str(folder.absolute()).encode(), msgspec.msgpack.encode(versions), *parts)
 
 
@@ -141,31 +162,24 @@ def _digest_once(path: Path, modified: int, size: int) -> str:  # noqa: ARG001  
     return _digest(path.read_bytes())
 
 
-@functools.cache
-def _version(distribution: str) -> str | None:
-    """An installed version, without importing anything."""
-    try:
-        return metadata.version(distribution)
-    except (metadata.PackageNotFoundError, ValueError):
-        return None
-
-
 def _read(path: Path, kind: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        entry = msgspec.json.decode(path.read_bytes(), type=kind)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError) as error:
         _discard(path, error)
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # it was of use
+    return entry
 
 
-def _write(path: Path, entry: Any) -> None:
-    """A cache that can't be written costs time, not the build."""
-    try:
-        write_atomically(path, msgspec.json.encode(entry))
-    except OSError as error:
-        _log.debug("cache entry %s was not written: %s", path.name, error)
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folder's files; other processes may remove some at the same time."""
+    for path in folder.glob("*.json*"):
+        with contextlib.suppress(OSError):
+            yield path, path.stat()
 
 
 def _discard(path: Path, error: object) -> None:

@@ -15,10 +15,12 @@ import msgspec
 from modeldiagrams.cache import TRACE_OPTIONS, Cache, graph_key, picture_key
 from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.graph import Graph
+from modeldiagrams.installed import has_torch
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, view_of
 from modeldiagrams.serialize import deserialize
-from modeldiagrams.worker import Kind, Problem, Refused, Worker
+from modeldiagrams.snapshots import Snapshots
+from modeldiagrams.worker import NO_TORCH, Kind, Problem, Refused, Worker
 
 __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
@@ -47,6 +49,7 @@ class _Traced(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
     """Its JSON text."""
     sources: tuple[str, ...]
+    problem: Problem | None = None
 
 
 class Maker:
@@ -56,7 +59,9 @@ class Maker:
         output: What the last model printed, if it was run at all.
     """
 
-    def __init__(self, cache_dir: Path | None, *, folder: Path, paths: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, cache_dir: Path | None, *, folder: Path, paths: Sequence[Path] = (), snapshots: Path | None = None
+    ) -> None:
         """Start nothing yet.
 
         Args:
@@ -64,11 +69,13 @@ class Maker:
             folder: Graph files are relative to it.
             paths: Folders to import models from, before those of this process's ``sys.path``. A relative
                 interpreter (option `python`) is looked up from the first, or else from `folder`.
+            snapshots: Folder of graphs to take where torch is not installed.
         """
         self.output = ""
         self._cache = Cache(cache_dir) if cache_dir else None
         self._folder = folder
         self._paths = tuple(paths)
+        self._snapshots = Snapshots(snapshots) if snapshots else None
         self._workers: dict[tuple[str | None, bool], Worker] = {}
 
     def make(self, options: Options) -> Diagram:
@@ -90,7 +97,7 @@ class Maker:
                 diagram,
                 graph=traced.graph,
                 sources=traced.sources,
-                problem=forward_problem(options.model, traced.graph),
+                problem=traced.problem,
             )
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
@@ -99,9 +106,11 @@ class Maker:
             return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error), frames=frames))
 
     def close(self) -> None:
-        """End the tracing process."""
+        """End the tracing process, and keep the cache small."""
         for worker in self._workers.values():
             worker.close()
+        if self._cache:
+            self._cache.trim()
 
     def __enter__(self) -> Self:
         return self
@@ -109,30 +118,44 @@ class Maker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def interpreter(self, options: Options) -> str | None:
+        """The interpreter that runs a model; None for this process's."""
+        if options.python is None or Path(options.python).name == options.python:
+            return options.python and (shutil.which(options.python) or options.python)
+        # not resolved: an environment's interpreter is a link out of it
+        return str((self._paths[0] if self._paths else self._folder).absolute() / Path(options.python).expanduser())
+
     def _read(self, options: Options) -> _Traced | Refused:
         """Read a graph file."""
         for name in TRACE_OPTIONS[1:]:
             if getattr(options, name) is not None:
                 raise OptionError(name, f"{options.model} is a graph file, so there is nothing to call; leave it out")
-        path = (self._folder / options.model).absolute()
-        try:
-            content = path.read_bytes()
-            return _Traced(graph=deserialize(content), content=content, sources=(str(path),))
-        except OSError as error:
-            problem = f"expected a readable graph file: {error.strerror or error}"
-        except GraphError as error:
-            problem = str(error)
-        # the name as the author wrote it: no message shows where on a machine the documentation lies
-        problem = f"{options.model}: {problem}"
-        return Refused(problem=Problem(kind="graph-file", message=problem), sources=(str(path),))
+        # messages have the name as the author wrote it: none shows where on a machine the documentation lies
+        return _read_graph((self._folder / options.model).absolute(), options.model)
 
     def _trace(self, options: Options) -> _Traced | Refused:
-        """Take a graph from the cache, or trace it."""
-        key = graph_key(options, self._folder)
+        """Take a graph from the cache, or trace it; without torch, take the snapshot."""
+        name = diagram_id(Options(**{name: getattr(options, name) for name in TRACE_OPTIONS}))
+        snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
+        if options.python is None and not has_torch():
+            if snapshot and snapshot.is_file():
+                return _read_graph(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
+            return Refused(problem=Problem(kind="worker", message=f"{options.model} can't be traced. {NO_TORCH}"))
+        traced = self._trace_or_cached(options)
+        if isinstance(traced, Refused) or self._snapshots is None or snapshot is None:
+            return traced
+        drift = self._snapshots.compare(name, traced.graph)
+        problem = traced.problem or (Problem(kind="snapshot", message=drift) if drift else None)
+        sources = (*traced.sources, str(snapshot)) if snapshot.is_file() else traced.sources
+        return msgspec.structs.replace(traced, problem=problem, sources=sources)
+
+    def _trace_or_cached(self, options: Options) -> _Traced | Refused:
+        python = self.interpreter(options)
+        key = graph_key(msgspec.structs.replace(options, python=python), self._folder)
         cached = self._cache.graph(key) if self._cache else None
         if cached:
             return _Traced(graph=cached.graph, content=cached.content, sources=cached.sources)
-        worker = self._worker(self._interpreter(options), gpu=options.device not in {None, "cpu"})
+        worker = self._worker(python, gpu=options.device not in {None, "cpu"})
         try:
             answer = worker.trace(options, self._paths)
         finally:
@@ -143,7 +166,8 @@ class Maker:
         # what made a pass fail may lie outside of the sources: try again next time
         if self._cache and graph.status.state == "complete":
             self._cache.add_graph(key, answer.graph, answer.sources)
-        return _Traced(graph=graph, content=answer.graph, sources=answer.sources)
+        problem = forward_problem(options.model, graph)
+        return _Traced(graph=graph, content=answer.graph, sources=answer.sources, problem=problem)
 
     def _draw(self, content: bytes, options: Options) -> Picture:
         """Take a picture from the cache, or draw it."""
@@ -162,11 +186,19 @@ class Maker:
             self._workers[python, gpu] = Worker(python, gpu=gpu)
         return self._workers[python, gpu]
 
-    def _interpreter(self, options: Options) -> str | None:
-        if options.python is None or Path(options.python).name == options.python:
-            return options.python and (shutil.which(options.python) or options.python)
-        # not resolved: an environment's interpreter is a link out of it
-        return str((self._paths[0] if self._paths else self._folder).absolute() / Path(options.python).expanduser())
+
+def _read_graph(path: Path, name: str) -> _Traced | Refused:
+    """Read a graph file; messages call it by its name."""
+    try:
+        content = path.read_bytes()
+        graph = deserialize(content)
+        sources = (str(path),)
+        return _Traced(graph=graph, content=content, sources=sources, problem=forward_problem(name, graph))
+    except OSError as error:
+        problem = f"expected a readable graph file: {error.strerror or error}"
+    except GraphError as error:
+        problem = str(error)
+    return Refused(problem=Problem(kind="graph-file", message=f"{name}: {problem}"), sources=(str(path),))
 
 
 def diagram_id(options: Options) -> str:
@@ -187,8 +219,10 @@ def _is_graph_file(options: Options) -> bool:
 
 
 def forward_problem(model: str, graph: Graph) -> Problem | None:
-    """What the model raised, if it did."""
+    """What the model raised, if it did; and what to write where no inputs were found."""
     error = graph.status.error
+    if graph.status.state == "hierarchy" and graph.status.notes:
+        return Problem(kind="inputs", message=graph.status.notes[0])
     if error is None:
         return None
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -75,7 +79,7 @@ def test_a_cache_that_can_not_be_written_does_not_stop_the_build(tmp_path, caplo
 def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_path, monkeypatch):
     options = Options(model="mypkg.Model", kwargs={"a": 1})
     key = graph_key(options, tmp_path)
-    same = [msgspec.structs.replace(options, depth=2, caption="Text", width="3px", class_="wide")]
+    same = [msgspec.structs.replace(options, depth=2, caption="Text", width="3px", class_="wide", timeout=9)]
     different = [
         Options(model="mypkg.Model2", kwargs={"a": 1}),
         Options(model="mypkg.Model", kwargs={"a": 2}),
@@ -85,11 +89,13 @@ def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_pa
         Options(model="mypkg.Model", kwargs={"a": 1}, inputs_from="mypkg.batch"),
         Options(model="mypkg.Model", kwargs={"a": {1: 2}}),
         Options(model="mypkg.Model", kwargs={"a": {"1": 2}}),
+        Options(model="mypkg.Model", kwargs={"a": 1}, device="cuda"),
+        Options(model="mypkg.Model", kwargs={"a": 1}, python="/other/bin/python"),
     ]
     assert {graph_key(other, tmp_path) for other in same} == {key}
     assert len({key, *(graph_key(other, tmp_path) for other in different)}) == len(different) + 1
     assert graph_key(options, tmp_path / "other") != key
-    monkeypatch.setattr(cache_module, "_version", {"torch": "9.9"}.get)
+    monkeypatch.setattr(cache_module, "made_with", lambda *_: ("9.9",))
     assert graph_key(options, tmp_path) != key
 
 
@@ -109,3 +115,42 @@ def test_a_picture_depends_on_graph_view_and_viewer(monkeypatch):
     }
     monkeypatch.setattr(cache_module, "viewer_digest", lambda: "2")
     assert len(keys | {picture_key(b"a", View())}) == 6
+
+
+def test_what_was_not_used_for_longest_is_removed_when_there_is_too_much(cache, tmp_path):
+    for key in "abc":
+        cache.add_picture(key, PICTURE)
+        file = tmp_path / "cache" / f"{key}.picture.json"
+        os.utime(file, (ord(key), ord(key)))
+    cache.picture("a")
+    cache.trim(2 * file.stat().st_size)
+    assert [cache.picture(key) is not None for key in "abc"] == [True, False, True]
+
+
+def test_a_cache_that_was_only_read_is_not_trimmed(cache, tmp_path):
+    cache.add_picture("a", PICTURE)
+    again = Cache(tmp_path / "cache")
+    again.trim(0)
+    assert again.picture("a") == PICTURE
+
+
+def test_two_processes_can_fill_one_folder_at_once(tmp_path):
+    script = (
+        "import sys; from pathlib import Path; from modeldiagrams.cache import Cache; from graphs import small_graph\n"
+        "from modeldiagrams.serialize import serialize\n"
+        "content = serialize(small_graph())\n"
+        "for round in range(150):\n"
+        "    cache = Cache(Path(sys.argv[1]))\n"
+        "    for key in ('one', 'two'):\n"
+        "        cache.add_graph(key, content, [])\n"
+        "        found = cache.graph(key)\n"
+        "        assert found is None or found.content == content\n"
+        "    if round % 10 == 9:\n"
+        "        cache.trim(0)\n"
+    )
+    command = [sys.executable, "-c", script, tmp_path]
+    tests = Path(__file__).parent.parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])}
+    builders = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) for _ in range(2)]
+    assert [builder.communicate()[1] for builder in builders] == ["", ""]
+    assert [builder.returncode for builder in builders] == [0, 0]

@@ -9,6 +9,7 @@ BAD = {
     "module": "nosuchpackage.Model",
     "init": "model: tinymodels.RaisesInInit\ninputs: [1, 4]",
     "forward": "model: tinymodels.RaisesInForward\ninputs: [1, 4]",
+    "exit": "model: tinymodels.Exits\ninputs: [1, 4]",
     "inputs": "model: tinymodels.Net\ninputs: [1, 5]",
     "graph-file": "broken.json",
     "graph-missing": "missing.json",
@@ -100,3 +101,13 @@ def test_fence_that_another_extension_took_is_a_warning(build, tmp_path):
     result = build(tmp_path, tmp_path / "out", "--strict")
     assert result.returncode == 1
     assert "index.md:3: this `model-graph` fence is printed as code" in result.stderr
+
+
+def test_what_models_print_is_shown_to_the_verbose_only(build, site, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Chatty\ninputs: [1, 4]\n```\n")
+    (tmp_path / "tinymodels").symlink_to(site / "tinymodels")
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [{modeldiagrams: {cache_dir: a}}]\n")
+    assert "hello from the model" not in build(tmp_path, tmp_path / "out").stderr
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [{modeldiagrams: {cache_dir: b}}]\n")
+    assert "hello from the model" in build(tmp_path, tmp_path / "out", "--verbose").stderr

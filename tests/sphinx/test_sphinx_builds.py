@@ -84,3 +84,19 @@ def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_si
     assert not {f"page{number}" for number in range(PAGES) if not number % 2} & written
     data = "".join(file.read_text() for file in (out / "modeldiagrams").glob("tinymodels.Net*.js"))
     assert "tanh" in data
+
+
+def test_another_version_of_torch_reads_pages_with_diagrams_again(models_site, build, tmp_path):
+    out, newer = tmp_path / "out", tmp_path / "newer"
+    assert build(models_site, out).returncode == 0
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("*.html")}
+    info = newer / "torch-99.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 99\n")
+    assert (
+        build(models_site, out, PYTHONPATH=os.pathsep.join([str(newer), os.environ.get("PYTHONPATH", "")])).returncode
+        == 0
+    )
+    written = {file.stem for file, time in before.items() if file.stat().st_mtime_ns != time}
+    assert "page1" in written
+    assert "plain" not in written

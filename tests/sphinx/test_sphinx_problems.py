@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -12,6 +14,7 @@ BAD = {
     "module": ".. model-graph:: nosuchpackage.Model\n   :inputs: [1, 4]\n",
     "init": ".. model-graph:: tinymodels.RaisesInInit\n   :inputs: [1, 4]\n",
     "forward": ".. model-graph:: tinymodels.RaisesInForward\n   :inputs: [1, 4]\n",
+    "exit": ".. model-graph:: tinymodels.Exits\n   :inputs: [1, 4]\n",
     "inputs": ".. model-graph:: tinymodels.Net\n   :inputs: [1, 5]\n",
     "inputs-form": ".. model-graph:: tinymodels.Net\n   :inputs: {x: {shape: [1, -4]}}\n",
     "graph-file": ".. model-graph:: broken.json\n",
@@ -26,6 +29,7 @@ KINDS = {
     "module": "model",
     "init": "model",
     "forward": "forward",
+    "exit": "worker",
     "inputs": "forward",
     "inputs-form": "inputs",
     "graph-file": "graph-file",
@@ -110,3 +114,18 @@ def test_warnings_can_be_suppressed_by_kind(bad_site, build, tmp_path, result):
     doctrees = result.args[result.args.index("-d") + 1]
     quiet = build(bad_site, tmp_path / "out", "-W", "-D", "suppress_warnings=modeldiagrams", doctrees=doctrees)
     assert quiet.returncode == 0, quiet.stderr
+
+
+def test_a_death_is_told_with_its_place(result):
+    assert "tracing tinymodels.Exits ended the tracing process with exit status 3" in result.stderr
+    assert "tinymodels/__init__.py:" in result.stderr
+
+
+def test_what_models_print_is_shown_to_the_verbose_only(bad_site, tmp_path):
+    for name in (*BAD, "good"):
+        (bad_site / f"{name}.rst").unlink()
+    (bad_site / "index.rst").write_text("Good\n====\n\n.. model-graph:: tinymodels.Chatty\n   :inputs: [1, 4]\n")
+    for words, shown in (([], False), (["-v"], True)):
+        command = [sys.executable, "-m", "sphinx", *words, bad_site, tmp_path / f"out{shown}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert ("hello from the model" in done.stdout) == shown

@@ -1,5 +1,7 @@
 """Models that documentation fixtures show: small, and each bad one bad in one way."""
 
+import os
+
 import torch
 from torch import nn
 
@@ -43,3 +45,17 @@ class RaisesInForward(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.block(x)
         raise RuntimeError("half way through")
+
+
+class Exits(Net):
+    """Ends the process it runs in, after a word to whoever listens."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        print("a last word")
+        os._exit(3)
+
+
+class Chatty(Net):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        print("hello from the model")
+        return super().forward(x)

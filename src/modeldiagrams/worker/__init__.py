@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from modeldiagrams.errors import RenderError, WorkerError
 from modeldiagrams.worker.process import Process
 from modeldiagrams.worker.protocol import (
+    NO_TORCH,
     Drawn,
     Kind,
     Mode,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options import Options
     from modeldiagrams.render import Picture, View
 
-__all__ = ["MEMORY", "TIMEOUT", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
+__all__ = ["MEMORY", "NO_TORCH", "TIMEOUT", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
 
 TIMEOUT = 60.0
 """Seconds a model may take, if its author says nothing else."""
@@ -157,9 +158,10 @@ class Worker:
     def _ask(self, request: Request, kind: type[T], doing: str, seconds: float) -> T:
         if self._process is None or not self._process.is_usable():
             self.close()
-            self._process = Process(self._python, gpu=self._gpu)
         process = self._process
         try:
+            if process is None:
+                process = self._process = Process(self._python, gpu=self._gpu)
             return process.ask(request, kind, seconds)
         except WorkerError as error:
             self.close()
@@ -168,7 +170,7 @@ class Worker:
             self.close()  # an interrupted dialogue can't be taken up again
             raise
         finally:
-            self.output = process.output
+            self.output = process.output if process else ""
 
 
 def _stamp(file: str) -> object:

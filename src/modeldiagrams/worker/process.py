@@ -69,7 +69,7 @@ class Process:
         except OSError as error:
             self._log.close()
             reason = f"expected a Python interpreter, got {python!r}: {error.strerror}"
-            raise WorkerError(f"can't start: option `python`: {reason}") from error
+            raise WorkerError(f"failed: option `python`: {reason}") from error
         try:
             self._greet(python)
         except BaseException:
@@ -119,12 +119,12 @@ class Process:
             self._kill()
             last = self._printed().strip().rpartition("\n")[2] or "it said nothing"
             raise WorkerError(
-                f"can't start: expected modeldiagrams {modeldiagrams.__version__} in the environment of"
+                f"failed: expected modeldiagrams {modeldiagrams.__version__} in the environment of"
                 f" {python or sys.executable}, but its `-m modeldiagrams.worker` ended ({last}); install it there"
             ) from error
         if hello.version != modeldiagrams.__version__:
             raise WorkerError(
-                f"can't start: modeldiagrams is {modeldiagrams.__version__} here, but {hello.version} in the"
+                f"failed: modeldiagrams is {modeldiagrams.__version__} here, but {hello.version} in the"
                 f" environment of {python}; install the same version in both"
             )
         self._libraries = hello.libraries

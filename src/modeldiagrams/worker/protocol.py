@@ -40,7 +40,7 @@ _LENGTH = 8
 
 T = TypeVar("T")
 
-Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "option", "worker", "render"]
+Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render"]
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 Lasting: TypeAlias = Literal["nothing", "import", "run"]
 """What a model changed for those after it: nothing, something when its package was imported, or when it was run."""
@@ -100,6 +100,8 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     graph: bytes
     sources: tuple[str, ...]
     """Absolute paths of the user's files that the pass used."""
+    tried: tuple[str, ...] = ()
+    """What was tried to find inputs that the author did not give, one line each."""
     lasting: Lasting = "nothing"
 
 

@@ -20,5 +20,5 @@ def setup(app):
     app.connect("build-finished", _say_whether_torch_is_loaded)
 
 
-def _say_whether_torch_is_loaded(app, _exception):
+def _say_whether_torch_is_loaded(_app, _exception):
     print("torch is loaded:", "torch" in sys.modules)

@@ -1,0 +1,109 @@
+"""Documentation in an environment without torch: graph files, snapshots, another interpreter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.serialize import load, save
+
+MODELS = Path(__file__).parent.parent / "tinymodels"
+WITHOUT = ("torch", "functorch", "transformers", "nvidia", "triton", "__pycache__")
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory) -> Path:
+    """The interpreter of an environment that has what this one has, but no torch. Nothing is downloaded for it."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    script = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    library = Path(subprocess.check_output([python, "-c", script], text=True).strip())
+    for file in Path(sysconfig.get_path("purelib")).iterdir():
+        if not file.name.startswith(WITHOUT):
+            (library / file.name).symlink_to(file)
+    assert subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL, check=False).returncode == 1
+    return python
+
+
+@pytest.fixture
+def site(tmp_path) -> Path:
+    """The same two pages for Sphinx and for MkDocs: a graph file, and a model."""
+    shutil.copytree(MODELS, tmp_path / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "docs").mkdir()
+    for folder in (tmp_path, tmp_path / "docs"):
+        save(small_graph(), folder / "net.json")
+    (tmp_path / "conf.py").write_text(
+        "import sys\nsys.path.insert(0, '.')\nproject = 'x'\nextensions = ['sphinx_modeldiagrams']\n"
+        "html_theme = 'basic'\nexclude_patterns = ['docs', 'out*']\n"
+    )
+    (tmp_path / "index.rst").write_text(
+        "Net\n===\n\n.. model-graph:: net.json\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
+    )
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
+    (tmp_path / "docs" / "index.md").write_text(
+        "# Net\n\n```model-graph\nnet.json\n```\n\n```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n"
+    )
+    return tmp_path
+
+
+def run(python: Path, site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [python, "-m", *words], cwd=site, capture_output=True, text=True, check=False, timeout=200, env=environment
+    )
+
+
+SPHINX = ("sphinx", "-q", "-d", "out.doctrees", ".", "out")
+MKDOCS = ("mkdocs", "build", "-d", "out")
+
+
+@pytest.mark.parametrize("builder", [SPHINX, MKDOCS], ids=["sphinx", "mkdocs"])
+def test_a_graph_file_is_drawn_and_a_model_is_one_warning_that_says_what_to_do(bare, site, builder):
+    done = run(bare, site, *builder)
+    assert done.returncode == 0, done.stderr
+    warnings = [line for line in done.stderr.splitlines() if "model-graph: " in line]
+    assert len(warnings) == 1
+    assert "tinymodels.Net can't be traced. PyTorch is not installed" in warnings[0]
+    assert "`modeldiagrams snapshot`" in warnings[0]
+    page = (site / "out" / "index.html").read_text("utf-8")
+    assert page.count("<svg") == 1
+    assert page.count('class="mg-problem"') == 1
+
+
+@pytest.mark.parametrize("builder", [SPHINX, MKDOCS], ids=["sphinx", "mkdocs"])
+def test_snapshots_stand_in_for_torch_and_drift_is_told_where_it_is(bare, site, builder):
+    other = site / ("mkdocs.yml" if builder is SPHINX else "conf.py")
+    other.unlink()
+    taken = run(sys.executable, site, "modeldiagrams", "snapshot", ".")
+    assert taken.returncode == 0, taken.stderr
+    (snapshot,) = (site / "model-graphs").iterdir()
+    assert taken.stdout.splitlines()[-1].endswith(snapshot.name)
+    strict = ("-W",) if builder is SPHINX else ("--strict",)
+    done = run(bare, site, *builder, *strict)
+    assert done.returncode == 0, done.stderr
+    bare_page = (site / "out" / "index.html").read_text("utf-8")
+    assert bare_page.count("<svg") == 2
+
+    save(small_graph(), snapshot)
+    drifted = run(sys.executable, site, *builder)
+    (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
+    assert f"the snapshot model-graphs/{snapshot.name} is not what the model does now" in warning
+    assert load(snapshot) == small_graph()
+
+
+def test_another_interpreter_runs_the_models(bare, site):
+    (site / "conf.py").write_text(
+        (site / "conf.py").read_text() + f"modeldiagrams_defaults = {{'python': {sys.executable!r}}}\n"
+    )
+    done = run(bare, site, *SPHINX, "-W")
+    assert done.returncode == 0, done.stderr
+    assert (site / "out" / "index.html").read_text("utf-8").count("<svg") == 2
