@@ -17,6 +17,7 @@ from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.export import write
 from modeldiagrams.options import option_help, parse_options
+from modeldiagrams.snapshots import take_snapshots
 from modeldiagrams.worker import Mode, Problem, Refused, Worker
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]
 
 @main.command("trace")
 @click.argument("target")
-@_options("args", "kwargs", "config", "inputs", "inputs_from")
+@_options("args", "kwargs", "config", "inputs", "inputs_from", "timeout", "memory", "device", "python")
 @click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help="How values are computed.")
 @click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
 def _trace(target: str, mode: Mode, output: Path | None, **given: str | None) -> None:
@@ -58,9 +59,10 @@ def _trace(target: str, mode: Mode, output: Path | None, **given: str | None) ->
     TARGET is the model: a dotted path (mypkg.Model) or pkg.mod:attr of a class, a factory function or an instance.
     Modules in the current directory can be imported.
     """
-    with _errors(), Worker() as worker:
+    with _errors():
         options = parse_options({"model": target, **{name: text for name, text in given.items() if text is not None}})
-        with _progress(f"tracing {target}"):
+        gpu = options.device not in {None, "cpu"}
+        with Worker(options.python, gpu=gpu) as worker, _progress(f"tracing {target}"):
             answer = worker.trace(options, [Path.cwd()], mode)
         if isinstance(answer, Refused):
             raise _Failed(answer.problem)
@@ -85,6 +87,21 @@ def _render(graph: Path, output: Path, **view: str | None) -> None:
     """Draw a graph file."""
     with _errors(), _progress(f"drawing {graph}"):
         write(serialize.load(graph), output, {name: text for name, text in view.items() if text is not None})
+
+
+@main.command("snapshot")
+@click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def _snapshot(source: Path) -> None:
+    """Trace every model that documentation mentions, and keep the graphs.
+
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
+    it; commit them, and the documentation builds where PyTorch is not installed.
+    """
+    with _errors():
+        written = take_snapshots(source)
+    for path in written:
+        click.echo(path)
+    click.echo(f"{len(written)} graphs written", err=True)
 
 
 @main.command("schema")
