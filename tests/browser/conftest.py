@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = os.environ.get("MODELDIAGRAMS_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
 VIEWPORT = {"width": 900, "height": 700}
 

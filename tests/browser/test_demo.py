@@ -98,12 +98,12 @@ def test_diagrams_work_and_fetch_nothing_before_they_are_used(
         errors: list[str] = []
         page.on("request", lambda request, seen=requests: seen.append(request.url))
         page.on("pageerror", lambda error, seen=errors: seen.append(str(error)))
-        page.goto(f"{root}/{path.as_posix()}", wait_until="load")
+        page.goto(f"{root}/{path.as_posix()}", wait_until="networkidle")
 
         ours = {url.rpartition("/")[2] for url in requests if "/modeldiagrams/" in url}
         assert ours == {"model-graph.css", "model-graph.js"}, path
-        assert [url for url in requests if not url.startswith((root, "data:"))] == [], "fetched from outside the site"
         toggled += sum(toggle_twice(page, number) for number in range(len(fragments)))
+        assert [url for url in requests if not url.startswith((root, "data:"))] == [], "fetched from outside the site"
         assert errors == [], path
         page.close()
     assert toggled >= len(MODELS) - 1, "only the LSTM classifier is all leaves"

@@ -40,7 +40,7 @@ def test_the_module_can_be_run_and_writes_the_graph_to_stdout_alone():
         check=True,
     )
     assert json.loads(done.stdout)["model"]["name"] == "Chatty"
-    assert "Chatty …" in done.stderr or done.stderr == ""
+    assert "Traceback" not in done.stderr
 
 
 def test_a_partial_trace_is_written_and_exits_with_1(run, tmp_path):
