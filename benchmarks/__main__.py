@@ -1,12 +1,12 @@
-"""``python -m benchmarks [trace|picture|layout]``: print the tables."""
+"""``python -m benchmarks [trace|picture|layout|site]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import layout, picture, trace
+from benchmarks import layout, picture, site, trace
 
-BENCHMARKS = {"trace": trace.main, "picture": picture.main, "layout": layout.main}
+BENCHMARKS = {"trace": trace.main, "picture": picture.main, "layout": layout.main, "site": site.main}
 
 
 def main() -> int:

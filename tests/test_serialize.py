@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -12,7 +13,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.errors import GraphError
 from modeldiagrams.graph import Provenance
-from modeldiagrams.serialize import deserialize, digest, load, save, schema, serialize
+from modeldiagrams.serialize import deserialize, digest, load, save, schema, serialize, write_atomically
 
 SCHEMA_FILE = Path(__file__).parent.parent / "docs" / "graph.schema.json"
 

@@ -1,0 +1,118 @@
+"""What diagrams cost a documentation build: forty pages with one each, cold and warm, against the same without any."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PAGES = 40
+ROUNDS = 5
+BUDGET_MS = 5
+"""For a diagram in a warm build."""
+
+_MODEL = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.layers = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.ReLU()) for _ in range(depth)])
+
+    def forward(self, x):
+        return x + self.layers(x)
+"""
+
+# tells how many processes were started, to whoever asks for it by the variable
+_COUNT = """
+import os
+from modeldiagrams.worker import process
+
+start = process.Process.__init__
+
+
+def counted(self, *args, **kwargs):
+    with open(os.environ["STARTS"], "a") as file:
+        file.write("started\\n")
+    start(self, *args, **kwargs)
+
+
+process.Process.__init__ = counted
+"""
+
+
+def main() -> None:
+    """Print one row per builder."""
+    print(f"\nsite of {PAGES} pages, one model each: whole build, warm as median of {ROUNDS}, budget {BUDGET_MS} ms")
+    print(f"{'builder':10}{'plain s':>10}{'cold s':>10}{'starts':>8}{'warm s':>10}{'starts':>8}{'ms/diagram':>12}")
+    for name, build in (("Sphinx", _sphinx), ("Sphinx -E", _sphinx_anew), ("MkDocs", _mkdocs)):
+        with tempfile.TemporaryDirectory() as folder:
+            _measure(name, build, Path(folder))
+
+
+def _measure(name: str, build: Callable[[Path], None], folder: Path) -> None:
+    for kind in ("plain", "models"):
+        _write(folder / kind, with_models=kind == "models")
+    build(folder / "plain")  # compiles, fills the system's file cache
+    cold, cold_starts = _timed(build, folder / "models")
+    rounds = [(_timed(build, folder / "plain")[0], *_timed(build, folder / "models")) for _ in range(ROUNDS)]
+    plain, warm = (statistics.median(row[i] for row in rounds) for i in (0, 1))
+    each = statistics.median(row[1] - row[0] for row in rounds) / PAGES * 1000
+    starts = sum(row[2] for row in rounds)
+    print(f"{name:10}{plain:10.2f}{cold:10.2f}{cold_starts:8}{warm:10.2f}{starts:8}{each:12.1f}")
+
+
+def _timed(build: Callable[[Path], None], site: Path) -> tuple[float, int]:
+    """Seconds of a build, and how many tracing processes it started."""
+    starts = site / "starts"
+    starts.write_text("")
+    begin = time.perf_counter()
+    build(site)
+    return time.perf_counter() - begin, len(starts.read_text().splitlines())
+
+
+def _sphinx(site: Path) -> None:
+    _run(site, "sphinx", "-q", "-W", "-d", "doctrees", ".", "out")
+
+
+def _sphinx_anew(site: Path) -> None:
+    """Every page is read and resolved again, as if all had been edited; what was traced is kept."""
+    _run(site, "sphinx", "-q", "-W", "-E", "-d", "doctrees", ".", "out")
+
+
+def _mkdocs(site: Path) -> None:
+    _run(site, "mkdocs", "build", "-q", "--strict", "-d", "out")
+
+
+def _run(site: Path, *words: str) -> None:
+    environment = {**os.environ, "STARTS": str(site / "starts"), "NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([sys.executable, "-m", *words], cwd=site, check=True, env=environment)  # noqa: S603
+
+
+def _write(site: Path, *, with_models: bool) -> None:
+    docs = site / "docs"
+    docs.mkdir(parents=True)
+    (site / "net.py").write_text(_MODEL)
+    (site / "count.py").write_text(_COUNT)
+    (site / "conf.py").write_text(
+        "import sys\nsys.path.insert(0, '.')\nimport count\nextensions = ['sphinx_modeldiagrams']\n"
+        "html_theme = 'basic'\nexclude_patterns = ['out', 'docs', 'doctrees']\n"
+    )
+    (site / "mkdocs.yml").write_text("site_name: x\ntheme: mkdocs\nplugins: [modeldiagrams]\nhooks: [count.py]\n")
+    names = [f"page{number}" for number in range(PAGES)]
+    for number, name in enumerate(names):
+        options = {"inputs": "[1, 8]", "args": f"[{1 + number % 20}]", "depth": number // 20}
+        fields = "".join(f"   :{key}: {value}\n" for key, value in options.items())
+        lines = "".join(f"{key}: {value}\n" for key, value in options.items())
+        directive = f".. model-graph:: net.Net\n{fields}" if with_models else ""
+        fence = f"```model-graph\nmodel: net.Net\n{lines}```\n" if with_models else ""
+        (site / f"{name}.rst").write_text(f"{name}\n======\n\n{directive}")
+        (docs / f"{name}.md").write_text(f"# {name}\n\n{fence}")
+    (site / "index.rst").write_text("Index\n=====\n\n.. toctree::\n\n" + "".join(f"   {name}\n" for name in names))
+    (docs / "index.md").write_text("# Index\n")
