@@ -15,6 +15,7 @@ import modeldiagrams
 from modeldiagrams import serialize
 from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.explain import explain
 from modeldiagrams.export import write
 from modeldiagrams.options import option_help, parse_options
 from modeldiagrams.snapshots import take_snapshots
@@ -53,7 +54,10 @@ def _options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]
 @_options("args", "kwargs", "config", "inputs", "inputs_from", "timeout", "memory", "device", "python")
 @click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help="How values are computed.")
 @click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
-def _trace(target: str, mode: Mode, output: Path | None, **given: str | None) -> None:
+@click.option(
+    "--explain", "explained", is_flag=True, help="Print what was assumed as options to paste, instead of the graph."
+)
+def _trace(target: str, mode: Mode, output: Path | None, *, explained: bool, **given: str | None) -> None:
     """Run a model once and write its graph.
 
     TARGET is the model: a dotted path (mypkg.Model) or pkg.mod:attr of a class, a factory function or an instance.
@@ -69,7 +73,9 @@ def _trace(target: str, mode: Mode, output: Path | None, **given: str | None) ->
         graph = serialize.deserialize(answer.graph)
         if output:
             serialize.save(graph, output)
-        else:
+        if explained:
+            click.echo(explain(options, graph, answer.tried))
+        elif not output:
             click.echo(serialize.serialize(graph, indent=1))
     problem = forward_problem(target, graph)
     if problem:

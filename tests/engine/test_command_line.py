@@ -1,18 +1,24 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import textwrap
 
+import msgspec
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import modeldiagrams
 from graphs import small_graph
 from modeldiagrams.__main__ import main
-from modeldiagrams.options import option_help
+from modeldiagrams.options import option_help, parse_options
 
 from .conftest import PROJECT
+
+_SYNTAXES = ("reStructuredText", "Markdown")
 
 
 @pytest.fixture
@@ -49,6 +55,30 @@ def test_a_partial_trace_is_written_and_exits_with_1(run, tmp_path):
     assert "Warning: the forward pass of mypkg.models.RaisesInForward raised RuntimeError" in done.stderr
     assert "mypkg/models.py:" in done.stderr
     assert modeldiagrams.load(tmp_path / "graph.json").status.state == "partial"
+
+
+def test_what_explains_itself_is_pasted_and_gives_the_same_graph(run, tmp_path):
+    explained = run("trace", "mypkg.models.Configured", "--explain", "-o", tmp_path / "found.json")
+    assert explained.exit_code == 0
+    assert "2 (offered by the class)" in explained.stdout
+    rst, fence = (explained.stdout.partition(f"{title}:\n")[2].partition("\n\n")[0] for title in _SYNTAXES)
+    options = dict(re.findall(r":(\w+): (.*)", rst))
+    body = yaml.safe_load("\n".join(textwrap.dedent(fence).splitlines()[1:-1]))
+    assert parse_options(body) == parse_options({"model": rst.split()[2], **options})
+    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    pasted = run("trace", "mypkg.models.Configured", *flags, "-o", tmp_path / "pasted.json")
+    assert pasted.exit_code == 0
+    found, same = (modeldiagrams.load(tmp_path / name) for name in ("found.json", "pasted.json"))
+    assert same == msgspec.structs.replace(found, assumptions=())
+    assert "1 (explicit options)" in run("trace", "mypkg.models.Configured", *flags, "--explain").stdout
+
+
+def test_where_nothing_is_found_the_modules_are_and_what_was_tried_is_told(run):
+    done = run("trace", "mypkg.models.Secretive", "--kwargs", "{secret: open sesame}", "--explain")
+    assert done.exit_code == 1
+    assert "5 (module hierarchy)" in done.stdout
+    assert "{'word': [1, 2]} (fake): " in done.stdout
+    assert "write the option `inputs`, e.g. `inputs: {word: [1, 8]}`" in done.stderr
 
 
 @pytest.mark.parametrize(

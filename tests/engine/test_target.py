@@ -8,7 +8,7 @@ import torch
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options import parse_options
 from modeldiagrams.target import InputsError, loaded_sources, resolve
-from modeldiagrams.target.inputs import _from_callable, _from_entries
+from modeldiagrams.target.inputs import from_callable, from_entries
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -19,7 +19,7 @@ def target(model, **options):
 
 def given(inputs, model="mypkg.models.NoInputs"):
     """What the entries make, whatever the model takes."""
-    return _from_entries(parse_options({"model": model, "inputs": inputs}).inputs)
+    return from_entries(parse_options({"model": model, "inputs": inputs}).inputs)
 
 
 @pytest.mark.parametrize("path", ["mypkg.Model", "mypkg.models.Model", "mypkg.models:Model", "mypkg:models.Model"])
@@ -48,15 +48,17 @@ def test_a_default_config_and_token_ids_are_assumed_and_said():
     made = target("mypkg.models.Configured")
     assert made.kwargs["input_ids"].max() < 50
     assert [(item.subject, item.value) for item in made.assumptions] == [
-        ("config", "Config()"),
-        ("inputs.input_ids", "int64 [1, 16]"),
+        ("rule", "2 (offered by the class)"),
+        ("config", "{}"),
+        ("rule", "2 (offered by the class)"),
+        ("inputs.input_ids", "{shape: [1, 16], dtype: int64, high: 50}"),
     ]
 
 
 def test_a_forward_without_parameters_needs_no_inputs():
     made = target("mypkg.models.NoInputs")
     assert (made.args, made.kwargs) == ((), {})
-    assert made.assumptions[0].subject == "inputs"
+    assert [item.subject for item in made.assumptions] == ["rule", "inputs"]
 
 
 def test_weights_and_inputs_are_the_same_every_time_and_random_state_is_restored():
@@ -122,7 +124,7 @@ def test_entries_nest_and_plain_values_stay():
 
 @pytest.mark.parametrize(("function", "args", "kwargs"), [("bare", 1, []), ("pair", 2, []), ("batch", 0, ["x"])])
 def test_inputs_from_a_function(function, args, kwargs):
-    made_args, made_kwargs = _from_callable(f"mypkg.models.{function}")
+    made_args, made_kwargs = from_callable(f"mypkg.models.{function}")
     assert (len(made_args), list(made_kwargs)) == (args, kwargs)
 
 
@@ -138,7 +140,7 @@ def test_inputs_from_a_function(function, args, kwargs):
         ({"model": "mypkg"}, "got the module mypkg; did you mean mypkg.Model?"),
         ({"model": "mypkg.__doc__"}, "got mypkg.__doc__, an object of <class 'str'>"),
         ({"model": "mypkg.models.make_nothing"}, "to make a torch.nn.Module, got an object of <class 'int'>"),
-        ({"model": "mypkg.Widths"}, "missing a required argument: 'widths' (its parameters: widths, bias); write"),
+        ({"model": "mypkg.models.Secretive"}, "missing a required argument: 'secret' (its parameters: secret); write"),
         (
             {"model": "mypkg.Widths", "kwargs": "{width: [1]}"},
             "can't be called like this: missing a required argument: 'widths'; did you mean 'widths'?",
@@ -160,7 +162,6 @@ def test_a_wrong_model_says_what_came_and_how_to_mend_it(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "its forward takes x; write the option `inputs`, e.g. `inputs: {x: [1, 8]}`"),
         ({"inputs": "{y: [1, 4]}"}, "missing a required argument: 'x'"),
         ({"inputs": "[[1, 4], [1, 4]]"}, "forward can't be called with these inputs: too many positional arguments"),
         ({"inputs": "{x: [1, four]}"}, "option `inputs`, x[0]: expected a shape such as"),

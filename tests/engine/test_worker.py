@@ -48,7 +48,7 @@ def test_integer_keys_and_assumptions_come_across(worker):
     answer = trace(worker, "mypkg.models.TakesMap", inputs="{batch: {0: [1, 4], 1: [1, 4]}}")
     assert deserialize(answer.graph).status.error is None
     graph = deserialize(worker.trace(parse_options({"model": "mypkg.models.Configured"}), [PROJECT]).graph)
-    assert [item.subject for item in graph.assumptions] == ["config", "inputs.input_ids"]
+    assert [item.subject for item in graph.assumptions] == ["rule", "config", "rule", "inputs.input_ids"]
 
 
 def test_a_wrong_model_is_an_answer_with_kind_frames_and_sources(worker):

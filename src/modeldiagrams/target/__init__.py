@@ -1,7 +1,8 @@
 """From options to a model and its example inputs. Runs user code, so only the tracing process imports it.
 
 `locate` finds the object a path names, `build` makes a model of it, `inputs` reads the author's example inputs, and
-`rules` fills in what the author did not say; everything filled in is an `Assumption` in the graph.
+the other files fill in what the author did not say: see `rules` for which rule stands where. Everything filled in is an
+`Assumption` in the graph, written as the author would have written it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import make_model
-from modeldiagrams.target.inputs import make_inputs
+from modeldiagrams.target.build import call_problem, make_model
+from modeldiagrams.target.given import find_inputs
 from modeldiagrams.target.usercode import loaded_sources, seeded
+from modeldiagrams.tracer import trace_run
+from modeldiagrams.tracer.hierarchy import hierarchy_run
 
 if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
+    from modeldiagrams.tracer import Mode, Trace
 
-__all__ = ["InputsError", "Target", "loaded_sources", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "loaded_sources", "record", "resolve", "seeded"]
 
 
 class InputsError(TargetError):
@@ -33,10 +37,14 @@ class Target:
 
     model: nn.Module
     """In eval mode, so that dropout and batch statistics don't confuse the picture."""
-    args: tuple[Any, ...]
+    args: tuple[Any, ...] = ()
     kwargs: dict[str, Any]
     assumptions: tuple[Assumption, ...]
     """What the author did not say."""
+    note: str | None = None
+    """Why there are no inputs and what to write; then the module hierarchy is all there is to show."""
+    tried: tuple[str, ...] = ()
+    """What was tried to find inputs, one line each."""
 
 
 def resolve(options: Options) -> Target:
@@ -52,9 +60,26 @@ def resolve(options: Options) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    model, assumed = make_model(options)
+    built = make_model(options)
     try:
-        args, kwargs, filled_in = make_inputs(model, options)
+        given = find_inputs(built, options)
     except TargetError as error:
         raise InputsError(str(error), error.frames) from error
-    return Target(model=model, args=args, kwargs=kwargs, assumptions=(*assumed, *filled_in))
+    problem = None if given.note else call_problem(built.model.forward, given.args, given.kwargs)
+    if problem:
+        raise InputsError(f"{options.model}'s forward can't be called with these inputs: {problem}")
+    return Target(
+        model=built.model,
+        args=given.args,
+        kwargs=given.kwargs,
+        assumptions=(*built.assumptions, *given.assumptions),
+        note=given.note,
+        tried=given.tried,
+    )
+
+
+def record(target: Target, mode: Mode = "auto") -> Trace:
+    """Trace one pass of a target, or take down its module hierarchy if nothing is known to call it with."""
+    if target.note is not None:
+        return hierarchy_run(target.model, (target.note,))
+    return trace_run(target.model, target.args, target.kwargs, mode=mode)

@@ -1,31 +1,60 @@
-"""Make a model of the object that the option `model` names."""
+"""Make a model of the object that the option `model` names (rules 1 to 3)."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.graph import Assumption
+from modeldiagrams.target.conventions import configuration_class, conventional_arguments, required_parameters
 from modeldiagrams.target.locate import did_you_mean, locate
+from modeldiagrams.target.rules import Rule, assumed
 from modeldiagrams.target.usercode import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
 
-__all__ = ["call_problem", "make_model"]
+__all__ = ["Built", "call_problem", "make_model"]
+
+_LARGE = 100_000_000
+"""Parameters from which on a configured model stays on the meta device: no memory, no random numbers."""
 
 
-def make_model(options: Options) -> tuple[nn.Module, tuple[Assumption, ...]]:
+@dataclass(frozen=True)
+class Built:
+    """A model in eval mode."""
+
+    model: nn.Module
+    maker: Any
+    """The instance, class or factory that the option `model` names."""
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Call:
+    """How a class or factory is called."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] | None = None
+    config: Callable[[], Any] | None = None
+    """Makes the configuration that goes first; anew for every use, because models write into it."""
+    assumptions: tuple[Assumption, ...] = ()
+
+
+def make_model(options: Options) -> Built:
     """Find a model instance, or call a class or factory function for one.
 
-    A class with a Hugging Face ``config_class`` is called with a configuration object: one made from the option
-    `config`, or the default one if the author gives no constructor arguments either. Other classes and functions are
-    called with `args` and `kwargs`, so with nothing if there are none.
+    A class that is made from a configuration (a Hugging Face ``config_class``, or a required parameter annotated with
+    a class whose fields have defaults) is called with one: made from the option `config`, or the default one if the
+    author gives no constructor arguments either. Other classes and functions are called with `args` and `kwargs`;
+    without these, required parameters take the values that their names tell.
 
     Args:
         options: What the author wrote.
@@ -42,15 +71,15 @@ def make_model(options: Options) -> tuple[nn.Module, tuple[Assumption, ...]]:
         _refuse_arguments(options)
         model = found
     elif callable(found):
-        args, assumptions = _constructor_args(found, options)
-        model = _construct(found, options, args)
+        call = _call(found, options)
+        model, assumptions = _construct(found, options, call), call.assumptions
     else:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_what(found, options)}"
         )
     with user_code(f"{options.model}.eval()"):
         model.eval()
-    return model, assumptions
+    return Built(model, found, assumptions)
 
 
 def call_problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
@@ -77,21 +106,38 @@ def _refuse_arguments(options: Options) -> None:
             )
 
 
-def _constructor_args(found: Any, options: Options) -> tuple[tuple[Any, ...], tuple[Assumption, ...]]:
-    """The positional arguments to call a class or function with."""
-    args = tuple(options.args or ())
+def _call(found: Callable[..., Any], options: Options) -> _Call:
+    """The arguments to call a class or function with, by the first rule that has some."""
+    args, kwargs = tuple(options.args or ()), options.kwargs or {}
     config_class = getattr(found, "config_class", None)
+    by_convention = None if callable(config_class) else configuration_class(found)
+    maker = config_class if callable(config_class) else by_convention
     if options.config is not None:
-        if not callable(config_class):
+        if maker is None:
             raise TargetError(
-                f"option 'config' is for classes with a Hugging Face `config_class`, and {options.model} has none; "
-                "write constructor arguments with the options `args` and `kwargs`"
+                f"option 'config' is for classes with a Hugging Face `config_class` or a configuration as their one "
+                f"required parameter, and {options.model} has neither; write constructor arguments with the options "
+                "`args` and `kwargs`"
             )
-        return (_config(config_class, options.config), *args), ()
-    if not callable(config_class) or args or options.kwargs:
-        return args, ()
-    assumed = Assumption(subject="config", value=f"{config_class.__name__}()", reason="no option `config` is given")
-    return (_config(config_class, {}),), (assumed,)
+        return _Call(args, kwargs, lambda: _config(maker, options.config or {}))
+    if args or kwargs:
+        return _Call(args, kwargs)
+    if maker is not None:
+        rule = Rule.CONVENTIONS if by_convention else Rule.OFFERED
+        told = rule.assumption(f"built from a default {maker.__name__}")
+        default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
+        return _Call(config=lambda: _config(maker, {}), assumptions=(told, default))
+    return _conventional(found)
+
+
+def _conventional(found: Callable[..., Any]) -> _Call:
+    """A call by conventions; one without arguments where there are none, so that its error can tell what is missing."""
+    arguments = conventional_arguments(found)
+    if not arguments:
+        return _Call()
+    told = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
+    values = (assumed(f"kwargs.{name}", value, "a usual value for this name") for name, value in arguments.items())
+    return _Call(kwargs=arguments, assumptions=(told, *values))
 
 
 def _config(config_class: Callable[..., Any], values: dict[str, Any]) -> Any:
@@ -100,19 +146,42 @@ def _config(config_class: Callable[..., Any], values: dict[str, Any]) -> Any:
         return config_class(**values)
 
 
-def _construct(found: Callable[..., Any], options: Options, args: tuple[Any, ...]) -> nn.Module:
-    kwargs = options.kwargs or {}
+def _construct(found: Callable[..., Any], options: Options, call: _Call) -> nn.Module:
+    kwargs = call.kwargs or {}
+    args = (call.config(), *call.args) if call.config else call.args
     problem = call_problem(found, args, kwargs)
     if problem:
         raise TargetError(
             f"{options.model} can't be called like this: {problem}; write its arguments with the options `args`, "
-            "e.g. `args: [64, 10]`, and `kwargs`, e.g. `kwargs: {depth: 4}`"
+            f"e.g. `args: [64, 10]`, and `kwargs`, e.g. {_example(found)}"
         )
+    if call.config:
+        with torch.device("meta"):
+            weightless = _weightless(found, args, kwargs)
+        if weightless is not None:
+            return weightless
+        args = (call.config(), *call.args)
     with user_code(f"calling {options.model}"):
         model = found(*args, **kwargs)
     if not isinstance(model, nn.Module):
         raise TargetError(f"expected {options.model} to make a torch.nn.Module, got an object of {type(model)}")
     return model
+
+
+def _weightless(found: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> nn.Module | None:
+    """The model without memory for its weights, if it is a large one."""
+    try:
+        with user_code("building on the meta device"):
+            model = found(*args, **kwargs)
+    except TargetError:
+        return None  # then it tells when it is built with weights
+    is_large = isinstance(model, nn.Module) and sum(p.numel() for p in model.parameters()) > _LARGE
+    return model if is_large else None
+
+
+def _example(found: Callable[..., Any]) -> str:
+    names = [parameter.name for parameter in required_parameters(found)][:3]
+    return "`kwargs: {" + ", ".join(f"{name}: 4" for name in names or ["depth"]) + "}`"
 
 
 def _what(found: Any, options: Options) -> str:

@@ -16,22 +16,16 @@ entry                                             value
 from __future__ import annotations
 
 from collections import UserDict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import torch
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import call_problem
 from modeldiagrams.target.locate import did_you_mean, locate
-from modeldiagrams.target.rules import infer_inputs
 from modeldiagrams.target.usercode import user_code
 
-if TYPE_CHECKING:
-    from modeldiagrams.graph import Assumption
-    from modeldiagrams.options import Options
-
-__all__ = ["make_inputs"]
+__all__ = ["Arguments", "from_callable", "from_entries"]
 
 _GENERATED = frozenset({torch.float64, torch.complex64, torch.complex128})
 _FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100}, or {value: 3} for a plain value"
@@ -39,37 +33,7 @@ _FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def make_inputs(
-    model: torch.nn.Module, options: Options
-) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Assumption, ...]]:
-    """Make what the model is called with.
-
-    Args:
-        model: What will be called.
-        options: What the author wrote: `inputs`, `inputs_from`, or neither.
-
-    Returns:
-        Positional arguments, keyword arguments, and what was assumed.
-
-    Raises:
-        TargetError: if they can't be made, or the model can't be called with them.
-    """
-    assumptions: tuple[Assumption, ...] = ()
-    if options.inputs is not None and options.inputs_from is not None:
-        raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
-    if options.inputs_from is not None:
-        args, kwargs = _from_callable(options.inputs_from)
-    elif options.inputs is not None:
-        args, kwargs = _from_entries(options.inputs)
-    else:
-        args, kwargs, assumptions = infer_inputs(model, options.model)
-    problem = call_problem(model.forward, args, kwargs)
-    if problem:
-        raise TargetError(f"{options.model}'s forward can't be called with these inputs: {problem}")
-    return args, kwargs, assumptions
-
-
-def _from_callable(path: str) -> Arguments:
+def from_callable(path: str) -> Arguments:
     """Call the author's function: a dict goes in by name, a tuple by position, anything else is the one input."""
     function = locate(path)
     if not callable(function):
@@ -84,7 +48,8 @@ def _from_callable(path: str) -> Arguments:
     return (made if isinstance(made, tuple) else (made,)), {}
 
 
-def _from_entries(inputs: list[Any] | dict[str, Any]) -> Arguments:
+def from_entries(inputs: list[Any] | dict[str, Any]) -> Arguments:
+    """Positional and keyword arguments of what the author wrote as the option `inputs`."""
     maker = _Maker()
     if isinstance(inputs, dict):
         if "shape" in inputs and inputs.keys() <= set(_TensorEntry.__struct_fields__):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Feed
     from modeldiagrams.tracer.weights import Weights
 
-__all__ = ["build_graph"]
+__all__ = ["build_graph", "class_of", "provenance", "qualified"]
 
 _Step: TypeAlias = Op | Call | Source
 
@@ -51,7 +51,7 @@ def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir
         tensors=builder.tensors(),
         parameters=specs,
         status=builder.status(status),
-        provenance=_provenance(),
+        provenance=provenance(),
     )
 
 
@@ -308,7 +308,8 @@ def _source_node(source: Source) -> ir.Node:
     return ir.ConstantNode(id=source.id, name=source.names[0] if source.names else None, outputs=outputs)
 
 
-def _provenance() -> ir.Provenance:
+def provenance() -> ir.Provenance:
+    """What made the graph."""
     return ir.Provenance(
         modeldiagrams=modeldiagrams.__version__, torch=str(torch.__version__), python=platform.python_version()
     )

@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import msgspec
 
@@ -38,9 +38,6 @@ from modeldiagrams.worker.protocol import (
     receive,
     send,
 )
-
-if TYPE_CHECKING:
-    from modeldiagrams.graph import Graph
 
 _REQUEST: Any = Request  # a union is a type to msgspec, not to mypy
 
@@ -140,8 +137,7 @@ class _Desk:
             with limited(request.timeout, request.memory, self._log):
                 _import(request)
                 imported = process_state()
-                graph, sources = _run(request)
-            answer: Traced | Refused = Traced(graph=serialize(graph), sources=sources)
+                answer: Traced | Refused = _run(request)
         except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
             known = error if isinstance(error, TargetError) else failure(f"tracing {options.model}", error)
             answer = Refused(problem=_problem(known, request), sources=loaded_sources(options))
@@ -164,11 +160,10 @@ def _import(request: Trace) -> None:
     locate(request.options.model)
 
 
-def _run(request: Trace) -> tuple[Graph, tuple[str, ...]]:
-    """Make the model and record its pass: the graph, and the user's files."""
-    from modeldiagrams.target import loaded_sources, resolve, seeded  # noqa: PLC0415
+def _run(request: Trace) -> Traced:
+    """Make the model and record its pass."""
+    from modeldiagrams.target import loaded_sources, record, resolve, seeded  # noqa: PLC0415
     from modeldiagrams.target.process import put_on  # noqa: PLC0415
-    from modeldiagrams.tracer import trace_run  # noqa: PLC0415
 
     options = request.options
     target = resolve(options)
@@ -176,14 +171,15 @@ def _run(request: Trace) -> tuple[Graph, tuple[str, ...]]:
         args, kwargs = put_on(options.device, target.model, (target.args, target.kwargs), options.model)
         target = dataclasses.replace(target, args=args, kwargs=kwargs)
     with seeded():
-        trace = trace_run(target.model, target.args, target.kwargs, mode=request.mode)
+        trace = record(target, request.mode)
     graph = msgspec.structs.replace(trace.graph, assumptions=(*target.assumptions, *trace.graph.assumptions))
     error = graph.status.error
     if error and is_out_of_memory(f"{error.type}: {error.message}"):
         error = msgspec.structs.replace(error, message=f"{error.message} {memory_hint(request.memory)}".strip())
         graph = msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
     # a factory or a function that makes inputs leaves no trace in the pass itself
-    return graph, tuple(sorted({*trace.sources, *loaded_sources(options)}))
+    sources = tuple(sorted({*trace.sources, *loaded_sources(options)}))
+    return Traced(graph=serialize(graph), sources=sources, tried=target.tried)
 
 
 def _problem(error: TargetError, request: Trace) -> Problem:

@@ -1,0 +1,133 @@
+"""What a model is called with, by the first rule that has an answer."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.graph import Assumption
+from modeldiagrams.target.build import call_problem
+from modeldiagrams.target.inferred import inferred_offers
+from modeldiagrams.target.inputs import from_callable, from_entries
+from modeldiagrams.target.offered import configured_size, dummy_offers, example
+from modeldiagrams.target.pretrained import configured_offers
+from modeldiagrams.target.rules import Rule, assumed
+from modeldiagrams.target.search import search
+from modeldiagrams.target.written import entry_of
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from modeldiagrams.options import Options
+    from modeldiagrams.target.build import Built
+    from modeldiagrams.target.offered import Example
+    from modeldiagrams.target.search import Found
+
+__all__ = ["Given", "find_inputs"]
+
+
+@dataclass
+class Given:
+    """Inputs, or why there are none."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
+    note: str | None = None
+    """What to write, for a model that no rule finds inputs for."""
+    tried: tuple[str, ...] = ()
+
+
+def find_inputs(built: Built, options: Options) -> Given:
+    """Ask the rules in their order.
+
+    Args:
+        built: What will be called.
+        options: What the author wrote: `inputs`, `inputs_from`, or neither.
+
+    Returns:
+        The inputs. A model that no rule finds inputs for has a note instead.
+
+    Raises:
+        TargetError: if what the author wrote, in the options or in the class, can't be made.
+    """
+    if options.inputs is not None and options.inputs_from is not None:
+        raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
+    if options.inputs_from is not None:
+        return Given(*from_callable(options.inputs_from))
+    if options.inputs is not None:
+        return Given(*from_entries(options.inputs))
+    offered = example(built.model, built.maker, options.model)
+    if offered and not call_problem(built.model.forward, offered.args, offered.kwargs):
+        return _from_example(built.model, offered)
+    tried: list[str] = []
+    return _searched(built.model, tried) or _hierarchy(built.model, options.model, tried)
+
+
+def _searched(model: nn.Module, tried: list[str]) -> Given | None:
+    """Rules 2 and 4: candidates of the class, then of names and layers."""
+    for offers in (dummy_offers(model), configured_size(model), configured_offers(model)):
+        found = search(model, offers, tried)
+        if found:
+            return _from_search(found, Rule.OFFERED, tried)
+    if not inspect.signature(model.forward).parameters:
+        reason = "forward has no parameters"
+        return Given(assumptions=(Rule.OFFERED.assumption(reason), assumed("inputs", [], reason)))
+    for offers, positional in inferred_offers(model):
+        found = search(model, offers, tried, positional=positional)
+        if found:
+            return _from_search(found, Rule.INFERRED, tried)
+    return None
+
+
+def _from_example(model: nn.Module, offered: Example) -> Given:
+    reason = f"from {offered.source}"
+    told = Rule.OFFERED.assumption(f"inputs {reason}")
+    if offered.inputs_from:
+        values = [Assumption(subject="inputs_from", value=offered.inputs_from, reason="the class offers it")]
+    else:
+        names = _names(model, len(offered.args))
+        keys: list[str | int] = [*names] or [*range(len(offered.args))]
+        places = [*map(_place, keys), *map(_place, offered.kwargs)]
+        entries = dict(zip(places, [*offered.args, *offered.kwargs.values()], strict=True))
+        values = [assumed(place, entry_of(value), reason) for place, value in entries.items()]
+    return Given(offered.args, offered.kwargs, (told, *values))
+
+
+def _from_search(found: Found, rule: Rule, tried: list[str]) -> Given:
+    entries: dict[Any, Any] = found.entries if isinstance(found.entries, dict) else dict(enumerate(found.entries))
+    args, kwargs = from_entries(found.entries)
+    told = rule.assumption(f"inputs found in {len(tried)} tries" if len(tried) > 1 else "inputs found at once")
+    reasons = [*found.reasons.values()]
+    values = [assumed(_place(key), entry, reasons[i]) for i, (key, entry) in enumerate(entries.items())]
+    return Given(args, kwargs, (told, *values), tried=tuple(tried))
+
+
+def _hierarchy(model: nn.Module, name: str, tried: list[str]) -> Given:
+    parameters = inspect.signature(model.forward).parameters
+    names = [key for key, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
+    plain = [key for key in names or parameters if parameters[key].kind not in _VARIADIC]
+    example = "{" + ", ".join(f"{key}: [1, 8]" for key in plain) + "}" if plain else "[[1, 8]]"
+    note = (
+        f"No inputs were found that {name} can be called with, so it shows modules but no data flow. Its forward takes "
+        f"{', '.join(parameters)}: write the option `inputs`, e.g. `inputs: {example}` with the right shapes, or "
+        "`inputs_from`."
+    )
+    told = Rule.HIERARCHY.assumption(f"{len(tried)} tries of inputs did not get through forward")
+    return Given(assumptions=(told,), note=note, tried=tuple(tried))
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _names(model: nn.Module, count: int) -> list[str]:
+    """Names of the first positional parameters, if all of them have one."""
+    parameters = [*inspect.signature(model.forward).parameters.values()][:count]
+    named = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return named if len(named) == count else []
+
+
+def _place(key: str | int) -> str:
+    return f"inputs[{key}]" if isinstance(key, int) else f"inputs.{key}"

@@ -1,0 +1,94 @@
+"""Example inputs that the class itself offers (rule 2): the author of the model wrote them down already."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from modeldiagrams.target.inputs import from_callable
+from modeldiagrams.target.offers import Offer
+from modeldiagrams.target.usercode import user_code
+from modeldiagrams.target.written import entry_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Example", "configured_size", "dummy_offers", "example"]
+
+_METHOD = "modeldiagrams_example"
+_BASES = {"PreTrainedModel", "ModelMixin"}
+"""Base classes of all models: their `dummy_inputs` fit models of text only."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Inputs as they are."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    source: str
+    """Where they are from."""
+    inputs_from: str | None = None
+    """The option that asks for them, where there is one."""
+
+
+def example(model: nn.Module, maker: Any, name: str) -> Example | None:
+    """Inputs that the class, the factory or the model offers.
+
+    First ``modeldiagrams_example()``, then Lightning's ``example_input_array``, attribute or property.
+
+    Args:
+        model: The model.
+        maker: The instance, class or factory that the option `model` names.
+        name: That option.
+
+    Returns:
+        The inputs; None if nothing is offered.
+
+    Raises:
+        TargetError: if making them raised.
+    """
+    if callable(getattr(maker, _METHOD, None)):
+        path = f"{name}.{_METHOD}"
+        args, kwargs = from_callable(path)
+        return Example(args, kwargs, f"{_METHOD}()", inputs_from=path)
+    with user_code(f"reading {name}.example_input_array"):
+        value = getattr(model, "example_input_array", None)
+    if isinstance(value, Tensor | Mapping | tuple | list):
+        return Example(*_arguments(value), "example_input_array")
+    return None
+
+
+def dummy_offers(model: nn.Module) -> dict[str, Sequence[Offer]]:
+    """What ``dummy_inputs`` holds, as `transformers` and `diffusers` have it; nothing if it is not the class's own."""
+    holder = next((class_ for class_ in type(model).__mro__ if "dummy_inputs" in vars(class_)), None)
+    if holder is None or holder.__name__ in _BASES:
+        return {}
+    with user_code(f"reading {type(model).__name__}.dummy_inputs"):
+        values: Any = getattr(model, "dummy_inputs", None)
+    if not isinstance(values, Mapping):
+        return {}
+    known = inspect.signature(model.forward).parameters
+    return {str(k): [Offer(entry_of(value), "from dummy_inputs")] for k, value in values.items() if k in known}
+
+
+def configured_size(model: nn.Module) -> dict[str, Sequence[Offer]]:
+    """An image of the size in ``default_cfg`` or ``pretrained_cfg``, as timm has them."""
+    for attribute in ("pretrained_cfg", "default_cfg"):
+        config: Any = getattr(model, attribute, None)
+        size = config.get("input_size") if isinstance(config, Mapping) else getattr(config, "input_size", None)
+        names = [*inspect.signature(model.forward).parameters]
+        if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
+            return {names[0]: [Offer([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
+    return {}
+
+
+def _arguments(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """As Lightning reads them: a dict by name, a tuple by position, anything else is the one input."""
+    if isinstance(value, Mapping):
+        return (), {str(key): item for key, item in value.items()}
+    return (tuple(value), {}) if isinstance(value, tuple) else ((value,), {})

@@ -1,0 +1,217 @@
+"""Trying candidates: which of them together carry the model through a whole pass without arithmetic.
+
+The first try takes the first candidate of every input. A layer that refuses what reaches it says how wide that should
+have been, which makes new candidates. Then one thing at a time is changed, an input or a size they share, and what gets
+the pass further is kept; at last combinations are tried in order of how far down the lists they lie. The number of
+tries is fixed and nothing is random, so the same model gives the same inputs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.graph import Graph, InputNode, OpNode, OutputNode
+from modeldiagrams.target.inputs import from_entries
+from modeldiagrams.target.mend import mended, refused_width
+from modeldiagrams.target.offers import ABSENT, SIZES, Offer, named_sizes, resolved
+from modeldiagrams.tracer import trace_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from torch import nn
+
+    from modeldiagrams.tracer import Mode
+
+__all__ = ["Found", "is_connected", "search"]
+
+_TRIES = 48
+_LONGEST = 120
+_COMBINATIONS = 20_000
+_CANDIDATES = 100
+
+_Pick = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Inputs that work."""
+
+    entries: dict[str, Any] | list[Any]
+    """As the option `inputs`: by name, or by position."""
+    reasons: dict[str, str]
+    """Input → why it is what it is."""
+
+
+@dataclass
+class _Search:
+    """The state of one search."""
+
+    model: nn.Module
+    names: tuple[str, ...]
+    """Shared sizes, then inputs."""
+    lists: tuple[list[Any], ...]
+    """What each may be."""
+    positional: bool
+    tried: list[str]
+    is_on_meta: bool
+    done: dict[_Pick, int] = field(default_factory=dict)
+    """How far each combination got."""
+    seen: set[str] = field(default_factory=set)
+    asked: list[_Pick] = field(default_factory=list)
+    """What layers asked for and was not tried so far."""
+    works: bool = False
+    """Whether the last try did."""
+
+    def run(self) -> _Pick | None:
+        """A combination that works, within the number of tries."""
+        for pick in itertools.islice(self._picks(), _TRIES):
+            self._try(pick)
+            if self.works:
+                return pick
+        return None
+
+    def _picks(self) -> Iterator[_Pick]:
+        """Combinations not tried so far, each after what was learned from the one before."""
+        best: _Pick | None = None
+        yield (0,) * len(self.names)
+        while best != (best := max(self.done, key=self.done.__getitem__)):
+            for pick in self._neighbours(best):
+                if self._is_known(pick):
+                    continue
+                yield pick
+                if self.done[pick] > self.done[best]:
+                    break
+        ranks = [range(len(options)) for options in self.lists]
+        by_rank = sorted(itertools.islice(itertools.product(*ranks), _COMBINATIONS), key=sum)
+        yield from (pick for pick in by_rank if not self._is_known(pick))
+
+    def _is_known(self, pick: _Pick) -> bool:
+        """Whether the same inputs were tried before; a size that none of them names makes no difference."""
+        return pick in self.done or repr(self.entries(pick)) in self.seen
+
+    def _neighbours(self, pick: _Pick) -> Iterator[_Pick]:
+        """One thing changed: the second candidate of everything, then the third…; and always first what layers ask."""
+        for rank in range(max(map(len, self.lists))):
+            for place, options in enumerate(self.lists):
+                while self.asked:
+                    yield self.asked.pop(0)
+                if rank < len(options) and rank != pick[place]:
+                    yield _changed(pick, place, rank)
+
+    def _try(self, pick: _Pick) -> None:
+        """Run one pass; with values, too, where it got further than any other: some code needs them."""
+        entries = self.entries(pick)
+        self.seen.add(repr(entries))
+        best = max(self.done.values(), default=-1)
+        self.done[pick] = self._run(pick, entries, "meta" if self.is_on_meta else "fake")
+        if not (self.works or self.is_on_meta) and self.done[pick] > best:
+            self.done[pick] = max(self.done[pick], self._run(pick, entries, "real"))
+
+    def _run(self, pick: _Pick, entries: Any, mode: Mode) -> int:
+        """How many ops a pass has."""
+        try:
+            args, kwargs = from_entries(entries)
+        except TargetError as problem:
+            self.tried.append(f"{entries}: {problem}")
+            return -1
+        graph = trace_run(self.model, args, kwargs, mode=mode, costs=False).graph
+        self.works = is_connected(graph)
+        error = graph.status.error
+        told = f"{error.type}: {error.message}" if error else "works" if self.works else "no output depends on an input"
+        self.tried.append(f"{entries} ({mode}): {told.partition(chr(10))[0][:_LONGEST]}")
+        if error:
+            self._mend(pick, graph)
+        return sum(isinstance(node, OpNode) for node in graph.nodes)
+
+    def _mend(self, pick: _Pick, graph: Graph) -> None:
+        """Add candidates that would suit the layer that refused its input, to be tried next."""
+        wrong = refused_width(graph)
+        for place, name in enumerate(self.names):
+            options = self.lists[place]
+            if wrong and name not in SIZES and len(options) < _CANDIDATES:
+                for offer in mended(options[pick[place]], *wrong):
+                    options.append(offer)
+                    self.asked.append(_changed(pick, place, len(options) - 1))
+
+    def entries(self, pick: _Pick) -> dict[str, Any] | list[Any]:
+        """A combination as the option `inputs`."""
+        chosen = self.chosen(pick)
+        sizes = {name: self.lists[i][pick[i]] for i, name in enumerate(self.names) if name in SIZES}
+        entries = {name: resolved(offer.entry, sizes) for name, offer in chosen.items()}
+        return list(entries.values()) if self.positional else entries
+
+    def chosen(self, pick: _Pick) -> dict[str, Offer]:
+        """Input → its candidate; without those left out."""
+        offers = {name: self.lists[i][pick[i]] for i, name in enumerate(self.names) if name not in SIZES}
+        return {name: offer for name, offer in offers.items() if offer is not ABSENT}
+
+
+def search(
+    model: nn.Module, offers: Mapping[str, Sequence[Offer]], tried: list[str], *, positional: bool = False
+) -> Found | None:
+    """Find inputs that carry a model through a pass and reach its outputs.
+
+    Args:
+        model: What is called.
+        offers: Input → its candidates, likeliest first.
+        tried: Is told every try and its result, one line each.
+        positional: Whether the inputs are given by position, in the order of `offers`.
+
+    Returns:
+        The first that work; None if none did within the fixed number of tries.
+    """
+    if not offers:
+        return None
+    sizes = sorted(set().union(*(named_sizes(offer.entry) for options in offers.values() for offer in options)))
+    inputs = {name: list(dict.fromkeys(map(_Hashed, options))) for name, options in offers.items()}
+    state = _Search(
+        model=model,
+        names=(*sizes, *inputs),
+        lists=(
+            *map(list, (SIZES[s] for s in sizes)),
+            *([item.offer for item in options] for options in inputs.values()),
+        ),
+        positional=positional,
+        tried=tried,
+        is_on_meta=any(parameter.is_meta for parameter in model.parameters()),
+    )
+    pick = state.run()
+    if pick is None:
+        return None
+    return Found(state.entries(pick), {name: offer.reason for name, offer in state.chosen(pick).items()})
+
+
+def is_connected(graph: Graph) -> bool:
+    """Whether the pass ended and some output comes from some input."""
+    if graph.status.error is not None:
+        return False
+    pending = [node.id for node in graph.nodes if isinstance(node, InputNode)]
+    outputs = {node.id for node in graph.nodes if isinstance(node, OutputNode)}
+    reached = set(pending)
+    while pending:
+        following = {edge.to for edge in graph.adjacency.get(pending.pop(), ())} - reached
+        reached |= following
+        pending += following
+    return bool(outputs & reached)
+
+
+def _changed(pick: _Pick, place: int, rank: int) -> _Pick:
+    return (*pick[:place], rank, *pick[place + 1 :])
+
+
+class _Hashed:
+    """An offer by its content: the same from two layers is tried once."""
+
+    def __init__(self, offer: Offer) -> None:
+        self.offer = offer
+        self._key = repr(offer.entry)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and other._key == self._key

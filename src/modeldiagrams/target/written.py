@@ -1,0 +1,48 @@
+"""Values as an author would write them: tensors → entries of the option `inputs` → YAML on one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import yaml
+from torch import Tensor
+
+__all__ = ["entry_of", "text"]
+
+_WIDTH = 1_000_000
+
+
+def entry_of(value: Any) -> Any:
+    """An entry of the option `inputs` that makes a value like this one.
+
+    Args:
+        value: Tensors and plain values, nested in lists, tuples and dicts to any depth.
+
+    Returns:
+        The entry. Shapes, dtypes and the range of whole numbers are kept, random numbers are not.
+    """
+    match value:
+        case Tensor():
+            return _tensor(value)
+        case list() | tuple() if value:
+            return [entry_of(item) for item in value]
+        case dict() if value:
+            return {key: entry_of(item) for key, item in value.items()}
+    return {"value": value}
+
+
+def text(value: Any) -> str:
+    """Plain data as YAML on one line."""
+    written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_WIDTH, allow_unicode=True)
+    return written.removesuffix("\n").removesuffix("\n...").strip()
+
+
+def _tensor(value: Tensor) -> Any:
+    shape, dtype = list(value.shape), str(value.dtype).removeprefix("torch.")
+    if value.is_floating_point() or value.is_complex():
+        return shape if dtype == "float32" and shape else {"shape": shape, "dtype": dtype}
+    if not value.numel() or value.is_meta:
+        return {"shape": shape, "dtype": dtype}
+    whole = value.to(torch.int64)
+    return {"shape": shape, "dtype": dtype, "low": int(whole.min()), "high": int(whole.max()) + 1}

@@ -1,0 +1,38 @@
+"""Hand-written models in many styles, named and nothing else: all give a connected data-flow diagram."""
+
+from __future__ import annotations
+
+import pytest
+
+import zero_config_models
+from modeldiagrams.options import parse_options
+from modeldiagrams.target import record, resolve
+from modeldiagrams.target.search import is_connected
+from modeldiagrams.tracer import trace
+
+PATHS = zero_config_models.paths()
+
+
+def test_there_are_enough():
+    assert len(PATHS) >= 60
+
+
+# what a model warns of on inputs that don't fit is not a reader's concern
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.removeprefix("zero_config_models."))
+def test_a_model_is_connected_without_any_option(path):
+    target = resolve(parse_options({"model": path}))
+    graph = record(target).graph
+    graph.check()
+    assert target.note is None, target.tried
+    assert graph.status.state == "complete"
+    assert is_connected(graph)
+    assert any(item.subject == "rule" for item in target.assumptions)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", PATHS[::2], ids=lambda path: path.removeprefix("zero_config_models."))
+def test_what_was_found_runs_with_values_too(path):
+    """Ids in range, lengths no longer than sequences: a pass on fake tensors does not tell."""
+    target = resolve(parse_options({"model": path}))
+    assert trace(target.model, target.args, target.kwargs, mode="real").status.error is None
