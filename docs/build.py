@@ -1,6 +1,6 @@
 """Build the demo site twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each.
 
-``python docs/build.py [output folder]``
+``python docs/build.py [--gallery] [output folder]``
 """
 
 from __future__ import annotations
@@ -13,17 +13,27 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 
 
-def main(output: Path = DOCS / "_build") -> int:
+def main(output: Path, *, gallery: bool) -> int:
     """Build both sites, every warning an error.
 
     Args:
         output: Folder for the sites, in subfolders `sphinx` and `mkdocs`.
+        gallery: Whether the page with many architectures is built, too.
 
     Returns:
         Exit code: 0 if both were built.
     """
-    sphinx = ["-W", "--keep-going", "-q", "-d", output / ".doctrees", DOCS / "sphinx", output / "sphinx"]
-    mkdocs = ["build", "--strict", "-f", DOCS / "mkdocs.yml", "-d", output / "mkdocs"]
+    sphinx = [
+        "-W",
+        "--keep-going",
+        "-q",
+        *(["-t", "gallery"] if gallery else []),
+        "-d",
+        output / ".doctrees",
+        DOCS / "sphinx",
+        output / "sphinx",
+    ]
+    mkdocs = ["build", "--strict", "-f", DOCS / ("gallery.yml" if gallery else "mkdocs.yml"), "-d", output / "mkdocs"]
     # Material for MkDocs advertises its successor on every build otherwise
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     for name, command in (("Sphinx (Furo)", ["sphinx", *sphinx]), ("MkDocs (Material)", ["mkdocs", *mkdocs])):
@@ -37,4 +47,5 @@ def main(output: Path = DOCS / "_build") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(Path, sys.argv[1:2])))
+    folders = [Path(argument) for argument in sys.argv[1:] if argument != "--gallery"]
+    sys.exit(main(*folders or [DOCS / "_build"], gallery="--gallery" in sys.argv))

@@ -17,6 +17,9 @@ html_theme = "furo"
 html_title = "modeldiagrams"
 numfig = True
 nitpicky = True
+# two dozen models take a while: `make gallery` builds that page, too
+exclude_patterns = [] if tags.has("gallery") else ["gallery.rst"]  # noqa: F821  (Sphinx gives the tags)
+suppress_warnings = ["toc.excluded"]
 # the demo models are documented; torch itself is not imported by this process
 autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"
