@@ -161,8 +161,9 @@ def _labelled(diagram: Diagram) -> Markup | None:
     if diagram.picture is None:
         return None
     alt = diagram.options.alt or (_alt(diagram.graph) if diagram.graph else diagram.options.model)
-    # not <title>: it would pop up as a tooltip wherever the pointer rests
-    labelled = diagram.picture.svg.replace("<svg ", f'<svg role="img" aria-label="{html_text(alt)}" ', 1)
+    # not <title>: it would pop up as a tooltip wherever the pointer rests; search finds the outline instead
+    attributes = f'role="img" aria-label="{html_text(alt)}" data-search-exclude'
+    labelled = diagram.picture.svg.replace("<svg ", f"<svg {attributes} ", 1)
     return Markup(labelled)  # noqa: S704  drawn and escaped by the viewer
 
 

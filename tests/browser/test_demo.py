@@ -85,6 +85,13 @@ def test_both_tools_draw_the_same(demo: Path) -> None:
     assert first_frames[0] == first_frames[1]
 
 
+def test_search_finds_modules_and_no_labels(demo: Path) -> None:
+    index = (demo / "mkdocs" / "search" / "search_index.json").read_text("utf-8")
+    assert "ResidualBlock" in index
+    assert "7\u00d77, s2" not in index
+    assert "modelDiagramsData" not in index
+
+
 @pytest.mark.parametrize("scheme", ["file", "http"])
 @pytest.mark.parametrize("tool", ["sphinx", "mkdocs"])
 def test_diagrams_work_and_fetch_nothing_before_they_are_used(
