@@ -85,11 +85,47 @@ def residual_cnn() -> Case:
     return Case(demo_models.ResidualCNN(), {"image": torch.zeros(1, 3, 224, 224)})
 
 
+class Bottleneck(nn.Module):
+    """As in ResNet-50: narrow, convolve, widen, around a shortcut."""
+
+    def __init__(self, given: int, width: int, stride: int) -> None:
+        """Widths are in channels."""
+        super().__init__()
+        made = 4 * width
+        self.narrow = self._convolution(given, width, 1, 1)
+        self.middle = self._convolution(width, width, 3, stride)
+        self.widen = self._convolution(width, made, 1, 1)
+        self.relu = nn.ReLU(inplace=True)
+        self.shortcut = self._convolution(given, made, 1, stride) if stride != 1 or given != made else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Images in, images out."""
+        made = self.widen(self.relu(self.middle(self.relu(self.narrow(x)))))
+        return self.relu(made + (x if self.shortcut is None else self.shortcut(x)))
+
+    @staticmethod
+    def _convolution(given: int, made: int, size: int, stride: int) -> nn.Module:
+        return nn.Sequential(nn.Conv2d(given, made, size, stride, size // 2, bias=False), nn.BatchNorm2d(made))
+
+
+def resnet50() -> Case:
+    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    blocks, given = [], 64
+    for stage, depth in enumerate((3, 4, 6, 3)):
+        for i in range(depth):
+            width = 64 * 2**stage
+            blocks.append(Bottleneck(given, width, 2 if i == 0 and stage > 0 else 1))
+            given = 4 * width
+    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(given, 1000)]
+    return Case(nn.Sequential(*stem, *blocks, *head), {"input": torch.zeros(1, 3, 224, 224)})
+
+
 def lstm() -> Case:
     return Case(demo_models.LSTMClassifier(), {"tokens": tokens(1000, 16), "mask": torch.ones(1, 16, dtype=torch.bool)})
 
 
 CASES: dict[str, Callable[[], Case]] = {
+    "ResNet-50": resnet50,
     "residual CNN": residual_cnn,
     "LSTM classifier": lstm,
     "nn.Transformer": torch_transformer,

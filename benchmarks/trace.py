@@ -1,48 +1,92 @@
+# ruff: noqa: S603 - runs this project's own modules
 """What a trace costs: CPU time over that of the plain forward, alternating, medians, in one run."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import torch
 
-import modeldiagrams
+from benchmarks.measure import ROUNDS, alternating
 from benchmarks.models import CASES, prepared
+from modeldiagrams.tracer import trace_run
 
-ROUNDS = 7
+ROOT = Path(__file__).parent.parent
+PEERS = ("torchvista", "torchview", "torchlens")
+PEERS_PYTHON = os.environ.get("MODELDIAGRAMS_PEERS_PYTHON", sys.executable)
+"""A Python that has torch, transformers and the other tools; those it lacks are left out."""
+
+TARGETS = {"ResNet-50": 1.25, "BERT-base": 1.25, "GPT-2": 1.25, "Llama, 48 toy layers": 7.0}
+"""At most this many times the plain forward, without costs."""
+GIANT_TARGET, GIANT_BYTES = 3.0, 10**9
 
 
 def main() -> None:
     """Print one row per model."""
     torch.set_num_threads(1)
-    print(f"\ntrace, real mode: median of {ROUNDS} alternating rounds, CPU time, one thread")
-    print(f"{'model':26}{'nodes':>7}{'forward ms':>12}{'trace ms':>10}{'ratio':>7}{'µs/node':>9}")
+    print(f"\ntrace, real mode, over plain forward: median of {ROUNDS} alternating rounds, CPU time, one thread")
+    header = (
+        f"{'model':26}{'nodes':>7}{'forward ms':>12}{'ratio':>7}{'target':>8}{'':6}{'µs/node':>8}{'with costs':>12}"
+    )
+    print(header + "".join(f"{tool:>12}" for tool in PEERS))
     for name in CASES:
-        case = prepared(name)
-
-        def forward(case: object = case) -> None:
-            with torch.no_grad():
-                case.model(**case.inputs)  # type: ignore[attr-defined]
-
-        def trace(case: object = case) -> modeldiagrams.Graph:
-            with torch.no_grad():
-                return modeldiagrams.trace(case.model, (), case.inputs, mode="real")  # type: ignore[attr-defined]
-
-        nodes = len(trace().nodes)
-        plain, traced = alternating(forward, trace)
-        per_node = (traced - plain) / nodes * 1e6
-        print(f"{name:26}{nodes:7}{plain * 1e3:12.1f}{traced * 1e3:10.1f}{traced / plain:7.2f}{per_node:9.0f}")
+        print(_row(name))
+    print(_giant())
 
 
-def alternating(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
-    """Median CPU seconds of two calls, measured in turns so that both see the same machine."""
-    times: tuple[list[float], list[float]] = ([], [])
-    one()
-    for _ in range(ROUNDS):
-        for call, seconds in zip((one, other), times, strict=True):
-            start = time.process_time()
-            call()
-            seconds.append(time.process_time() - start)
-    return statistics.median(times[0]), statistics.median(times[1])
+def _row(name: str) -> str:
+    case = prepared(name)
+
+    def forward() -> None:
+        with torch.no_grad():
+            case.model(**case.inputs)
+
+    def trace(*, costs: bool = False) -> Any:
+        with torch.no_grad():
+            return trace_run(case.model, (), case.inputs, "real", costs=costs).graph
+
+    nodes = len(trace().nodes)
+    plain, traced = alternating(forward, trace)
+    again, with_costs = alternating(forward, lambda: trace(costs=True))
+    per_node = (traced - plain) / nodes * 1e6
+    row = f"{name:26}{nodes:7}{plain * 1e3:12.1f}{traced / plain:7.2f}{_target(traced / plain, TARGETS.get(name))}"
+    peers = "".join(f"{_peer(tool, name):>12}" for tool in PEERS) if name in TARGETS else ""
+    return f"{row}{per_node:8.0f}{with_costs / again:12.2f}{peers}"
+
+
+def _target(ratio: float, target: float | None) -> str:
+    if target is None:
+        return f"{'':14}"
+    return f"{target:8.2f} {'met' if ratio <= target else 'MISSED':<5}"
+
+
+def _peer(tool: str, name: str) -> str:
+    """Another tool's ratio; ``-`` where it is not installed, ``fails`` where it can't trace the model."""
+    is_there = subprocess.run([PEERS_PYTHON, "-c", f"import {tool}"], capture_output=True, check=False)
+    if is_there.returncode:
+        return "-"
+    ran = subprocess.run(
+        [PEERS_PYTHON, "-m", "benchmarks.peers", tool, name], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return "fails" if ran.returncode else f"{json.loads(ran.stdout.splitlines()[-1]):.2f}"
+
+
+def _giant() -> str:
+    """DeepSeek-V3 at full size on meta, in a process of its own: its memory is measured too."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "benchmarks.giant"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found = json.loads(ran.stdout)
+    ratio = found["traced"] / found["plain"]
+    within = "met" if found["resident"] < GIANT_BYTES else "MISSED"
+    return (
+        f"\nDeepSeek-V3 on meta, with costs: {found['nodes']} nodes ({found['state']}), "
+        f"plain meta forward {found['plain']:.2f} s, trace {found['traced']:.2f} s,"
+        f" ratio {ratio:.2f}{_target(ratio, GIANT_TARGET)}, resident {found['resident'] / 1e6:.0f} MB"
+        f" of {GIANT_BYTES / 1e6:.0f} {within}"
+    )

@@ -1,0 +1,32 @@
+"""``python -m benchmarks.giant``: DeepSeek-V3, 671 billion parameters, traced on the meta device; figures as JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+
+import torch
+import transformers
+
+import modeldiagrams
+from benchmarks.measure import alternating
+
+
+def main() -> None:
+    transformers.logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    config = transformers.DeepseekV3Config()  # with a cache, or else the plain forward asks meta tensors for values
+    with torch.device("meta"):
+        model = transformers.DeepseekV3ForCausalLM(config).to(torch.bfloat16).eval()
+        ids = torch.zeros(1, 64, dtype=torch.int64)
+    graph = modeldiagrams.trace(model, (ids,))
+    plain, traced = alternating(lambda: model(ids), lambda: modeldiagrams.trace(model, (ids,)), rounds=3)
+    unit = 1024 if sys.platform == "linux" else 1
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    found = {"nodes": len(graph.nodes), "state": graph.status.state, "resident": resident}
+    print(json.dumps({**found, "plain": plain, "traced": traced}))
+
+
+if __name__ == "__main__":
+    main()
