@@ -94,10 +94,7 @@ class Maker:
             if isinstance(traced, Refused):
                 return msgspec.structs.replace(diagram, problem=traced.problem, sources=traced.sources)
             diagram = msgspec.structs.replace(
-                diagram,
-                graph=traced.graph,
-                sources=traced.sources,
-                problem=traced.problem,
+                diagram, graph=traced.graph, sources=traced.sources, problem=traced.problem
             )
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
@@ -137,9 +134,10 @@ class Maker:
         """Take a graph from the cache, or trace it; without torch, take the snapshot."""
         name = diagram_id(Options(**{name: getattr(options, name) for name in TRACE_OPTIONS}))
         snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
-        if options.python is None and not has_torch():
-            if snapshot and snapshot.is_file():
-                return _read_graph(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
+        python = self.interpreter(options)
+        if snapshot and snapshot.is_file() and not (shutil.which(python) if python else has_torch()):
+            return _read_graph(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
+        if python is None and not has_torch():
             return Refused(problem=Problem(kind="worker", message=f"{options.model} can't be traced. {NO_TORCH}"))
         traced = self._trace_or_cached(options)
         if isinstance(traced, Refused) or self._snapshots is None or snapshot is None:

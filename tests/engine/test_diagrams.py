@@ -195,3 +195,36 @@ def test_ids_of_other_content_differ_and_are_file_names():
     ]
     assert len(set(ids)) == len(ids)
     assert all(not set(name) & set('/\\:*?"<>|') and not name.startswith(".") for name in ids)
+
+
+@pytest.mark.parametrize("python", [None, "no/such/python"])
+def test_a_snapshot_stands_in_where_nothing_can_be_traced(worker, tmp_path, monkeypatch, python):
+    monkeypatch.setattr(diagrams, "has_torch", lambda: False)
+    save(small_graph(), tmp_path / "kept" / "mypkg.Net.json")
+    with Maker(None, folder=tmp_path, snapshots=tmp_path / "kept") as maker:
+        made = maker.make(Options(model="mypkg.Net", python=python, depth=2))
+        other = maker.make(Options(model="mypkg.Other"))
+    assert made.graph == small_graph()
+    assert made.problem is None
+    assert made.sources == (str(tmp_path / "kept" / "mypkg.Net.json"),)
+    assert [request[0] for request in worker.asked] == ["render"]
+    assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
+
+
+def test_a_snapshot_that_says_something_else_is_a_problem_beside_the_new_picture(worker, tmp_path):
+    kept = tmp_path / "kept" / "mypkg.Net.json"
+    with Maker(None, folder=tmp_path, snapshots=kept.parent) as maker:
+        assert maker.make(Options(model="mypkg.Net")).problem is None
+        save(small_graph(), kept)
+        assert maker.make(Options(model="mypkg.Net")).problem is None
+        worker.traced = Traced(
+            graph=serialize(msgspec.structs.replace(small_graph(), status=Status(state="complete", mode="meta"))),
+            sources=("/a.py",),
+        )
+        made = maker.make(Options(model="mypkg.Net"))
+        assert made.problem.kind == "snapshot"
+        assert "the snapshot kept/mypkg.Net.json is not what the model does now" in made.problem.message
+        assert made.picture == PICTURE
+        assert made.sources == ("/a.py", str(kept))
+        kept.write_text("{")
+        assert "can't be read" in maker.make(Options(model="mypkg.Net")).problem.message
