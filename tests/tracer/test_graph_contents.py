@@ -1,6 +1,8 @@
 """What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
 
+import dataclasses
 import http
+import inspect
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from modeldiagrams.graph import ModuleNode, OpNode, ParameterNode
 from modeldiagrams.tracer import trace, trace_run
 from modeldiagrams.tracer.attributes import parse
 from modeldiagrams.tracer.ops import plain
-from modeldiagrams.tracer.source import relative_file
+from modeldiagrams.tracer.source import class_source, relative_file
 from tracer.seen import Applies, Seen, linear, seen, x
 
 
@@ -235,3 +237,21 @@ def test_failing_module_is_named_when_no_op_failed():
     error = trace(model, (x(),), mode="real").status.error
     assert (error.node, error.message) == ("1", "not today")
     assert error.frames[-1].function.endswith("fails")
+
+
+@dataclasses.dataclass(eq=False)
+class Generated(nn.Module):
+    """Its ``__init__`` is generated, so it says nothing of where the class is written."""
+
+    width: int
+
+    def __post_init__(self):
+        super().__init__()
+
+    def forward(self, given):
+        return given * self.width
+
+
+def test_source_of_a_class_with_generated_methods():
+    source = inspect.getsourcelines(Generated)[1] + 1  # below the decorator
+    assert class_source(Generated).endswith(f"test_graph_contents.py:{source}")

@@ -90,15 +90,19 @@ class Provenance:
             return self.values(inner)
         return self._by_memory(tensor) or self._by_parts(tensor)
 
-    def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> None:
+    def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
         """From now on the tensor holds this value.
 
         Args:
             tensor: The tensor.
             value: Its value.
             written: Whether it was written in place, so that all tensors looking into the same memory change too.
+
+        Returns:
+            Whether it is the first tensor known to use its memory.
         """
         memory = self._memory(tensor)
+        is_new_memory = memory is None or not memory.views
         if memory is not None:
             geometry = _geometry(tensor)
             if written:
@@ -111,15 +115,11 @@ class Provenance:
         inner = without_wrappers(tensor)
         if inner is not tensor:
             self.assign(inner, value, written=written)
+        return is_new_memory
 
     def forget(self, tensor: Tensor) -> None:
         """The tensor was given other memory: nothing known of it holds any more."""
         self._tensors.pop(id(tensor), None)
-
-    def is_new_memory(self, tensor: Tensor) -> bool:
-        """Whether no known tensor shares this tensor's memory."""
-        key = memory_key(tensor)
-        return key is None or key not in self._memories
 
     def export(self, tensor: Tensor, op: Op) -> None:
         """From this op on, the tensor's memory is shared with numpy or another library."""

@@ -30,9 +30,8 @@ __all__ = ["Recorder"]
 
 
 class _Here(threading.local):
-    """Where one thread is in the pass."""
+    """Where one thread is in the pass; a new thread starts where the main one is."""
 
-    stack: list[Call]
     is_recording: bool = False
     strand: int = 0
     paused: int = 0
@@ -43,6 +42,10 @@ class _Here(threading.local):
     """Counted so far in the call that is being observed."""
     array_read: Op | None = None
     """The last op through which values left torch."""
+
+    def __init__(self, main_stack: list[Call]) -> None:
+        """Runs on every thread that asks."""
+        self.stack = list(main_stack)
 
     @property
     def is_in_the_open(self) -> bool:
@@ -72,18 +75,9 @@ class Recorder(TorchFunctionMode):
         self._before_write = before_write
         self._strands = itertools.count()
         self._pending_guesses: list[tuple[Any, str]] = []
-        self._main_stack = [recording.root]
-        self._here = _Here()
-        self._here.stack = self._main_stack
-
-    @property
-    def here(self) -> _Here:
-        """This thread's place; a new thread starts where the main one is."""
-        try:
-            self._here.stack  # noqa: B018 - asking is how a new thread is told
-        except AttributeError:
-            self._here.stack = list(self._main_stack)
-        return self._here
+        main_stack = [recording.root]
+        self.here = _Here(main_stack)
+        self.here.stack = main_stack
 
     @contextlib.contextmanager
     def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
@@ -223,10 +217,10 @@ class Recorder(TorchFunctionMode):
     def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
         shape, dtype = spec_of(tensor)
-        nbytes = 0
-        if shape is not None and not written and self.provenance.is_new_memory(tensor):
-            nbytes = tensor.numel() * tensor.element_size()
-        self.provenance.assign(tensor, op.add_output(shape, dtype, nbytes), written=written)
+        value = op.add_output(shape, dtype)
+        is_new_memory = self.provenance.assign(tensor, value, written=written)
+        if is_new_memory and not written and shape is not None:
+            value.nbytes = tensor.numel() * tensor.element_size()
 
     def _fail(self, error: BaseException, op: Op) -> None:
         op.failed = True

@@ -98,9 +98,9 @@ class Op:
     strand: int = 0
     """0 on the main thread; else which stretch of work on another thread it belongs to."""
 
-    def add_output(self, shape: tuple[int | str, ...] | None, dtype: str, nbytes: int = 0) -> Value:
+    def add_output(self, shape: tuple[int | str, ...] | None, dtype: str) -> Value:
         """Append the next output."""
-        value = Value(self, len(self.outputs), shape, dtype, nbytes)
+        value = Value(self, len(self.outputs), shape, dtype)
         self.outputs.append(value)
         return value
 

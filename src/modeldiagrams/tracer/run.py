@@ -66,7 +66,8 @@ def trace(
     Returns:
         The graph of the pass.
     """
-    return trace_run(model, args, kwargs, mode).graph
+    graph, _ = _run(model, (tuple(args), dict(kwargs or {})), mode, costs=True)
+    return graph
 
 
 def trace_run(
@@ -81,16 +82,23 @@ def trace_run(
         mode: As for `trace`.
         costs: Whether floating point operations are counted; without it a trace is a little faster.
     """
+    graph, ran = _run(model, (tuple(args), dict(kwargs or {})), mode, costs=costs)
+    return Trace(graph, user_files(ran))
+
+
+def _run(
+    model: Any, given: tuple[tuple[Any, ...], dict[str, Any]], mode: Mode, *, costs: bool
+) -> tuple[Graph, set[str]]:
+    """The graph, and the files that code ran from, of the first way of running that succeeds, or of the last."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     attempts = _attempts(model, mode)
-    failures: list[str] = []
+    notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        traced = _Pass(model, attempt, costs=costs).run(tuple(args), dict(kwargs or {}), tuple(failures))
-        error = traced.graph.status.error
-        if error is None or i == len(attempts) - 1:
+        graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
+        if graph.status.error is None or i == len(attempts) - 1:
             break
-        failures += _fallback_note(attempt, attempts[i + 1], error)
-    return traced
+        notes += _fallback_note(attempt, attempts[i + 1], graph.status.error)
+    return graph, ran
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,7 @@ class _Pass:
         self._finder = SourceFinder(_Pass.run.__code__)
         self._weights = Weights()
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> Trace:
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, and put everything back."""
         with (
             _no_collection(),
@@ -151,7 +159,7 @@ class _Pass:
             else:
                 recorder.forgive()
             graph = build_graph(self._recording, self._weights, self._status(notes))
-        return Trace(graph, user_files(self._finder.files))
+        return graph, self._finder.files
 
     def _prepare(
         self, recorder: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]

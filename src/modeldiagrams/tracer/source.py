@@ -59,11 +59,13 @@ def class_source(class_: Any) -> str | None:
 
 
 def _class_line(class_: type, file: str) -> int | None:
+    """The last line before its first method that begins a class of this name."""
+    lines = linecache.getlines(file)
     pattern = re.compile(rf"\s*class {re.escape(class_.__name__)}\b")
-    found = [i for i, text in enumerate(linecache.getlines(file), start=1) if pattern.match(text)]
-    methods = [m.__code__.co_firstlineno for m in vars(class_).values() if inspect.isfunction(m)]
-    before = [line for line in found if not methods or line < min(methods)]
-    return before[-1] if before else None
+    codes = [method.__code__ for method in vars(class_).values() if inspect.isfunction(method)]
+    first = min((code.co_firstlineno for code in codes if code.co_filename == file), default=len(lines) + 1)
+    above = range(min(first, len(lines) + 1) - 1, 0, -1)
+    return next((line for line in above if pattern.match(lines[line - 1])), None)
 
 
 class SourceFinder:
@@ -72,6 +74,7 @@ class SourceFinder:
     def __init__(self, boundary: CodeType) -> None:
         self._boundary = boundary
         self._names: dict[CodeType, str | None] = {}
+        self._places: dict[tuple[CodeType, int], str] = {}
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
@@ -82,9 +85,16 @@ class SourceFinder:
         while frame is not None and frame.f_code is not self._boundary:
             name = names[frame.f_code] if frame.f_code in names else self._name(frame)
             if name is not None:
-                return f"{name}:{frame.f_lineno}"
+                return self._place(frame, name)
             frame = frame.f_back
         return None
+
+    def _place(self, frame: FrameType, name: str) -> str:
+        """``file:line``, remembered: a model runs the same lines for every layer, and counting lines is slow."""
+        key = (frame.f_code, frame.f_lasti)
+        if key not in self._places:
+            self._places[key] = f"{name}:{frame.f_lineno}"
+        return self._places[key]
 
     def global_name(self, value: Any) -> str | None:
         """The dotted name of a global variable of the running code that holds this very object, or None."""

@@ -16,19 +16,22 @@ _MAX_ITEMS = 4096
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
 
 
-def find_tensors(value: Any, name: str = "", *, into_objects: bool = False) -> list[tuple[str, Tensor]]:
+def find_tensors(
+    value: Any, name: str = "", *, into_objects: bool = False, entered: dict[int, Any] | None = None
+) -> list[tuple[str, Tensor]]:
     """All tensors in a nested value with their places, in order.
 
     Args:
         value: Anything; lists, tuples, mappings and dataclasses are entered, at most 8 levels deep.
         name: Place of the value itself.
         into_objects: Whether attributes of other objects (caches, outputs of unknown classes) are entered too.
+        entered: Containers by id that were searched before and are not searched again; new ones are added.
 
     Returns:
         Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``; no place twice.
     """
     found: list[tuple[str, Tensor]] = []
-    entered: dict[int, Any] = {}
+    entered = {} if entered is None else entered
     stack: list[tuple[str, Any, int]] = [(name, value, 0)]
     while stack:
         place, item, depth = stack.pop()

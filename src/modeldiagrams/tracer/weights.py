@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.graph import ParameterCount, ParameterSpec
-from modeldiagrams.tracer.internals import own_buffers, own_parameters
+from modeldiagrams.tracer.internals import UninitializedTensor, own_buffers, own_parameters
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recording import Source, Value
 from modeldiagrams.tracer.walk import find_tensors
@@ -48,11 +48,12 @@ class Weights:
                 self._add(parameter, "parameter", prefix + key)
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
+        entered: dict[int, Any] = {}  # modules may share what they hold: a configuration
         for name, inner in modules:  # at last, for a plain attribute may hold a weight
             for key, value in vars(inner).items():
                 # private dicts are torch's own bookkeeping: _parameters, _buffers, hooks
                 if not isinstance(value, _NO_TENSORS) and not (key.startswith("_") and isinstance(value, dict)):
-                    self._add_constants(value, f"{name}.{key}" if name else key)
+                    self._add_constants(value, f"{name}.{key}" if name else key, entered)
         return list(self._sources.values())[before:]
 
     def path(self, module: nn.Module) -> str | None:
@@ -77,7 +78,8 @@ class Weights:
             return ParameterCount(own=0, total=0, trainable=0)
         if id(module) not in self._counts:
             own = {id(p): p for p in own_parameters(module).values()}
-            every = {id(p): p for p in module.parameters()}
+            # most modules have none inside; for these the walk would cost more than all else
+            every = {id(p): p for p in module.parameters()} if any(True for _ in module.children()) else own
             self._counts[id(module)] = ParameterCount(
                 own=sum(map(_size, own.values())),
                 total=sum(map(_size, every.values())),
@@ -97,8 +99,8 @@ class Weights:
         elif name not in known[1].names:
             known[1].names += (name,)
 
-    def _add_constants(self, value: Any, name: str) -> None:
-        for place, tensor in find_tensors(value, name):
+    def _add_constants(self, value: Any, name: str, entered: dict[int, Any]) -> None:
+        for place, tensor in find_tensors(value, name, entered=entered):
             if id(tensor) not in self._sources:
                 self._register(tensor, "constant", place)
 
@@ -122,4 +124,4 @@ class Weights:
 
 def _size(parameter: Tensor) -> int:
     """Number of elements; 0 for lazy parameters that have none yet."""
-    return 0 if spec_of(parameter)[0] is None else parameter.numel()
+    return 0 if isinstance(parameter, UninitializedTensor) else parameter.numel()
