@@ -105,7 +105,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             return
         sources = {file for diagram in self._site.diagrams.values() for file in diagram.sources}
         for file in sorted(sources - self._watched):
-            self._server.watch(file)
+            # a graph file may be yet to come, and only what exists can be watched
+            self._server.watch(str(next(path for path in (Path(file), *Path(file).parents) if path.exists())))
         self._watched |= sources
 
     def _end(self) -> None:

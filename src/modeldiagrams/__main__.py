@@ -1,10 +1,11 @@
-"""The command line. Exit status: 0 all well, 1 the model was traced only partially, 2 wrong use or failure."""
+"""The command line. Exit status: 0 all well, 1 the model was traced only partially, 2 wrong use or failure, 130 interrupted."""
 
 from __future__ import annotations
 
 import json
 import sys
 import threading
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -28,6 +29,7 @@ __all__ = ["main"]
 
 _PARTIAL = 1
 _FAILURE = 2
+_INTERRUPTED = 130
 _GRAPH_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -135,6 +137,11 @@ def _errors() -> Iterator[None]:
         yield
     except (ModelDiagramsError, OSError) as error:
         raise _Failed(error) from error
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except Exception:  # noqa: BLE001  (a mistake of ours: tell all, and don't look like a partial trace)
+        traceback.print_exc()
+        sys.exit(_FAILURE)
 
 
 @contextmanager

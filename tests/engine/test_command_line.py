@@ -112,3 +112,12 @@ def test_help_is_what_documentation_says(run):
     for name in ("args", "kwargs", "config", "inputs", "inputs_from"):
         assert f"--{name.replace('_', '-')}" in words
         assert option_help()[name].split(".")[0] in words
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (ValueError("ours"), 2)])
+def test_no_other_ending_looks_like_a_partial_trace(run, monkeypatch, tmp_path, error, code):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("modeldiagrams.serialize.load", fail)
+    assert run("render", "x.json", "-o", tmp_path / "x.svg").exit_code == code
