@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 all well, 1 the model was traced only partially, 2 wrong use or failure, 130 interrupted."""
+"""The command line. Exit status: 0 well, 1 the model was traced only partially, 2 wrong use or failure, 130 stopped."""
 
 from __future__ import annotations
 
