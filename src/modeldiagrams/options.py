@@ -46,8 +46,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     config: Annotated[
         dict[str, Any] | None,
         msgspec.Meta(
-            description="Values for the model's configuration object, for classes with a Hugging Face `config_class`:"
-            " `{num_hidden_layers: 2}`."
+            description="Values for the model's configuration object, for classes with a Hugging Face `config_class` or"
+            " with one required parameter that is a configuration: `{num_hidden_layers: 2}`."
         ),
     ] = None
     inputs: Annotated[

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import call_problem, make_model
+from modeldiagrams.target.build import HUGE, call_problem, make_model
 from modeldiagrams.target.given import find_inputs
 from modeldiagrams.target.usercode import loaded_sources, seeded
 from modeldiagrams.tracer import trace_run
@@ -63,6 +63,9 @@ def resolve(options: Options) -> Target:
     built = make_model(options)
     try:
         given = find_inputs(built, options)
+        if given.note and built.may_have_weights:
+            built = make_model(options, meta_from=HUGE)
+            given = find_inputs(built, options)
     except TargetError as error:
         raise InputsError(str(error), error.frames) from error
     problem = None if given.note else call_problem(built.model.forward, given.args, given.kwargs)

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
 
-__all__ = ["Built", "call_problem", "make_model"]
+__all__ = ["HUGE", "Built", "call_problem", "make_model"]
 
-_LARGE = 100_000_000
+LARGE = 100_000_000
 """Parameters from which on a configured model stays on the meta device: no memory, no random numbers."""
+HUGE = 500_000_000
+"""Parameters from which on it stays there even if it can't be run there: its weights would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,12 @@ class Built:
     maker: Any
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
+
+    @property
+    def may_have_weights(self) -> bool:
+        """Whether it was made without memory, and could well be made with."""
+        sizes = [parameter.numel() for parameter in self.model.parameters() if parameter.is_meta]
+        return 0 < sum(sizes) <= HUGE
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class _Call:
     assumptions: tuple[Assumption, ...] = ()
 
 
-def make_model(options: Options) -> Built:
+def make_model(options: Options, meta_from: int = LARGE) -> Built:
     """Find a model instance, or call a class or factory function for one.
 
     A class that is made from a configuration (a Hugging Face ``config_class``, or a required parameter annotated with
@@ -58,6 +66,7 @@ def make_model(options: Options) -> Built:
 
     Args:
         options: What the author wrote.
+        meta_from: Parameters above which a model that is made from a configuration stays on the meta device.
 
     Returns:
         The model in eval mode, and what was assumed.
@@ -72,7 +81,8 @@ def make_model(options: Options) -> Built:
         model = found
     elif callable(found):
         call = _call(found, options)
-        model, assumptions = _construct(found, options, call), call.assumptions
+        weightless = _weightless(found, options, call, meta_from) if call.config else None
+        model, assumptions = weightless or _construct(found, options, call), call.assumptions
     else:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_what(found, options)}"
@@ -155,12 +165,6 @@ def _construct(found: Callable[..., Any], options: Options, call: _Call) -> nn.M
             f"{options.model} can't be called like this: {problem}; write its arguments with the options `args`, "
             f"e.g. `args: [64, 10]`, and `kwargs`, e.g. {_example(found)}"
         )
-    if call.config:
-        with torch.device("meta"):
-            weightless = _weightless(found, args, kwargs)
-        if weightless is not None:
-            return weightless
-        args = (call.config(), *call.args)
     with user_code(f"calling {options.model}"):
         model = found(*args, **kwargs)
     if not isinstance(model, nn.Module):
@@ -168,15 +172,14 @@ def _construct(found: Callable[..., Any], options: Options, call: _Call) -> nn.M
     return model
 
 
-def _weightless(found: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> nn.Module | None:
+def _weightless(found: Callable[..., Any], options: Options, call: _Call, meta_from: int) -> nn.Module | None:
     """The model without memory for its weights, if it is a large one."""
     try:
-        with user_code("building on the meta device"):
-            model = found(*args, **kwargs)
+        with torch.device("meta"):
+            model = _construct(found, options, call)
     except TargetError:
-        return None  # then it tells when it is built with weights
-    is_large = isinstance(model, nn.Module) and sum(p.numel() for p in model.parameters()) > _LARGE
-    return model if is_large else None
+        return None  # then it tells when it is made with weights
+    return model if sum(parameter.numel() for parameter in model.parameters()) > meta_from else None
 
 
 def _example(found: Callable[..., Any]) -> str:

@@ -149,7 +149,7 @@ _VISION = "vision|image|visual|backbone|encoder|vit"
 
 
 def _image(values: _Values) -> tuple[str, int, tuple[Any, Any]]:
-    place, value = values.get("image_size img_size input_size image_resolution crop_size", _VISION)
+    place, value = values.get("image_size img_size input_size image_resolution crop_size max_img_size", _VISION)
     _, channels = values.number("num_channels in_channels in_chans num_input_channels", _VISION, 3)
     side = _side(value)
     return (place, channels, side) if side else ("", channels, ("<size>", "<size>"))

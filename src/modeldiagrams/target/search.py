@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Found", "is_connected", "search"]
 
 _TRIES = 48
+_OPS = 15_000
+"""Recorded calls, over all tries, after which a search ends: some seconds, and the same number on every machine."""
 _LONGEST = 120
 _COMBINATIONS = 20_000
 _CANDIDATES = 100
@@ -72,6 +74,8 @@ class _Search:
             self._try(pick)
             if self.works:
                 return pick
+            if sum(self.done.values()) > _OPS:
+                break
         return None
 
     def _picks(self) -> Iterator[_Pick]:
