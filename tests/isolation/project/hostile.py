@@ -62,8 +62,10 @@ class ForksAndExits(Good):
     """The child lives on, and is not what anybody waits for."""
 
     def forward(self, x):
-        if os.fork() == 0:
+        child = os.fork()
+        if child == 0:
             time.sleep(600)
+        print(child, flush=True)
         os._exit(4)
 
 
