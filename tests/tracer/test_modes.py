@@ -70,8 +70,18 @@ def test_guess_is_recorded():
     assert len(Seen(graph).ops["linear"]) == 2
 
 
-def test_mask_as_index_picks_every_element():
-    graph = trace(Applies(lambda self, h: self.a(h)[h > 0], a=linear()), (x(),), mode="fake")
+@pytest.mark.parametrize("mode", ["fake", "auto"])
+def test_known_mask_as_index_picks_what_it_picks(mode):
+    def forward(self, h):
+        return self.a(h)[torch.arange(3) != 1]
+
+    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    assert found.graph.status.guesses == ()
+    assert found.graph.tensors["/getitem:0"].shape == (2, 4)
+
+
+def test_unknown_mask_as_index_picks_every_element():
+    graph = trace(Applies(lambda self, h: h[self.a(h) > 0], a=linear()), (x(),), mode="fake")
     assert graph.tensors["/getitem:0"].shape == (12,)
     assert [guess.value for guess in graph.status.guesses] == ["every element"]
 

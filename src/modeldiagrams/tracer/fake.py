@@ -30,6 +30,7 @@ _SMALL = 1 << 15
 _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )
+_MASKS = (torch.bool, torch.uint8)
 aten = torch.ops.aten
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
 
@@ -69,6 +70,8 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if real is not None and torch.Tag.dynamic_output_shape in func.tags:
             result = tree_map_only(Tensor, self._faked, real[0])
         else:
+            if func is aten.index.Tensor:
+                args = (args[0], self._positions(args[1]))
             result = self._run(func, args, kwargs)
         self._learn(func, args, result, real)
         return result
@@ -87,6 +90,20 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 name = schema_of(func).name.removeprefix("aten::")
                 self._on_guess(told, f"{name} needs values that were not computed")
             return result
+
+    def _positions(self, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Indices, with the positions they pick in place of masks whose content is known."""
+        found: list[Tensor | None] = []
+        for index in indices:
+            is_mask = index is not None and index.dtype in _MASKS and index.dim() > 0
+            mask = self._value(index) if index is not None and is_mask else None
+            if mask is None:
+                found.append(index)
+            else:
+                with _disable_current_modes():
+                    positions = mask.nonzero().unbind(1)
+                found += map(self._faked, positions)
+        return found
 
     def _computed(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any] | None:
         """The real result in a tuple, or None where something it depends on is not known."""
@@ -172,7 +189,7 @@ def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any,
     """A mask as index picks every element."""
     picked: list[Tensor | None] = []
     for index in indices:
-        if index is not None and index.dtype in (torch.bool, torch.uint8):
+        if index is not None and index.dtype in _MASKS:
             every = torch.zeros(index.numel(), dtype=torch.int64, device=index.device)
             picked += [every] * index.dim()
         else:
