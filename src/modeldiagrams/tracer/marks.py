@@ -96,8 +96,7 @@ def untouched(model: Any) -> Iterator[Keeper]:
     with contextlib.ExitStack() as undo:
         undo.callback(keeper.restore)
         if isinstance(model, nn.Module):
-            for module in list(model.modules()):
-                undo.callback(_restore_module, module, _ModuleState.of(module))
+            undo.callback(_restore_modules, [(module, _ModuleState.of(module)) for module in model.modules()])
         undo.callback(_restore_random, _random_state())
         undo.callback(_restore_settings, _settings())
         yield keeper
@@ -117,6 +116,11 @@ class _ModuleState:
         # most containers are hooks, and empty: not worth a copy each
         filled = {key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS and value}
         return cls(type(module), attributes, filled)
+
+
+def _restore_modules(states: list[tuple[nn.Module, _ModuleState]]) -> None:
+    for module, state in states:
+        _restore_module(module, state)
 
 
 def _restore_module(module: nn.Module, state: _ModuleState) -> None:

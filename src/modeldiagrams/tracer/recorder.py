@@ -248,15 +248,10 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         """Give every returned and every written tensor its new value."""
         returned, written, given = tensors
-        written_ids = {id(tensor) for tensor in written}
-        given_ids = {id(tensor) for tensor in given}
+        written_ids = set(map(id, written))
+        given_ids = set(map(id, given))
         aliases: dict[int, Tensor] = {}
-        done: set[int] = set()
-        for tensor in [*returned, *written]:
-            key = id(tensor)
-            if key in done:
-                continue
-            done.add(key)
+        for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
             if key in written_ids:
                 self._output_written(op, function, tensor)
             elif key in given_ids:
