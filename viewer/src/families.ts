@@ -28,7 +28,10 @@ const RULES: readonly (readonly [Family, RegExp])[] = [
     "activation",
     /relu|gelu|silu|swish|mish|^elu|selu|celu|^tanh|sigmoid|softmax|softplus|softsign|activation|hardtanh|threshold|^glu|logsigmoid/,
   ],
-  ["linear", /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense|mlp|feedforward|bilinear|grouped_mm/],
+  [
+    "linear",
+    /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense(?!block|net|layer)|mlp|feedforward|bilinear|grouped_mm/,
+  ],
   [
     "shape",
     /view|reshape|transpose|permute|contiguous|squeeze|flatten|expand|^to$|^type|float$|^half|bfloat16|getitem|slice|narrow|^split|chunk|unbind|^t$|dropout|droppath|identity|repeat|movedim|swapaxes|clone|detach|^pad$|roll$|cast|select|unflatten/,

@@ -73,7 +73,7 @@ function modules(index: GraphIndex): ModuleNode[] {
 
 /**
  * Breadth first while the picture stays readable. Modules of one class on one level open together or, where that is
- * too much, the first of them as an example.
+ * too much, one of them as an example: the one repeated most, or else the first.
  */
 function readable(traced: GraphIndex, start: State): string[] {
   const index = shownIndex(traced, start);
@@ -150,7 +150,14 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     if (node?.kind !== "module") return 0;
     return family(node) === "attention" ? Number.MAX_VALUE : node.parameters.total;
   };
+  for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
   return [...groups.values()].sort((a, b) => weight(b) - weight(a));
+}
+
+/** How often a module stands for itself and its like in a row. */
+function timesOf(index: GraphIndex, id: string): number {
+  const holder = index.holder.get(id) ?? ROOT;
+  return surface(index, holder, NOTHING_UNROLLED).runs.get(id)?.times ?? 1;
 }
 
 function isOpenable(index: GraphIndex, id: string): boolean {

@@ -114,7 +114,14 @@ function gapsOf(plan: Plan, ranking: Ranking, row: number[]): Interval[] {
 
 function through(lanes: Lanes, trip: Trip): Choice | undefined {
   const free = freeBetween(lanes, trip.from + 1, trip.to - 1);
-  return cheapest(lanes, trip, free, trip.end, 0);
+  return cheapest(lanes, trip, free, trip.end, 0) ?? outermost(lanes, free);
+}
+
+/** Beyond everything: the last gap has no end, so there is always a lane. */
+function outermost(lanes: Lanes, free: Interval[]): Choice {
+  const low = free[free.length - 1]?.[0] ?? 0;
+  const at = lanes.taken.reduce((most, lane) => Math.max(most, lane.at + LANE_STEP), low);
+  return { at, side: 0, cost: Number.POSITIVE_INFINITY };
 }
 
 /** Arrive from the side that costs less and is still free; both taken: from above. */

@@ -1,6 +1,6 @@
 /** Graph + what is expanded → what is to be seen. Pure; positions come later. */
 import { condense } from "./condense.js";
-import { type Family, family, type Glyph, glyph } from "./families.js";
+import { type Family, family, type Glyph, glyph, shortName } from "./families.js";
 import {
   ancestors,
   type Contents,
@@ -235,7 +235,7 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
   return {
     id,
     kind: node.kind,
-    family: family(index.nodes.get(inner) ?? node),
+    family: familyOf(index, index.nodes.get(inner) ?? node),
     name: said.name,
     // a closed box is where the reader meets the failure; an open one has it inside
     detail: frame === null && marks.includes("error") ? failureText(index) : said.detail,
@@ -247,6 +247,19 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     marks,
     frame,
   };
+}
+
+/** What a node is about: a plain sequence of layers is about the one with most parameters. */
+function familyOf(index: GraphIndex, node: GraphNode): Family {
+  let at = node;
+  while (at.kind === "module" && shortName(at.class) === "Sequential") {
+    const layers = contentsOf(index, at.id).children.flatMap((id) => index.nodes.get(id) ?? []);
+    const weight = (layer: GraphNode) => (layer.kind === "module" ? layer.parameters.total : 0);
+    const [heaviest] = layers.sort((one, other) => weight(other) - weight(one));
+    if (heaviest === undefined || weight(heaviest) === 0) return family(node);
+    at = heaviest;
+  }
+  return family(at);
 }
 
 /** A repeat of several children: a panel that is always open. */
@@ -309,9 +322,9 @@ function spanName(index: GraphIndex, firsts: string[], lastId: string | undefine
   const first = name(firsts[0]);
   const last = name(lastId);
   if (last === first || last === "") return first;
-  const dot = last.lastIndexOf(".") + 1;
-  const shared = first.startsWith(last.slice(0, dot)) && /^\d+$/.test(last.slice(dot));
-  return shared ? `${first}–${last.slice(dot)}` : `${first} … ${last}`;
+  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(last) ?? [];
+  const shared = number !== "" && first.startsWith(stem) && /^\d+$/.test(first.slice(stem.length));
+  return shared ? `${first}–${number}` : `${first} … ${last}`;
 }
 
 /** As many wires a glyph can take and stay readable. */
