@@ -162,7 +162,7 @@ class Maker:
             return answer
         graph = deserialize(answer.graph)
         # what made a pass fail may lie outside of the sources: try again next time
-        if self._cache and graph.status.state == "complete":
+        if self._cache and graph.status.state != "partial":
             self._cache.add_graph(key, answer.graph, answer.sources)
         problem = forward_problem(options.model, graph)
         return _Traced(graph=graph, content=answer.graph, sources=answer.sources, problem=problem)

@@ -63,7 +63,7 @@ def resolve(options: Options) -> Target:
     built = make_model(options)
     try:
         given = find_inputs(built, options)
-        if given.note and built.may_have_weights:
+        if built.may_have_weights and any(_needs_values(line) for line in given.tried if given.note):
             built = make_model(options, meta_from=HUGE)
             given = find_inputs(built, options)
     except TargetError as error:
@@ -79,6 +79,11 @@ def resolve(options: Options) -> Target:
         note=given.note,
         tried=given.tried,
     )
+
+
+def _needs_values(tried: str) -> bool:
+    """Whether a try failed because tensors on the meta device hold nothing."""
+    return "meta" in tried.partition("(meta): ")[2]
 
 
 def record(target: Target, mode: Mode = "auto") -> Trace:

@@ -177,8 +177,10 @@ def _weightless(found: Callable[..., Any], options: Options, call: _Call, meta_f
     try:
         with torch.device("meta"):
             model = _construct(found, options, call)
-    except TargetError:
-        return None  # then it tells when it is made with weights
+    except TargetError as error:
+        if "meta" not in str(error).replace(options.model, ""):
+            raise  # it would fail with weights, too, after it has filled the memory with them
+        return None
     return model if sum(parameter.numel() for parameter in model.parameters()) > meta_from else None
 
 

@@ -70,12 +70,13 @@ class _Search:
 
     def run(self) -> _Pick | None:
         """A combination that works, within the number of tries."""
-        for pick in itertools.islice(self._picks(), _TRIES):
+        for pick in self._picks():
+            # the tries of all rules count together
+            if len(self.tried) >= _TRIES or sum(self.done.values()) > _OPS:
+                break
             self._try(pick)
             if self.works:
                 return pick
-            if sum(self.done.values()) > _OPS:
-                break
         return None
 
     def _picks(self) -> Iterator[_Pick]:
