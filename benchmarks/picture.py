@@ -7,11 +7,10 @@ import statistics
 import time
 from pathlib import Path
 
-from modeldiagrams.diagrams import Diagram
-
 import modeldiagrams
 from benchmarks.models import CASES, prepared
 from modeldiagrams import page, render
+from modeldiagrams.diagrams import Diagram
 from modeldiagrams.options import Options
 
 ROUNDS = 5
