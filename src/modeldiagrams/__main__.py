@@ -135,6 +135,8 @@ def _paragraph(problem: Problem) -> str:
 def _errors() -> Iterator[None]:
     try:
         yield
+    except click.ClickException:
+        raise
     except (ModelDiagramsError, OSError) as error:
         raise _Failed(error) from error
     except KeyboardInterrupt:
