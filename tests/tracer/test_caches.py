@@ -41,6 +41,23 @@ class Positions(nn.Module):
         return given + self.positions(4)
 
 
+class StaticPositions(nn.Module):
+    @staticmethod
+    @functools.lru_cache(maxsize=4)
+    def positions(n):
+        return torch.arange(n).float()
+
+    def forward(self, given):
+        return given + self.positions(4)
+
+
+class HiddenStaticPositions(StaticPositions):
+    @staticmethod
+    @remembering
+    def positions(n):
+        return torch.arange(n).float()
+
+
 class Uses(nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -53,7 +70,11 @@ class Uses(nn.Module):
 
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
-@pytest.mark.parametrize("model", [Positions(), Uses("hidden"), Uses("plain")], ids=["method", "hidden", "plain"])
+@pytest.mark.parametrize(
+    "model",
+    [Positions(), StaticPositions(), HiddenStaticPositions(), Uses("hidden"), Uses("plain")],
+    ids=["method", "static", "hidden static", "hidden", "plain"],
+)
 def test_what_was_remembered_before_is_made_again_and_nothing_new_is_remembered(model, mode):
     before = model(x())
     found = seen(model, x(), mode=mode)

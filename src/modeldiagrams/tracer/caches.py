@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fresh_caches"]
 
+_METHODS = (staticmethod, classmethod)
 _CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
 
 
@@ -38,10 +39,11 @@ def fresh_caches(model: Any) -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         for owner in _owners(model):
             for name, value in list(vars(owner).items()):
-                if isinstance(value, _CachedFunction):
+                function = value.__func__ if isinstance(value, _METHODS) else value
+                if isinstance(function, _CachedFunction):
                     undo.callback(setattr, owner, name, value)
-                    setattr(owner, name, emptied(value))
-                for cell in _cells_with_cache(value):
+                    setattr(owner, name, emptied(function) if function is value else type(value)(emptied(function)))
+                for cell in _cells_with_cache(function):
                     undo.callback(setattr, cell, "cell_contents", cell.cell_contents)
                     cell.cell_contents = emptied(cell.cell_contents)
         yield
