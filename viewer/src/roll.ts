@@ -85,15 +85,20 @@ function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
 class Wiring {
   /** Place of a child → what comes in from siblings: place of the source, and the port at the child. */
   private readonly incoming: { from: number; port: string }[][];
+  /** Place of a child → port → the tensor that comes in there, from siblings or from outside. */
+  private readonly taken: Map<string, string>[];
 
   constructor(index: GraphIndex, contents: Contents) {
     const place = new Map(contents.children.map((id, i) => [id, i]));
     this.incoming = contents.children.map(() => []);
+    this.taken = contents.children.map(() => new Map());
     for (const link of contents.links) {
       const from = link.from === null ? undefined : place.get(link.from);
       const to = link.to === null ? undefined : place.get(link.to);
-      if (from === undefined || to === undefined || link.to === null) continue;
-      this.incoming[to]?.push({ from, port: contentsOf(index, link.to).uses.get(link.toPort) ?? "" });
+      if (to === undefined || link.to === null) continue;
+      const port = contentsOf(index, link.to).uses.get(link.toPort) ?? "";
+      if (port !== "") this.taken[to]?.set(port, `${link.from} ${link.fromPort}`);
+      if (from !== undefined) this.incoming[to]?.push({ from, port });
     }
   }
 
@@ -108,7 +113,23 @@ class Wiring {
       chained ||= before.length > 0;
       if (times > 1 && before.join() !== this.between(start + period + i, start, start + period).join()) return false;
     }
-    return chained;
+    return chained && this.corresponds(at - period, at, period);
+  }
+
+  /** Whether tensors correspond: where one repeat takes the same tensor twice, or two, the other does so too. */
+  private corresponds(one: number, other: number, period: number): boolean {
+    const there = new Map<string, string>();
+    const back = new Map<string, string>();
+    for (let i = 0; i < period; i += 1) {
+      for (const [port, tensor] of this.taken[one + i] ?? []) {
+        const match = this.taken[other + i]?.get(port);
+        if (match === undefined) return false;
+        if ((there.get(tensor) ?? match) !== match || (back.get(match) ?? tensor) !== tensor) return false;
+        there.set(tensor, match);
+        back.set(match, tensor);
+      }
+    }
+    return true;
   }
 
   /** Links into a child from its own repeat, which begins at `at`. */

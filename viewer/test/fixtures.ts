@@ -50,6 +50,21 @@ export const alternating = sketch(
 );
 
 /**
+ *     x ┬ [a.0]        x feeds both blocks of the first pair, but each block of the second is fed by another:
+ *       └ [b.0] ─ [b.1] ─ y        no repeat, however alike the blocks are
+ *         [a.0] ─ [a.1] ─ z
+ */
+export const crossed = sketch(
+  [
+    "x > a.0/norm > a.0/mul",
+    "x > b.0/relu > b.0/gelu",
+    "a.0/mul > a.1/norm > a.1/mul > z",
+    "b.0/gelu > b.1/relu > b.1/gelu > y",
+  ].join("\n"),
+  { "a.0": "Odd", "b.0": "Even", "a.1": "Odd", "b.1": "Even" },
+);
+
+/**
  *        ┌ [e.0] ┐
  *     x ─┼ [e.1] ┼ cat ─ y        equal, but side by side: not a chain
  *        └ [e.2] ┘

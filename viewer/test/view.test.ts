@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { contentsOf, type Graph, index, ROOT } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
 import { type Frame, type State, shownIndex, toggle, toggleRun, type View, view } from "../src/view.js";
-import { alternating, chain, fork, parallel, plumbing, residual, wrapped } from "./fixtures.js";
+import { alternating, chain, crossed, fork, parallel, plumbing, residual, wrapped } from "./fixtures.js";
 
 function show(graph: Graph, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
@@ -67,6 +67,12 @@ describe("rolling", () => {
 
   it("leaves equal siblings alone that do not hang on each other", () => {
     expect(show(parallel).root.items.map((item) => item.times)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+});
+
+describe("rolling pairs", () => {
+  it("leaves alone what takes one tensor twice first and two tensors then", () => {
+    expect(names(show(crossed).root).sort()).toEqual(["a.0", "a.1", "b.0", "b.1", "x", "y", "z"]);
   });
 });
 
