@@ -100,7 +100,10 @@ class Maker:
         except ModelDiagramsError as error:
             kind: Kind = _KINDS.get(type(error), "worker")
             frames = error.frames if isinstance(error, WorkerError) else ()
-            return msgspec.structs.replace(diagram, problem=Problem(kind=kind, message=str(error), frames=frames))
+            problem = Problem(kind=kind, message=str(error), frames=frames)
+            if diagram.problem:  # what the model raised comes first, also where its graph can't be drawn
+                problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
+            return msgspec.structs.replace(diagram, problem=problem)
 
     def close(self) -> None:
         """End the tracing process, and keep the cache small."""

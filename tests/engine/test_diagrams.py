@@ -131,6 +131,15 @@ def test_a_graph_that_can_not_be_drawn_keeps_its_graph(maker, worker):
     assert made.problem == Problem(kind="render", message="too big")
 
 
+def test_what_the_model_raised_is_told_also_where_its_graph_can_not_be_drawn(maker, worker):
+    worker.traced = Traced(graph=serialize(partial_graph()), sources=())
+    worker.drawn = RenderError("no room")
+    problem = maker.make(Options(model="mypkg.Net")).problem
+    assert problem.kind == "forward"
+    assert "odd width" in problem.message
+    assert "no room" in problem.message
+
+
 def test_a_graph_file_is_read_relative_to_the_folder_and_never_traced(maker, worker, tmp_path):
     save(small_graph(), tmp_path / "graphs" / "net.json")
     made = maker.make(Options(model="graphs/net.json"))
