@@ -12,7 +12,7 @@ reference.write()
 
 project = "modeldiagrams"
 copyright = "The modeldiagrams authors"  # noqa: A001
-extensions = ["sphinx.ext.autodoc", "sphinx_modeldiagrams"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_modeldiagrams"]
 html_theme = "furo"
 html_title = "modeldiagrams"
 numfig = True
