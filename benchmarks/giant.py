@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
-import sys
+from pathlib import Path
 
 import torch
 import transformers
@@ -22,10 +22,17 @@ def main() -> None:
         ids = torch.zeros(1, 64, dtype=torch.int64)
     graph = modeldiagrams.trace(model, (ids,))
     plain, traced = alternating(lambda: model(ids), lambda: modeldiagrams.trace(model, (ids,)), rounds=3)
-    unit = 1024 if sys.platform == "linux" else 1
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    found = {"nodes": len(graph.nodes), "state": graph.status.state, "resident": resident}
+    found = {"nodes": len(graph.nodes), "state": graph.status.state, "resident": most_resident_bytes()}
     print(json.dumps({**found, "plain": plain, "traced": traced}))
+
+
+def most_resident_bytes() -> int:
+    """Most memory this process ever had; `getrusage` on Linux counts what its parent had when it was started."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(peak.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":
