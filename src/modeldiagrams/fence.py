@@ -1,7 +1,7 @@
 """The ``model-graph`` fence for Python-Markdown: a superfences fence whose body names a model.
 
-Wherever Python-Markdown runs, `ModelDiagramsExtension` is all there is to load. A host that knows more (which page this
-is, how to resolve links) subclasses `FenceHost`.
+A host that knows more than the text (which page this is, how to resolve links) subclasses `FenceHost`. Whoever converts
+Markdown also writes the files beside the pages: `host.data_files` of the host's diagrams, and `page.site_files`.
 """
 
 from __future__ import annotations
