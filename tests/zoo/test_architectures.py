@@ -36,7 +36,7 @@ def modes(report):
     """How many models ran in which mode; printed at the end."""
     counted: Counter[str] = Counter()
     yield counted
-    report(f"\n{counted.total()} architectures, by mode: {dict(counted)}")
+    report(f"{counted.total()} architectures, by mode: {dict(counted)}")
     for kind, (fault, reason) in EXCEPTIONS.items():
         report(f"  {kind:32}{fault:24}{reason}")
 

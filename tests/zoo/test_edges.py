@@ -25,7 +25,7 @@ def totals(report):
     """Edges witnessed, missing, invented; printed at the end."""
     counted = {"models": 0, "witnessed": 0, "missing": 0, "invented": 0}
     yield counted
-    report(f"\nedges: {counted}")
+    report(f"edges: {counted}")
     for kind, reason in EXCEPTIONS.items():
         report(f"  {kind:24}{reason}")
 

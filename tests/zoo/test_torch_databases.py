@@ -160,7 +160,7 @@ def modules() -> Verdicts:
 
 
 def test_every_function_gives_a_whole_graph(ops, report):
-    report(f"\n{len(ops.runs)} functions, {ops.runs.total()} samples; exceptions:")
+    report(f"{len(ops.runs)} functions, {ops.runs.total()} samples; exceptions:")
     for name, (fault, reason) in sorted(EXCEPTIONS.items()):
         report(f"  {name:32}{fault:12}{reason}")
     assert len(ops.runs) > 650
@@ -169,7 +169,7 @@ def test_every_function_gives_a_whole_graph(ops, report):
 
 
 def test_every_module_gives_a_whole_graph(modules, report):
-    report(f"\n{len(modules.runs)} modules, {modules.runs.total()} samples; no exceptions")
+    report(f"{len(modules.runs)} modules, {modules.runs.total()} samples; no exceptions")
     assert len(modules.runs) > 100
     assert {name: found for name, found in modules.faults.items() if found} == {}
 
