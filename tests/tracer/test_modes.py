@@ -170,3 +170,10 @@ def test_same_bytes_in_every_process(tmp_path):
     ]
     assert outputs[0] == outputs[1]
     assert str(tmp_path).encode() not in outputs[0]
+
+
+def test_wrong_use_is_told_and_not_traced():
+    with pytest.raises(ValueError, match="mode: expected one of auto, fake, meta, real, got 'fkae'"):
+        trace(torch.nn.ReLU(), (torch.ones(1),), mode="fkae")
+    with pytest.raises(TypeError, match=r"write \(x,\)"):
+        trace(torch.nn.ReLU(), torch.ones(2, 3))

@@ -7,7 +7,7 @@ import gc
 import logging
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
@@ -65,8 +65,12 @@ def trace(
 
     Returns:
         The graph of the pass.
+
+    Raises:
+        TypeError: if `args` is a tensor instead of a tuple.
+        ValueError: for an unknown mode.
     """
-    graph, _ = _run(model, (tuple(args), dict(kwargs or {})), mode, costs=True)
+    graph, _ = _run(model, _given(args, kwargs), mode, costs=True)
     return graph
 
 
@@ -82,14 +86,22 @@ def trace_run(
         mode: As for `trace`.
         costs: Whether floating point operations are counted; without it a trace is a little faster.
     """
-    graph, ran = _run(model, (tuple(args), dict(kwargs or {})), mode, costs=costs)
+    graph, ran = _run(model, _given(args, kwargs), mode, costs=costs)
     return Trace(graph, user_files(ran))
+
+
+def _given(args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(args, Tensor):
+        raise TypeError("args: expected a tuple of arguments, got a tensor; write (x,) for a model that takes one")
+    return tuple(args), dict(kwargs or {})
 
 
 def _run(
     model: Any, given: tuple[tuple[Any, ...], dict[str, Any]], mode: Mode, *, costs: bool
 ) -> tuple[Graph, set[str]]:
     """The graph, and the files that code ran from, of the first way of running that succeeds, or of the last."""
+    if mode not in get_args(Mode):
+        raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     attempts = _attempts(model, mode)
     notes: list[str] = []
