@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from browser.pages import Press, write_site
+from browser.serving import served
 from modeldiagrams.diagrams import Maker
 
 if TYPE_CHECKING:
@@ -25,18 +24,6 @@ if TYPE_CHECKING:
 CHROMIUM = os.environ.get("MODELDIAGRAMS_CHROMIUM") or shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
 VIEWPORT = {"width": 900, "height": 700}
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Serves the site; ``?csp`` asks for a strict policy."""
-
-    def end_headers(self) -> None:
-        if self.path.endswith("?csp"):
-            self.send_header("Content-Security-Policy", "script-src 'self'")
-        super().end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +45,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, press: Press) -> Path:
 @pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[str]:
     """The site's address over http."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(site))) as http:
-        thread = threading.Thread(target=http.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-        thread.join()
+    with served(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,13 @@ import gzip
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+
+from browser.serving import served
 
 pytestmark = pytest.mark.browser
 
@@ -35,11 +34,6 @@ WIDGET_BUDGET = 40_000
 """Bytes, compressed, of the script all diagrams share."""
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both sites; the build makes every warning an error."""
@@ -50,12 +44,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(demo: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(demo))) as http:
-        thread = threading.Thread(target=http.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-        thread.join()
+    with served(demo) as address:
+        yield address
 
 
 def pages(demo: Path, tool: str) -> dict[Path, list[str]]:
