@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 import types
@@ -59,3 +60,15 @@ def test_a_diagram_shows_itself_and_saves_by_suffix(tmp_path):
         shown.save(tmp_path / "a.pdf")
     with pytest.raises(OptionError):
         modeldiagrams.diagram(nn.Linear(4, 2), (torch.ones(1, 4),), deep=1)
+
+
+class Raises(nn.Module):
+    def forward(self, x):
+        raise ValueError(f"odd width {x.shape[0]}")
+
+
+def test_files_and_notebooks_say_that_the_model_raised():
+    shown = modeldiagrams.diagram(Raises(), (torch.ones(1),))
+    # with the attribute: the bare class name also stands in the style sheet
+    assert 'class="mg-problem"' in modeldiagrams.to_html(shown.graph)
+    assert 'class="mg-problem"' in html.unescape(shown._repr_html_())
