@@ -39,13 +39,16 @@ export function draw(layout: Layout): string {
   return picture(layout).svg;
 }
 
+/** How the inside of a container becomes SVG text. The widget leaves out what is not in sight. */
+export type Inside = (placed: Placed) => string;
+
 /** The picture with its size: the layout's, and below it the legend. */
-export function picture(layout: Layout): Picture {
+export function picture(layout: Layout, content: Inside = inside): Picture {
   const legend = makeLegend(layout);
   const width = Math.max(layout.width, legend.width);
   const height = layout.height + legend.height;
   const size = `viewBox="0 0 ${num(width)} ${num(height)}" width="${num(width)}" height="${num(height)}"`;
-  const drawn = inside(layout.root) + drawLegend(legend, layout.height);
+  const drawn = content(layout.root) + drawLegend(legend, layout.height);
   return { svg: `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}>${drawn}</svg>`, width, height };
 }
 
@@ -67,7 +70,8 @@ function inside(placed: Placed): string {
   return `<g class="mg-edges">${drawWires(frame, geometry)}</g>${items.join("")}${labels.join("")}`;
 }
 
-function drawItem(item: Item, box: Box | undefined, inner: Placed | null): string {
+/** A box or, where its inside is given, a panel with a title around its content. */
+export function drawItem(item: Item, box: Box | undefined, inner: Placed | null, content: Inside = inside): string {
   if (box === undefined) return "";
   const place = `transform="translate(${num(box.x)} ${num(box.y)})"`;
   if (inner === null) return drawBox(item, box, place);
@@ -76,7 +80,7 @@ function drawItem(item: Item, box: Box | undefined, inner: Placed | null): strin
   const cards = item.times > 1 ? panelCards(box) : "";
   const panel = `<rect class="mg-panel" width="${num(box.width)}" height="${num(box.height)}" rx="${CORNER}"/>`;
   const title = inner.geometry.title === null ? "" : drawTitle(item, box, inner.geometry.title);
-  return `<g class="${classes.join(" ")}" data-id="${escapeText(item.id)}"${open} ${place}>${cards}${panel}${inside(inner)}${title}</g>`;
+  return `<g class="${classes.join(" ")}" data-id="${escapeText(item.id)}"${open} ${place}>${cards}${panel}${content(inner)}${title}</g>`;
 }
 
 // -- boxes ------------------------------------------------------------------------------------------------------------
@@ -196,7 +200,7 @@ function drawTitle(item: Item, box: Box, title: Title): string {
 // -- wires ------------------------------------------------------------------------------------------------------------
 
 /** One path per tensor, so that branches share their beginning; an arrowhead wherever an item is reached. */
-function drawWires(frame: Frame, geometry: Geometry): string {
+export function drawWires(frame: Frame, geometry: Geometry): string {
   const paths = new Map<string, { wires: Wire[]; d: string[] }>();
   frame.wires.forEach((wire, i) => {
     const key = `${wire.from} ${wire.flow} ${wire.source}`;
@@ -271,7 +275,7 @@ function towards(from: Line[number], to: Line[number], by: number): Line[number]
   return [from[0] + ((to[0] - from[0]) * by) / length, from[1] + ((to[1] - from[1]) * by) / length];
 }
 
-function drawLabel(label: Label, wire: Wire | undefined): string {
+export function drawLabel(label: Label, wire: Wire | undefined): string {
   if (wire === undefined) return "";
   const place = `x="${num(label.x)}" y="${num(label.y + 9)}"`;
   return `<text class="mg-label" data-tensor="${escapeText(wire.tensor)}" ${place}>${escapeText(wire.label)}</text>`;
