@@ -28,6 +28,14 @@ def test_numbers_are_fine_where_text_is_expected() -> None:
     assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == Options(model="a.B", width="640", caption="3")
 
 
+@pytest.mark.parametrize(
+    ("written", "means"), [("", True), (None, True), ("false", False), (False, False), ("yes", True)]
+)
+def test_flags_need_no_value(written: Any, means: bool) -> None:
+    assert parse_options({"model": "a.B", "static": written}).static is means
+    assert parse_options({"model": "a.B"}, {"no-links": written}).no_links is means
+
+
 def test_defaults_come_second() -> None:
     options = parse_options({"model": "a.B", "depth": 1}, {"depth": 3, "direction": "LR"})
     assert (options.depth, options.direction) == (1, "LR")
@@ -47,6 +55,7 @@ def test_defaults_come_second() -> None:
         ({"model": "a", "inputs": "[[99999999999999999999]]"}, "inputs", "ints"),
         ({"model": "a", "depth": "100000000000000000000"}, "depth", "<= 1000"),
         ({"model": "a", "width": "wide"}, "width", "CSS length"),
+        ({"model": "a", "static": "often"}, "static", "nothing on this diagram opens"),
         ({"model": "a", "name": "two words"}, "name", "anchor"),
         ({"model": ""}, "model", "dotted path"),
         ({"inputs": [1]}, "model", "missing"),

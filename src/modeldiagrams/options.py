@@ -122,6 +122,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     class_: Annotated[str | None, msgspec.Meta(description="CSS classes for the figure, separated by spaces.")] = (
         msgspec.field(default=None, name="class")
     )
+    static: Annotated[
+        bool, msgspec.Meta(description="Only the picture and its outline: nothing on this diagram opens or zooms.")
+    ] = False
+    no_links: Annotated[
+        bool, msgspec.Meta(description="The classes in the diagram are no links to their documentation.")
+    ] = msgspec.field(default=False, name="no-links")
+    no_index: Annotated[
+        bool,
+        msgspec.Meta(description="References to the model do not lead here: for a second diagram of the same model."),
+    ] = msgspec.field(default=False, name="no-index")
+    nowarn: Annotated[
+        bool,
+        msgspec.Meta(description="What is wrong with the model is told in the page only, and is no warning."),
+    ] = False
 
 
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}
@@ -193,6 +207,8 @@ def option_help() -> dict[str, str]:
 
 def _plain(name: str, value: Any) -> Any:
     """The value as data: YAML for structured options given as text, plain numbers allowed where text is expected."""
+    if _FIELDS[name].default is False and (value is None or value == ""):
+        return True  # a flag that is mentioned is meant
     if _is_text(name):
         # YAML reads `width: 640` and `name: 3` as numbers; what the author means is the text
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
