@@ -234,6 +234,7 @@ def test_repeats_are_shown_one_by_one_and_as_one_again(reader, server):
 
 def test_plumbing_can_be_shown_and_hidden(reader, server):
     reader.page.goto(f"{server}/one.html")
+    reader.page.get_by_role("button", name="More controls").click()
     switch = reader.page.get_by_role("button", name="reshapes")
     for shown in ("true", "false"):
         switch.click()

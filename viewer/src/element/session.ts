@@ -1,52 +1,52 @@
-/** One diagram come to life: the build's own pipeline, around the one thing that changes, the expansion. */
+/** One diagram come to life: the build's own pipeline, around the one thing that changes, the state. */
 import { draw } from "../draw.js";
 import { type GraphIndex, index } from "../graph.js";
-import { type LayoutCache, layout, type Viz } from "../layout.js";
-import { type State, toggle, toggleRun, view } from "../view.js";
+import { type Layout, type LayoutCache, layout, type Viz } from "../layout.js";
+import { type State, shownIndex, view } from "../view.js";
 import type { DiagramData } from "./loader.js";
 
+/** What is shown; plain data. */
+export interface Shown extends State {
+  /** Id of the module that is a picture of its own; absent for the whole model. */
+  root?: string;
+}
+
 export class Session {
-  readonly #index: GraphIndex;
+  /** The graph as it was traced: everything that is known. */
+  readonly traced: GraphIndex;
+  /** What the author chose to show. */
+  readonly initial: Shown;
   readonly #cache: LayoutCache = new Map();
-  #state: State;
+  #state: Shown;
 
   constructor(data: DiagramData) {
-    this.#index = index(data.graph);
+    this.traced = index(data.graph);
+    this.initial = data.state;
     this.#state = data.state;
   }
 
-  /** The picture of the present state, as SVG text. */
-  picture(viz: Viz): string {
-    return this.#draw(this.#state, viz);
+  get state(): Shown {
+    return this.#state;
   }
 
-  /** Expand what is collapsed and the other way round. */
-  toggle(id: string, viz: Viz): string {
-    return this.#change(toggle(this.#index, this.#state, id), viz);
+  /** The graph that is drawn: without what the state hides. */
+  get shown(): GraphIndex {
+    return shownIndex(this.traced, this.#state);
   }
 
-  /** Show the repeats of a run one by one, or as one. */
-  toggleRun(run: string, viz: Viz): string {
-    return this.#change(toggleRun(this.#index, this.#state, run), viz);
+  /** The layout of the picture on screen. */
+  layout(viz: Viz): Layout {
+    return this.#layout(this.#state, viz);
   }
 
-  /** Show reshapes, casts, constants and the like, or hide them. */
-  togglePlumbing(viz: Viz): string {
-    return this.#change({ ...this.#state, plumbing: !this.plumbing }, viz);
-  }
-
-  get plumbing(): boolean {
-    return this.#state.plumbing === true;
-  }
-
-  /** The state stays as it was where the new one can't be drawn. */
-  #change(state: State, viz: Viz): string {
-    const svg = this.#draw(state, viz);
+  /** Take on another state, and draw it as SVG text. The state stays as it was where the new one can't be drawn. */
+  show(state: Shown, viz: Viz): string {
+    const svg = draw(this.#layout(state, viz));
     this.#state = state;
     return svg;
   }
 
-  #draw(state: State, viz: Viz): string {
-    return draw(layout(view(this.#index, state), viz, this.#cache));
+  #layout(state: Shown, viz: Viz): Layout {
+    return layout(view(this.traced, state), viz, this.#cache);
   }
 }

@@ -4,6 +4,7 @@ export const strings = {
   zoomOut: "Zoom out",
   fit: "Show the whole picture",
   fullscreen: "Fullscreen",
+  menu: "More controls",
   plumbing: "Show reshapes, casts and constants, too",
   unroll: (times: string) => `Show all ${times}, one by one (R)`,
   roll: (times: string) => `Show the ${times} as one (R)`,

@@ -1,65 +1,64 @@
-/** The buttons over the picture. */
+/** The buttons over the picture, and the menu for what is needed less often. */
 import type { Camera } from "./camera.js";
+import { box, iconButton } from "./dom.js";
 import { strings } from "./strings.js";
 
 const STEP = 1.4;
-const SVG = "http://www.w3.org/2000/svg";
 
 /** Icons on a 16 × 16 grid, stroked. */
 const ICONS = {
   zoomIn: "M8 3v10M3 8h10",
   zoomOut: "M3 8h10",
-  plumbing: "M1.5 8H5M11 8h3.5M5 4.5h6v7H5z",
   fit: "M2 3.5h12v9H2zM5.5 6.5h5v3h-5z",
   fullscreen: "M6 2.5H2.5V6M10 2.5h3.5V6M6 13.5H2.5V10M10 13.5h3.5V10",
+  menu: "M3 8h.01M8 8h.01M13 8h.01",
 };
 
-/** Zoom buttons, fit, the switch for plumbing, and fullscreen where the browser has it. */
-export function toolbar(host: HTMLElement, camera: Camera, plumbing: () => Promise<boolean>): HTMLElement {
-  const bar = document.createElement("div");
-  bar.className = "mg-toolbar";
-  bar.role = "group";
-  bar.ariaLabel = strings.controls;
-  bar.append(
-    button("zoomOut", () => camera.zoomBy(1 / STEP)),
-    button("zoomIn", () => camera.zoomBy(STEP)),
-    button("fit", () => camera.fit()),
-    plumbingSwitch(plumbing),
-  );
-  if (document.fullscreenEnabled) bar.append(button("fullscreen", () => toggleFullscreen(host)));
-  return bar;
-}
+export class Toolbar {
+  readonly element = box("mg-toolbar");
+  readonly #menu = box("mg-menu");
+  readonly #menuButton: HTMLButtonElement;
 
-function plumbingSwitch(change: () => Promise<boolean>): HTMLButtonElement {
-  const element = button("plumbing", () => {
-    void change().then((shown) => {
-      element.ariaPressed = String(shown);
-    });
-  });
-  element.ariaPressed = "false";
-  return element;
-}
+  /** Zoom buttons, fit, and fullscreen where the browser has it. */
+  constructor(host: HTMLElement, camera: Camera) {
+    this.element.role = "group";
+    this.element.ariaLabel = strings.controls;
+    this.#menuButton = iconButton(strings.menu, ICONS.menu, () => this.openMenu(this.#menu.hidden === true));
+    this.openMenu(false);
+    this.element.append(
+      iconButton(strings.zoomOut, ICONS.zoomOut, () => camera.zoomBy(1 / STEP)),
+      iconButton(strings.zoomIn, ICONS.zoomIn, () => camera.zoomBy(STEP)),
+      iconButton(strings.fit, ICONS.fit, () => camera.fit()),
+    );
+    if (document.fullscreenEnabled) {
+      this.element.append(iconButton(strings.fullscreen, ICONS.fullscreen, () => toggleFullscreen(host)));
+    }
+    this.element.append(this.#menuButton, this.#menu);
+  }
 
-function button(name: keyof typeof ICONS, action: () => void): HTMLButtonElement {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.className = "mg-button";
-  element.title = strings[name];
-  element.ariaLabel = strings[name];
-  element.append(icon(ICONS[name]));
-  element.addEventListener("click", action);
-  return element;
-}
+  /** Put a button before the menu's. */
+  add(button: HTMLElement): void {
+    this.#menuButton.before(button);
+  }
 
-function icon(path: string): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "mg-icon");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS(SVG, "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  return svg;
+  /** Add a row of controls to the menu; the label may be empty where the controls say everything. */
+  addToMenu(label: string, ...controls: HTMLElement[]): void {
+    const row = box("mg-row", ...(label === "" ? [] : [label]), ...controls);
+    row.role = "group";
+    row.ariaLabel = label;
+    this.#menu.append(row);
+  }
+
+  /** Open or close the menu; whether that was news. */
+  openMenu(open: boolean): boolean {
+    const news = (this.#menu.hidden === true) === open;
+    this.#menu.hidden = !open;
+    this.#menuButton.ariaExpanded = String(open);
+    if (!open && news && this.#menu.contains((this.#menu.getRootNode() as ShadowRoot).activeElement)) {
+      this.#menuButton.focus();
+    }
+    return news;
+  }
 }
 
 function toggleFullscreen(host: HTMLElement): void {
@@ -73,7 +72,7 @@ function toggleFullscreen(host: HTMLElement): void {
 }
 
 /** The colour a see-through element has on this page. */
-function backgroundBehind(element: Element): string {
+export function backgroundBehind(element: Element): string {
   for (let at: Element | null = element; at !== null; at = parentAcrossShadows(at)) {
     const colour = getComputedStyle(at).backgroundColor;
     if (colour !== "transparent" && !/[,/] ?0\)$/.test(colour)) return colour;

@@ -1,0 +1,205 @@
+/**
+ * The one diagram behind a `<model-graph>`: what is shown, how it changes, and what features hang on.
+ *
+ * A feature is a module with one function `(widget: Widget) => void`, called once per diagram from `element.ts`, when
+ * the still picture has come to life and before anything is loaded. It can
+ *
+ * - add a button to `widget.toolbar` (`add`), or a row of controls to its menu (`addToMenu`);
+ * - put elements of its own over the picture (`widget.stage`) or below it (`widget.foot`, which stays in sight);
+ * - take a key: `widget.onKey("x", (id) => true)`; `id` is the focused node, the answer says whether the key was used.
+ *   Who came last is asked first, so whoever opens something takes Escape;
+ * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (another picture, or more of it came
+ *   into sight): decorate them, idempotently. "selected": `widget.selected` is another one. "loaded": there is a
+ *   `widget.session` now. Listeners are told nothing, they look at the widget;
+ * - change what is shown: `widget.change((state, session) => otherState, idThatStaysInPlace)`. It loads what is needed,
+ *   waits for its turn, draws, and tells the reader if that fails. States are plain data;
+ * - select (`widget.select`), bring into sight (`widget.reveal`), and say something to who can't see it (`widget.say`).
+ *
+ * Graph and layout come from `widget.session` (see session.ts), undefined until something was loaded; `await
+ * widget.load()` loads. Elements of nodes come from `widget.tree`, colours from style.css, words from strings.ts.
+ */
+
+import { isBroken, type Viz } from "../layout.js";
+import { Camera } from "./camera.js";
+import { box } from "./dom.js";
+import { discardViz, LoadError, loadData, loadViz, wasmAllowed } from "./loader.js";
+import { appear } from "./motion.js";
+import { Note } from "./note.js";
+import { Session, type Shown } from "./session.js";
+import { strings } from "./strings.js";
+import { Toolbar } from "./toolbar.js";
+import { header, idOf, nodeAt, Tree } from "./tree.js";
+
+export type Feature = (widget: Widget) => void;
+
+/** From one state to another; the session tells about the graph. */
+export type Change = (state: Shown, session: Session) => Shown;
+
+type Happening = "drawn" | "selected" | "loaded";
+type KeyHandler = (id: string | undefined) => boolean;
+
+export class Widget {
+  readonly host: HTMLElement;
+  /** The window onto the picture, and what is moved inside it. */
+  readonly stage = box("mg-stage");
+  readonly canvas = box("mg-canvas");
+  /** Below the picture, but never below the window's lower edge. */
+  readonly foot = box("mg-foot");
+  readonly camera: Camera;
+  readonly toolbar: Toolbar;
+  /** The nodes of the picture on screen. */
+  tree: Tree;
+  /** What was loaded. */
+  session: Session | undefined;
+  /** Id of the node that the reader chose. */
+  selected: string | undefined;
+  /** The picture as the page shipped it, kept for paper once another one is on screen. */
+  readonly #still = box("mg-still");
+  readonly #note = new Note();
+  readonly #spoken = box("mg-unseen-text");
+  readonly #listeners: Record<Happening, (() => void)[]> = { drawn: [], selected: [], loaded: [] };
+  readonly #keys = new Map<string, KeyHandler[]>();
+  readonly #source: string | undefined;
+  #loading: Promise<Session> | undefined;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(host: HTMLElement, picture: SVGSVGElement) {
+    this.host = host;
+    const source = host.getAttribute("src");
+    // resolved now: instant navigation may change the page's address under a kept element
+    this.#source = source === null ? undefined : new URL(source, document.baseURI).href;
+    this.camera = new Camera(this.stage, this.canvas, () => host.matches(":fullscreen"));
+    this.toolbar = new Toolbar(host, this.camera);
+    this.tree = new Tree(picture);
+    this.canvas.append(picture);
+    this.stage.append(this.canvas);
+    this.foot.append(this.#note.element, this.toolbar.element);
+    this.#spoken.role = "status";
+  }
+
+  /** What the shadow root holds, in this order. */
+  get parts(): Element[] {
+    return [this.#still, this.stage, this.foot, this.#spoken];
+  }
+
+  on(what: Happening, listener: () => void): void {
+    this.#listeners[what].push(listener);
+  }
+
+  onKey(key: string, handler: KeyHandler): void {
+    this.#keys.set(key, [handler, ...(this.#keys.get(key) ?? [])]);
+  }
+
+  /** Offer a key to the features; whether one took it. */
+  press(key: string, id: string | undefined): boolean {
+    return (this.#keys.get(key) ?? []).some((handler) => handler(id));
+  }
+
+  /** Say something to readers who can't see it happen. */
+  say(text: string): void {
+    this.#spoken.textContent = text;
+  }
+
+  select(id: string | undefined): void {
+    if (id === this.selected) return;
+    this.selected = id;
+    this.#tell("selected");
+  }
+
+  /** Bring a drawn node into sight. */
+  reveal(node: SVGElement): void {
+    this.camera.reveal(header(node));
+  }
+
+  focus(node: SVGElement): void {
+    this.tree.hold(node);
+    // the camera brings it into sight where that is wanted; left to itself the browser would scroll
+    node.focus({ preventScroll: true });
+  }
+
+  /** Data and layout engine, at the first need; what failed to load may be tried again. */
+  load(): Promise<[Session, Viz]> {
+    const engine = loadViz(this.#source && new URL("viz.js", this.#source).href);
+    this.#loading ??= loadData(this.host.getAttribute("graph") ?? "", this.#source).then(
+      (data) => {
+        this.session = new Session(data);
+        this.#tell("loaded");
+        return this.session;
+      },
+      (error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      },
+    );
+    return Promise.all([this.#loading, engine]);
+  }
+
+  /** Load ahead of the need; a failure is told when the reader asks for something. */
+  prefetch(): void {
+    if (wasmAllowed()) this.load().catch(() => undefined);
+  }
+
+  /** Show another state, once those asked for before are drawn; the node of this id stays where it is on screen. */
+  change(next: Change, id = ""): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#change(next, id));
+    return this.#turn;
+  }
+
+  async #change(next: Change, id: string): Promise<void> {
+    if (!wasmAllowed()) {
+      this.#note.say(strings.stillPicture);
+      return;
+    }
+    this.#note.wait(strings.loading);
+    try {
+      const [session, viz] = await this.load();
+      this.#show(session.show(next(session.state, session), viz), id);
+      if (isBroken(viz)) discardViz();
+      this.#note.clear();
+    } catch (error) {
+      this.#explain(error, () => void this.change(next, id));
+    }
+  }
+
+  /** Put a new picture in place of the old one, around the node that was toggled, or else its upper edge. */
+  #show(svg: string, id: string): void {
+    const old = this.tree;
+    const active = (this.stage.getRootNode() as ShadowRoot).activeElement;
+    const focused = nodeAt(active);
+    const picture = parse(svg);
+    picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
+    const tree = new Tree(picture);
+    const [before, after] = [old.find(id), tree.find(id)];
+    if (before && after) this.camera.replace(picture, header(before), header(after));
+    else this.camera.replace(picture, old.picture, picture);
+    this.tree = tree;
+    if (!this.#still.hasChildNodes()) this.#still.append(old.picture);
+    if (focused !== null) this.#focusAgain(idOf(focused), id);
+    this.#tell("drawn");
+    appear(tree.newSince(old));
+  }
+
+  /** Keep the focus where it was or, where that is gone, on what was toggled. */
+  #focusAgain(id: string, toggled: string): void {
+    const node = this.tree.find(id) ?? this.tree.find(toggled);
+    if (node !== undefined) this.focus(node);
+  }
+
+  #tell(what: Happening): void {
+    for (const listener of this.#listeners[what]) listener();
+  }
+
+  #explain(error: unknown, retry: () => void): void {
+    if (error instanceof LoadError) {
+      this.#note.say(strings.loadFailed(error.file), retry);
+      return;
+    }
+    this.#note.say(strings.drawFailed);
+  }
+}
+
+function parse(svg: string): SVGSVGElement {
+  const template = document.createElement("template");
+  template.innerHTML = svg;
+  return template.content.firstElementChild as SVGSVGElement;
+}
