@@ -21,7 +21,17 @@ ROOT = Path(__file__).parent
 VIEWER = ROOT / "viewer"
 STATIC = ROOT / "src" / "modeldiagrams" / "static"
 STAMP = STATIC / "viewer.digest"
-ASSETS = ("model-graph.js", "model-graph.css", "picture.css", "static.js", "viz.js", "third-party-notices.txt")
+ASSETS = (
+    "model-graph.js",
+    "model-graph.css",
+    "picture.css",
+    "static.js",
+    "viz.js",
+    "flat.js",
+    "inter-regular.ttf",
+    "inter-semibold.ttf",
+    "third-party-notices.txt",
+)
 # what decides the output: our sources, the build script and the pinned versions
 SOURCES = ("src/**/*.ts", "src/**/*.css", "*.mjs", "package.json", "package-lock.json", "tsconfig.json")
 

@@ -2,9 +2,10 @@
  * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
  *
  *   model-graph.js   the widget            static.js  the core for the embedded V8
- *   viz.js           Graphviz, loaded late  model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
+ *   viz.js           Graphviz, loaded late  flat.js    flat pictures, for the embedded V8, and inter-*.ttf, their font
+ *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -39,7 +40,14 @@ const bundles = [
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },
+  { name: "flat.js", entryPoints: ["src/flat/entry.ts"], target: "es2022", loader: { ".css": "text" } },
 ];
+
+/** The font of flat pictures: as outlines, and embedded in PDF files. */
+const FONTS = {
+  "inter-regular.ttf": "node_modules/@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
+  "inter-semibold.ttf": "node_modules/@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
+};
 
 /** A style sheet of these sources, minified and written; returns its text. */
 async function sheet(name, ...sources) {
@@ -62,4 +70,6 @@ await sheet("picture.css", "picture.css");
 common.define = { STYLE: JSON.stringify(await sheet("model-graph.css", "picture.css", "style.css")) };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
+for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));
+inputs.push(...Object.values(FONTS));
 writeFileSync(join(output, "third-party-notices.txt"), notices(inputs));

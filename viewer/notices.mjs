@@ -1,4 +1,4 @@
-/** Third-party notices: the licence of every npm package that ended up in a bundle, from the bundler's own record. */
+/** Third-party notices: the licence of every npm package that ended up in what is built, from the bundler's own record. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -31,10 +31,10 @@ function packageFolder(input) {
   return match ? match[1] : null;
 }
 
-/** Licence text of a package, from its own files. */
+/** Licence text of a package, from its own files: packages of fonts have one for the package and one for the font. */
 function licence(folder, name) {
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file) return readFileSync(join(folder, file), "utf8").trim();
+  const files = readdirSync(folder).filter((entry) => /^licen[cs]e/i.test(entry));
+  if (files.length > 0) return files.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n");
   if (name === "@viz-js/viz") return bundledByViz(folder);
   throw new Error(`${name} is bundled but has no licence file: add its notice to notices.mjs`);
 }
