@@ -93,12 +93,23 @@ def test_fall_back_to_real_says_why():
     assert ".numpy() is not supported" in graph.status.notes[0]
 
 
-def test_meta_model_takes_inputs_of_any_device():
+@pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("meta", "meta")])
+def test_meta_model_takes_inputs_of_any_device(mode, used):
     model = Applies(lambda self, h, n: self.a(h) if bool(n.all()) else h, a=linear()).to("meta")
-    graph = trace(model, (x(), torch.ones(2, dtype=torch.bool)))
-    assert graph.status.mode == "meta"
+    graph = trace(model, (x(), torch.ones(2, dtype=torch.bool)), mode=mode)
+    assert graph.status.mode == used
     assert graph.status.error is None
     assert graph.status.guesses == ()
+
+
+def test_meta_model_reads_values_of_its_inputs_as_if_it_had_memory():
+    def forward(self, h, sizes):
+        assert not h.is_meta
+        return self.a(h.expand(*sizes.tolist(), -1))
+
+    graph = trace(Applies(forward, a=linear()).to("meta"), (x(), torch.tensor([2, 3])))
+    assert (graph.status.mode, graph.status.error, graph.status.guesses) == ("fake", None, ())
+    assert graph.status.notes == ()
 
 
 def test_meta_model_with_buffers():

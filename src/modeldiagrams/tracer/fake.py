@@ -256,6 +256,8 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
             lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
             return lazy
         made = fake_mode.from_tensor(tensor)
+        if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too
+            made.fake_device = torch.device("cpu")
         if not tensor.requires_grad:
             shadows.know(made, tensor.detach())
         return made

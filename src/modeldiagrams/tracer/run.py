@@ -60,8 +60,8 @@ def trace(
         args: Positional arguments for ``model(...)``.
         kwargs: Keyword arguments for ``model(...)``.
         mode: How values are computed. ``fake``: shapes only, no arithmetic. ``meta``: as they are, with parameters on
-            the meta device. ``real``: for real. ``auto``: meta where the parameters are on meta, else fake, and real
-            where fake fails.
+            the meta device. ``real``: for real. ``auto``: meta and then fake where the parameters are on meta, else
+            fake, and real where fake fails.
 
     Returns:
         The graph of the pass.
@@ -109,7 +109,7 @@ def _run(
         graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
-        notes += _fallback_note(attempt, attempts[i + 1], graph.status.error)
+        notes += _fallback_note(attempts[i + 1], graph.status.error)
     return graph, ran
 
 
@@ -124,9 +124,11 @@ class _Attempt:
 
 def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
     """The ways of running to try, in order."""
-    if mode == "meta" or (mode == "auto" and _is_on_meta(model)):
-        return [_Attempt("meta"), _Attempt("meta", shadows=True)]
     ways = {"fake": _Attempt("fake", shadows=True), "real": _Attempt("real")}
+    if mode == "meta":
+        return [_Attempt("meta"), _Attempt("meta", shadows=True)]
+    if mode == "auto" and _is_on_meta(model):
+        return [_Attempt("meta"), ways["fake"]]
     return [ways["fake"], ways["real"]] if mode == "auto" else [ways[mode]]
 
 
@@ -134,8 +136,8 @@ def _is_on_meta(model: Any) -> bool:
     return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
 
 
-def _fallback_note(attempt: _Attempt, following: _Attempt, error: Failure) -> list[str]:
-    if attempt.mode == following.mode:
+def _fallback_note(following: _Attempt, error: Failure) -> list[str]:
+    if following.mode != "real":
         return []
     reason = f"{error.type}: {error.message}".splitlines()[0][:200]
     return [f"Traced with real values, because without them the model raised {reason}"]
