@@ -127,6 +127,33 @@ def fragment(**parts):
     return page.fragment(Diagram(**parts), assets="../modeldiagrams/")
 
 
+def test_static_fragment_has_the_picture_and_no_script():
+    options = Options(model="pkg.Model", static=True)
+    html = page.fragment(Diagram(graph=graph(module("a")), options=options), assets="../modeldiagrams/")
+    assert f'<div class="mg-fixed">{SVG[:4]}' in html
+    assert "mg-outline" in html
+    assert "model-graph.css" in html
+    assert "<script" not in html
+    assert "src=" not in html
+
+
+def test_fragment_without_links_asks_for_none():
+    def link(_class, html):
+        return f"<a href=x>{html}</a>"
+
+    for no_links in (False, True):
+        options = Options(model="pkg.Model", no_links=no_links)
+        html = page.fragment(Diagram(graph=graph(module("a")), options=options), assets="", link=link)
+        assert ("<a href=x>" in html) != no_links
+
+
+def test_fragment_says_where_source_lines_are():
+    html = page.fragment(
+        Diagram(graph=graph(module("a"))), assets="", source_link='https://x.org/{path}#L{line}"><script>'
+    )
+    assert 'source-link="https:/&#47;x.org/{path}#L{line}&#34;&gt;&lt;script&gt;"' in html
+
+
 def test_fragment_brings_style_element_and_deferred_script():
     elements = Elements(fragment())
     assert not elements.open

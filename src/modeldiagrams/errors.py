@@ -7,6 +7,7 @@ __all__ = [
     "ModelDiagramsError",
     "OptionError",
     "RenderError",
+    "SettingError",
     "TargetError",
     "WorkerError",
 ]
@@ -38,6 +39,18 @@ class OptionError(ModelDiagramsError):
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(f"option {option!r}: {problem}")
         self.option = option
+
+
+class SettingError(ModelDiagramsError):
+    """A site's configuration says something that is not of the expected form.
+
+    Attributes:
+        setting: Its name.
+    """
+
+    def __init__(self, setting: str, problem: str) -> None:
+        super().__init__(f"{setting}: {problem}")
+        self.setting = setting
 
 
 class TargetError(ModelDiagramsError):

@@ -56,19 +56,20 @@ _TITLES = {
 }
 
 
-def fragment(diagram: Diagram, *, assets: str, link: Link | None = None) -> str:
+def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_link: str | None = None) -> str:
     """The HTML of one diagram, to stand inside a page's content.
 
     Args:
         diagram: What to show; a problem becomes a visible note, a missing picture leaves note and outline.
         assets: URL prefix from the page to the site's ``modeldiagrams/`` folder, e.g. ``"../modeldiagrams/"``.
         link: Makes cross references of class mentions in the outline; by default they are plain code.
+        source_link: URL of a line of source with ``{path}`` and ``{line}`` in it, for the widget's details.
 
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
     """
     source = f"{assets}{quote(diagram.id)}.js"
-    element = _element(diagram, source=source, link=link)
+    element = _element(diagram, source=source, link=link, source_link=source_link)
     return _template("fragment").render(assets=assets, element=element, interactive=_interactive(diagram))
 
 
@@ -129,12 +130,16 @@ def site_files() -> dict[str, bytes | Path]:
 
 
 def _interactive(diagram: Diagram) -> bool:
-    return diagram.picture is not None and diagram.graph is not None
+    return diagram.picture is not None and diagram.graph is not None and not diagram.options.static
 
 
-def _element(diagram: Diagram, *, source: str | None = None, link: Link | None = None) -> Markup:
+def _element(
+    diagram: Diagram, *, source: str | None = None, link: Link | None = None, source_link: str | None = None
+) -> Markup:
     """The ``<model-graph>`` itself."""
     options = diagram.options
+    if options.no_links:
+        link = None
     styles = {
         "width": _length(options.width),
         "--mg-height": _length(options.height),
@@ -144,6 +149,8 @@ def _element(diagram: Diagram, *, source: str | None = None, link: Link | None =
     html = _template("element").render(
         id=diagram.id,
         source=source,
+        source_link=source_link,
+        static=options.static,
         classes=" ".join(name for name in classes if name),
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

@@ -1,0 +1,196 @@
+"""What a site can say about all its diagrams: one declaration, shared by every host."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from modeldiagrams.errors import ModelDiagramsError, SettingError
+from modeldiagrams.host import check_defaults
+from modeldiagrams.snapshots import FOLDER as SNAPSHOTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.graph import Graph
+
+__all__ = ["Settings", "line_link", "parse_settings", "setting_help", "style_rule"]
+
+_SITE_OPTIONS = ("python", "timeout", "memory")
+"""Settings that are the site's value for the option of the same name."""
+
+_PROPERTY = re.compile(r"--mg-[a-z0-9-]+")
+_UNFIT_VALUE = re.compile(r"[;{}<>]")
+
+_FORGES = {
+    "github.com": "{url}/blob/HEAD/{{path}}#L{{line}}",
+    "gitlab.com": "{url}/-/blob/HEAD/{{path}}#L{{line}}",
+    "bitbucket.org": "{url}/src/HEAD/{{path}}#lines-{{line}}",
+}
+
+
+_Positive = Annotated[float, msgspec.Meta(gt=0)]
+_Url = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s{}]+$")]
+_Template = Annotated[str, msgspec.Meta(pattern=r"^https?://\S*\{path\}\S*$")]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything a site can say. Documentation, type, default and check of each setting stand here and nowhere else."""
+
+    defaults: Annotated[
+        dict[str, Any],
+        msgspec.Meta(description="Values for options that a diagram does not mention: `{'depth': 1}`."),
+    ] = {}
+    on_error: Annotated[
+        Literal["warn", "placeholder", "raise"],
+        msgspec.Meta(
+            description="What happens when a diagram has a problem: a note in the page and a warning (`warn`), the"
+            " note alone (`placeholder`), or the end of the build (`raise`)."
+        ),
+    ] = "warn"
+    cache_dir: Annotated[
+        str | None,
+        msgspec.Meta(
+            description="Folder for traced graphs and pictures, relative to the configuration file; several builds may"
+            " share it."
+        ),
+    ] = None
+    snapshots: Annotated[
+        str,
+        msgspec.Meta(
+            description="Folder of graphs for builders without PyTorch, relative to the configuration file; see"
+            " `modeldiagrams snapshot`."
+        ),
+    ] = SNAPSHOTS
+    python: Annotated[
+        str | None, msgspec.Meta(description="The option `python` of diagrams that do not mention it.")
+    ] = None
+    timeout: Annotated[
+        _Positive | None, msgspec.Meta(description="The option `timeout` of diagrams that do not mention it.")
+    ] = None
+    memory: Annotated[
+        _Positive | None, msgspec.Meta(description="The option `memory` of diagrams that do not mention it.")
+    ] = None
+    static_only: Annotated[
+        bool, msgspec.Meta(description="All diagrams are pictures, and the site carries no script of ours.")
+    ] = False
+    repository_url: Annotated[
+        _Url | None,
+        msgspec.Meta(
+            description="The repository of the models on GitHub, GitLab or Bitbucket, for links to lines of source:"
+            " `https://github.com/org/project`.",
+        ),
+    ] = None
+    source_link: Annotated[
+        _Template | None,
+        msgspec.Meta(
+            description="Where lines of source are, if `repository_url` does not say it:"
+            " `https://git.example.org/project/blob/main/{path}#L{line}`.",
+        ),
+    ] = None
+    css_variables: Annotated[
+        dict[str, str],
+        msgspec.Meta(
+            description="CSS custom properties that change how diagrams look:"
+            " `{'--mg-hue-linear': 'var(--color-brand-primary)'}`."
+        ),
+    ] = {}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Values for options that a diagram does not mention."""
+        own = {name: value for name in _SITE_OPTIONS if (value := getattr(self, name)) is not None}
+        return own | self.defaults
+
+    @property
+    def line_template(self) -> str | None:
+        """URL of a line of source, with ``{path}`` from the repository's root and ``{line}`` in it."""
+        if self.source_link or not self.repository_url:
+            return self.source_link
+        url = self.repository_url.removesuffix("/").removesuffix(".git")
+        return _FORGES[str(urlsplit(url).hostname)].format(url=url)
+
+
+def parse_settings(values: Mapping[str, Any]) -> Settings:
+    """Read a site's settings as its host found them.
+
+    Args:
+        values: Setting name → value.
+
+    Returns:
+        The settings, checked.
+
+    Raises:
+        SettingError: naming the first setting that is wrong, and what is expected.
+    """
+    plain: dict[str, Any] = {}
+    fields = {field.name: field for field in msgspec.structs.fields(Settings)}
+    for name, value in values.items():
+        try:
+            plain[name] = msgspec.convert(value, fields[name].type)
+        except msgspec.ValidationError as error:
+            raise SettingError(name, f"{error}, got {value!r}. {setting_help()[name]}") from error
+    settings = Settings(**plain)
+    try:
+        check_defaults(settings.defaults)
+    except ModelDiagramsError as error:
+        raise SettingError("defaults", str(error)) from error
+    for name, text in settings.css_variables.items():
+        if not _PROPERTY.fullmatch(name):
+            raise SettingError("css_variables", f"expected names like '--mg-hue-linear', got {name!r}")
+        if _UNFIT_VALUE.search(text):
+            raise SettingError("css_variables", f"expected one CSS value for {name}, got {text!r}")
+    host = urlsplit(settings.repository_url or "").hostname
+    if host and host not in _FORGES and not settings.source_link:
+        known = ", ".join(_FORGES)
+        raise SettingError("repository_url", f"expected one of {known}, got {host}; write `source_link` instead")
+    return settings
+
+
+def setting_help() -> dict[str, str]:
+    """Setting name → its documentation, in the order of declaration."""
+    schema = msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"]
+    return {name: schema[name]["description"] for name in Settings.__struct_fields__}
+
+
+def line_link(settings: Settings, graph: Graph, sources: tuple[str, ...]) -> str | None:
+    """URL of a line of a model's source, with ``{path}`` as graphs have it.
+
+    Graphs have paths below the folder that Python imports from; the repository's root may lie above it (``src/``).
+
+    Args:
+        settings: The site's.
+        graph: The model.
+        sources: Absolute files that the model was made from, without installed packages.
+
+    Returns:
+        The URL; None if the site names no repository, or none of the model's code is the site's own.
+    """
+    template = settings.line_template
+    if template is None:
+        return None
+    places = [graph.model.source, *(getattr(node, "source", None) for node in graph.nodes)]
+    paths = dict.fromkeys(place.rpartition(":")[0] for place in places if place)
+    files = {Path(file).as_posix() for file in sources}
+    own = ((file, path) for path in paths for file in sorted(files) if file.endswith(f"/{path}"))
+    file, path = next(own, ("", ""))
+    return template.replace("{path}", f"{_below_repository(Path(file.removesuffix(path)))}{{path}}") if file else None
+
+
+def style_rule(variables: Mapping[str, str]) -> str:
+    """The site's CSS custom properties as one rule, to stand behind the viewer's style sheet."""
+    if not variables:
+        return ""
+    return "".join(["\nmodel-graph{", *(f"{name}:{value};" for name, value in sorted(variables.items())), "}\n"])
+
+
+def _below_repository(folder: Path) -> str:
+    """The folder below the root of its git repository, with a slash at the end; empty where there is none."""
+    for root in (folder, *folder.parents):
+        if (root / ".git").exists():
+            return "" if root == folder else f"{folder.relative_to(root).as_posix()}/"
+    return ""

@@ -1,0 +1,51 @@
+"""What a site says about its diagrams to programs: to other versions of itself, above all.
+
+``modeldiagrams/index.json`` lists the diagrams of a site; ``modeldiagrams/<id>.json`` is the graph of each. Ids stay
+the same as long as the author asks for the same; what changes between versions is the content.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from modeldiagrams.serialize import serialize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from modeldiagrams.diagrams import Diagram
+
+__all__ = ["INDEX", "Listed", "graph_files", "index_file"]
+
+INDEX = "index.json"
+"""The list's name in the site's ``modeldiagrams/`` folder."""
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """One diagram on one page."""
+
+    id: str
+    """Its graph is ``modeldiagrams/<id>.json``."""
+    model: str
+    """As the author wrote it."""
+    page: str
+    """URL below the site's root, with the diagram's anchor."""
+
+
+class _Index(msgspec.Struct, frozen=True, kw_only=True):
+    format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
+    version: Literal["1.0"] = "1.0"
+    diagrams: list[Listed]
+
+
+def index_file(listed: Iterable[Listed]) -> bytes:
+    """The content of ``modeldiagrams/index.json``: every diagram that has a graph, sorted by id and page."""
+    content = msgspec.json.encode(_Index(diagrams=sorted(set(listed))))
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def graph_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
+    """The graphs of these diagrams: name in the site's ``modeldiagrams/`` folder → content."""
+    return {f"{diagram.id}.json": serialize(diagram.graph) for diagram in diagrams if diagram.graph is not None}

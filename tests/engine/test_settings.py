@@ -1,0 +1,93 @@
+"""What a site says about all its diagrams: checked once, the same for every host."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.errors import SettingError
+from modeldiagrams.settings import Settings, line_link, parse_settings, setting_help, style_rule
+from modeldiagrams.sitedata import Listed, graph_files, index_file
+
+GITHUB = "https://github.com/org/project"
+
+
+@pytest.mark.parametrize(
+    ("values", "setting", "says"),
+    [
+        ({"defaults": {"dept": 1}}, "defaults", "did you mean 'depth'"),
+        ({"defaults": {"caption": "x"}}, "defaults", "every diagram has its own"),
+        ({"on_error": "ignore"}, "on_error", "got 'ignore'"),
+        ({"timeout": "long"}, "timeout", "Expected `float | null`, got `str`"),
+        ({"timeout": 0}, "timeout", "> 0"),
+        ({"memory": -1}, "memory", "got -1"),
+        ({"static_only": "yes"}, "static_only", "the site carries no script"),
+        ({"cache_dir": 3}, "cache_dir", "Folder for traced graphs"),
+        ({"repository_url": "github.com/org"}, "repository_url", "https://github.com/org/project"),
+        ({"repository_url": "https://git.example.org/x"}, "repository_url", "write `source_link` instead"),
+        ({"source_link": GITHUB}, "source_link", "{path}"),
+        ({"source_link": "javascript:{path}"}, "source_link", "got 'javascript:{path}'"),
+        ({"css_variables": {"color": "red"}}, "css_variables", "--mg-hue-linear"),
+        ({"css_variables": {"--mg-line": "red} body{color:red"}}, "css_variables", "one CSS value"),
+    ],
+)
+def test_wrong_settings_say_what_is_expected(values: dict[str, Any], setting: str, says: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        parse_settings(values)
+    assert caught.value.setting == setting
+    assert says in str(caught.value)
+
+
+def test_settings_of_a_site_are_defaults_of_options() -> None:
+    settings = parse_settings({"python": "py", "timeout": 5, "defaults": {"timeout": 9, "depth": 1}})
+    assert settings.options == {"python": "py", "timeout": 9, "depth": 1}
+
+
+def test_every_setting_is_documented() -> None:
+    helps = setting_help()
+    assert list(helps) == list(Settings.__struct_fields__)
+    assert all(text.endswith(".") for text in helps.values())
+
+
+@pytest.mark.parametrize(
+    ("values", "template"),
+    [
+        ({}, None),
+        ({"repository_url": f"{GITHUB}.git"}, f"{GITHUB}/blob/HEAD/{{path}}#L{{line}}"),
+        ({"repository_url": "https://gitlab.com/a/b/"}, "https://gitlab.com/a/b/-/blob/HEAD/{path}#L{line}"),
+        ({"repository_url": GITHUB, "source_link": "https://x.org/{path}"}, "https://x.org/{path}"),
+    ],
+)
+def test_template_of_source_lines(values: dict[str, Any], template: str | None) -> None:
+    assert parse_settings(values).line_template == template
+
+
+def test_source_links_start_at_the_root_of_the_repository(tmp_path) -> None:
+    (tmp_path / ".git").mkdir()
+    graph = small_graph()
+    graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, source="mypkg/net.py:3"))
+    settings = parse_settings({"repository_url": GITHUB})
+    sources = (str(tmp_path / "other.py"), str(tmp_path / "src" / "mypkg" / "net.py"))
+    assert line_link(settings, graph, sources) == f"{GITHUB}/blob/HEAD/src/{{path}}#L{{line}}"
+    # a library's model is in another repository
+    assert line_link(settings, graph, sources[:1]) is None
+
+
+def test_css_variables_become_one_rule() -> None:
+    assert style_rule({}) == ""
+    assert style_rule({"--mg-b": "2px", "--mg-a": "var(--x)"}) == "\nmodel-graph{--mg-a:var(--x);--mg-b:2px;}\n"
+
+
+def test_site_data_is_sorted_and_complete() -> None:
+    first, second = (Listed(id=name, model=name, page=f"{name}.html#a") for name in ("a.A", "b.B"))
+    index = json.loads(index_file([second, first, second]))
+    assert index["format"] == "modeldiagrams-index"
+    assert [item["id"] for item in index["diagrams"]] == ["a.A", "b.B"]
+    files = graph_files([SimpleNamespace(id="a.A", graph=small_graph()), SimpleNamespace(id="b.B", graph=None)])
+    assert list(files) == ["a.A.json"]
+    assert json.loads(files["a.A.json"])["format"] == "modeldiagrams"
