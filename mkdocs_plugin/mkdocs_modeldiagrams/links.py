@@ -6,24 +6,28 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from modeldiagrams.host import link_names
 from modeldiagrams.markup import html_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["mention", "with_known_names"]
 
-_MENTION = re.compile(r'<autoref identifier="([^"]*)" data-model-graph optional>')
+_MENTION = re.compile(r'<autoref data-model-graph="([^"]*)" optional>')
 
 
-def mention(class_name: str, text: str) -> str:
-    """A class as autorefs resolves it; ``optional``, so that an undocumented class is no warning."""
-    return f'<autoref identifier="{html_text(class_name)}" data-model-graph optional>{text}</autoref>'
+def mention(names: Sequence[str], text: str) -> str:
+    """A class that `with_known_names` settles; ``optional``, so that an undocumented class is no warning.
+
+    Args:
+        names: Those it may be documented under, most exact first.
+        text: HTML to be the link.
+    """
+    return f'<autoref data-model-graph="{html_text(" ".join(names))}" optional>{text}</autoref>'
 
 
 def with_known_names(page: str, is_known: Callable[[str], bool]) -> str:
-    """Replace classes' full names by those they are documented under.
+    """Let mentions of classes refer to the names they are documented under.
 
     Args:
         page: HTML of a page that autorefs has not seen yet.
@@ -31,7 +35,7 @@ def with_known_names(page: str, is_known: Callable[[str], bool]) -> str:
     """
 
     def documented(match: re.Match[str]) -> str:
-        names = link_names(html.unescape(match[1]))
+        names = html.unescape(match[1]).split()
         name = next((name for name in names if is_known(name)), names[0])
         return f'<autoref identifier="{html_text(name)}" optional>'
 

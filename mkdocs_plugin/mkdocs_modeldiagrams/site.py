@@ -13,7 +13,7 @@ from modeldiagrams.fence import FenceHost
 from modeldiagrams.host import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
@@ -60,9 +60,9 @@ class Site(FenceHost):
             return path.lstrip("/")
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.page.file.src_uri), path))
 
-    def link(self, class_name: str, html: str) -> str:
+    def link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve it, where the site has it."""
-        return mention(class_name, html) if "autorefs" in self.config.plugins else html
+        return mention(names, html) if "autorefs" in self.config.plugins else html
 
     def source(self) -> str | None:
         """The page's file, for line numbers an editor understands."""

@@ -84,9 +84,11 @@ class ModelGraphDirective(SphinxDirective):
         node = model_graph.of(diagram)
         self.set_source_info(node)
         if diagram.graph:
-            node += cross_references(diagram.graph)
-            names = [item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode)]
-            node += nodes.inline("", " ".join(dict.fromkeys(names)))
+            node += cross_references(diagram)
+            # the index is one of words: every part of a path once
+            paths = (item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode))
+            words = dict.fromkeys(word for path in paths for word in path.split(".") if not word.isdigit())
+            node += nodes.inline("", " ".join(words))
         return node
 
     def _figure(self, diagram: Diagram) -> nodes.figure:

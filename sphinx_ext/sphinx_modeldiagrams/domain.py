@@ -28,7 +28,7 @@ class Entry(TypedDict):
 
     id: str
     failed: bool
-    model: str
+    libraries: list[str]
     python: str | None
     made_with: list[str]
 
@@ -39,7 +39,7 @@ class ModelDiagramsDomain(Domain):
     name = "modeldiagrams"
     label = "model diagrams"
     initial_data: ClassVar[dict[str, dict[str, list[Entry]]]] = {"diagrams": {}}
-    data_version = 2
+    data_version = 3
 
     _maker: Maker | None = None
     _process: int | None = None
@@ -71,13 +71,13 @@ class ModelDiagramsDomain(Domain):
 
     def note_diagram(self, diagram: Diagram) -> None:
         """Remember a diagram of the document that is being read."""
-        model, python = diagram.options.model, self.maker.interpreter(diagram.options)
+        python = self.maker.interpreter(diagram.options)
         entry = Entry(
             id=diagram.id,
             failed=diagram.problem is not None,
-            model=model,
+            libraries=list(diagram.libraries),
             python=python,
-            made_with=list(made_with(model, python)),
+            made_with=list(made_with(diagram.libraries, python)),
         )
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
@@ -101,14 +101,14 @@ def outdated_documents(
     """Documents to read again, although their sources are what they were.
 
     Those with a bad diagram: the cause may be gone, and if not, it must not fall silent. And those whose diagrams were
-    made with another version of torch, of the model's distribution or of this package.
+    made with another version of torch, of a library that the model is made of, or of this package.
     """
     found = domain_of(env).diagrams
     return sorted(name for name, entries in found.items() if any(map(_is_outdated, entries)))
 
 
 def _is_outdated(entry: Entry) -> bool:
-    return entry["failed"] or entry["made_with"] != list(made_with(entry["model"], entry["python"]))
+    return entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"]))
 
 
 def close_maker(app: Sphinx, _exception: Exception | None) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.domains import Domain
 
-    from modeldiagrams.graph import Graph
+    from modeldiagrams.diagrams import Diagram
     from sphinx_modeldiagrams.nodes import model_graph
 
 __all__ = ["cross_references", "references", "stay_silent"]
@@ -22,9 +22,10 @@ __all__ = ["cross_references", "references", "stay_silent"]
 _MARK = "model-graph-class"
 
 
-def cross_references(graph: Graph) -> list[addnodes.pending_xref]:
-    """One reference for every name that a class of the graph may be documented under."""
-    return [_pending(class_name, target) for class_name in module_classes(graph) for target in link_names(class_name)]
+def cross_references(diagram: Diagram) -> list[addnodes.pending_xref]:
+    """One reference for every name that a class of the diagram may be documented under."""
+    classes = module_classes(diagram.graph) if diagram.graph else []
+    return [_pending(class_name, target) for class_name in classes for target in link_names(diagram, class_name)]
 
 
 def references(node: model_graph) -> dict[str, nodes.reference]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 from docutils import nodes
 
@@ -19,10 +21,16 @@ class model_graph(nodes.General, nodes.Element):  # noqa: N801  (docutils names 
     @classmethod
     def of(cls, diagram: Diagram) -> model_graph:
         """The node of a diagram."""
-        plain = msgspec.structs.replace(diagram, sources=())
+        plain = msgspec.structs.replace(diagram, sources=(), libraries=(), names={})
         return cls("", diagram=msgspec.json.encode(plain).decode())
 
 
 def diagram_of(node: model_graph) -> Diagram:
     """The diagram a node holds."""
-    return msgspec.json.decode(node["diagram"], type=Diagram)
+    return _decoded(node["diagram"])
+
+
+@functools.lru_cache(maxsize=4)
+def _decoded(text: str) -> Diagram:
+    """The page and the data beside it are written one after the other, of the same nodes."""
+    return msgspec.json.decode(text, type=Diagram)

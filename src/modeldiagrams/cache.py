@@ -1,8 +1,8 @@
 """Traced graphs and drawn pictures on disk, so that a warm rebuild starts no process.
 
 Every entry is one JSON file named by the digest of all that decides its content. A graph also depends on the user's
-source files that the trace used: it is valid only while each of them still has its digest. The folder keeps what was
-used last, up to `LIMIT`.
+source files that the trace used, and on the libraries that the model is made of: it is valid only while each file still
+has its digest and each library its version. The folder keeps what was used last, up to `LIMIT`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.graph import Graph
-from modeldiagrams.installed import made_with
+from modeldiagrams.installed import made_with, versions
 from modeldiagrams.render import Picture, View, viewer_digest
 from modeldiagrams.serialize import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from modeldiagrams.options import Options
+    from modeldiagrams.worker import Traced
 
 __all__ = ["Cache", "CachedGraph", "graph_key", "picture_key"]
 
@@ -44,6 +45,11 @@ T = TypeVar("T")
 class _GraphEntry(msgspec.Struct, frozen=True):
     sources: dict[str, str | None]
     """Absolute file → digest of its content."""
+    libraries: dict[str, str]
+    """Distribution → version."""
+    python: str | None
+    """The interpreter that has them, if it is another than the documentation's."""
+    names: dict[str, tuple[str, ...]]
     digest: str
     """Of the graph's JSON text."""
     graph: msgspec.Raw
@@ -56,6 +62,8 @@ class CachedGraph(msgspec.Struct, frozen=True):
     content: bytes
     """Its JSON text."""
     sources: tuple[str, ...]
+    libraries: tuple[str, ...]
+    names: dict[str, tuple[str, ...]]
 
 
 class Cache:
@@ -67,22 +75,36 @@ class Cache:
         self._has_grown = False
 
     def graph(self, key: str) -> CachedGraph | None:
-        """The graph traced under this key, if none of its sources has changed since."""
+        """The graph traced under this key, if neither its sources nor its libraries have changed since."""
         path = self._folder / f"{key}.graph.json"
         entry = _read(path, _GraphEntry)
-        if entry is None or any(_file_digest(Path(file)) != digest for file, digest in entry.sources.items()):
+        if entry is None or not _is_valid(entry):
             return None
         content = bytes(entry.graph)
         if _digest(content) != entry.digest:
             _discard(path, "its content is not what was written")
             return None
         # it was checked when it was traced, and a digest is cheaper than checking it for every build
-        return CachedGraph(msgspec.json.decode(content, type=Graph), content, tuple(entry.sources))
+        graph = msgspec.json.decode(content, type=Graph)
+        return CachedGraph(graph, content, tuple(entry.sources), tuple(entry.libraries), entry.names)
 
-    def add_graph(self, key: str, content: bytes, sources: Iterable[str]) -> None:
-        """Keep a graph's JSON text."""
-        digests = {file: _file_digest(Path(file)) for file in sources}
-        self._write(f"{key}.graph.json", _GraphEntry(digests, _digest(content), msgspec.Raw(content)))
+    def add_graph(self, key: str, traced: Traced, python: str | None = None) -> None:
+        """Keep a graph.
+
+        Args:
+            key: What it was made from, see `graph_key`.
+            traced: The graph, and what else it depends on.
+            python: The interpreter that traced it, if it is another than this one.
+        """
+        entry = _GraphEntry(
+            sources={file: _file_digest(Path(file)) for file in traced.sources},
+            libraries=versions(traced.libraries, python),
+            python=python,
+            names=traced.names,
+            digest=_digest(traced.graph),
+            graph=msgspec.Raw(traced.graph),
+        )
+        self._write(f"{key}.graph.json", entry)
 
     def picture(self, key: str) -> Picture | None:
         """The picture drawn under this key."""
@@ -112,7 +134,7 @@ class Cache:
 
 
 def graph_key(options: Options, folder: Path) -> str:
-    """Digest of what a trace is made from, sources apart.
+    """Digest of what a trace is made from, sources and libraries apart.
 
     Args:
         options: The model and its inputs.
@@ -122,13 +144,19 @@ def graph_key(options: Options, folder: Path) -> str:
         OptionError: if an option holds something else than plain data.
     """
     parts = [_encoded(name, getattr(options, name)) for name in (*TRACE_OPTIONS, "device", "python")]
-    versions = made_with(options.model, options.python)
-    return _digest(str(folder.absolute()).encode(), msgspec.msgpack.encode(versions), *parts)
+    makers = made_with(python=options.python)
+    return _digest(str(folder.absolute()).encode(), msgspec.msgpack.encode(makers), *parts)
 
 
 def picture_key(content: bytes, view: View) -> str:
     """Digest of what a picture is made from: a graph's JSON text, the view, and the viewer itself."""
     return _digest(content, msgspec.json.encode(view), viewer_digest().encode())
+
+
+def _is_valid(entry: _GraphEntry) -> bool:
+    if versions(entry.libraries, entry.python) != entry.libraries:
+        return False
+    return all(_file_digest(Path(file)) == digest for file, digest in entry.sources.items())
 
 
 def _encoded(option: str, value: Any) -> bytes:

@@ -40,6 +40,10 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     """Also where there is a picture: of a pass that raised, up to there."""
     sources: tuple[str, ...] = ()
     """Absolute files; when one of them changes the diagram has to be made anew."""
+    libraries: tuple[str, ...] = ()
+    """Distributions that the model is made of, torch apart; an upgrade is a change, too."""
+    names: dict[str, tuple[str, ...]] = {}
+    """Class → shorter names of the very same class, under which it may be documented."""
 
 
 class _Traced(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +53,8 @@ class _Traced(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
     """Its JSON text."""
     sources: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
+    names: dict[str, tuple[str, ...]] = {}
     problem: Problem | None = None
 
 
@@ -94,7 +100,12 @@ class Maker:
             if isinstance(traced, Refused):
                 return msgspec.structs.replace(diagram, problem=traced.problem, sources=traced.sources)
             diagram = msgspec.structs.replace(
-                diagram, graph=traced.graph, sources=traced.sources, problem=traced.problem
+                diagram,
+                graph=traced.graph,
+                sources=traced.sources,
+                libraries=traced.libraries,
+                names=traced.names,
+                problem=traced.problem,
             )
             return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
@@ -155,7 +166,7 @@ class Maker:
         key = graph_key(msgspec.structs.replace(options, python=python), self._folder)
         cached = self._cache.graph(key) if self._cache else None
         if cached:
-            return _Traced(graph=cached.graph, content=cached.content, sources=cached.sources)
+            return _Traced(**msgspec.structs.asdict(cached))
         worker = self._worker(python, gpu=options.device not in {None, "cpu"})
         try:
             answer = worker.trace(options, self._paths)
@@ -166,9 +177,16 @@ class Maker:
         graph = deserialize(answer.graph)
         # what made a pass fail may lie outside of the sources: try again next time
         if self._cache and graph.status.state != "partial":
-            self._cache.add_graph(key, answer.graph, answer.sources)
+            self._cache.add_graph(key, answer, python)
         problem = forward_problem(options.model, graph)
-        return _Traced(graph=graph, content=answer.graph, sources=answer.sources, problem=problem)
+        return _Traced(
+            graph=graph,
+            content=answer.graph,
+            sources=answer.sources,
+            libraries=answer.libraries,
+            names=answer.names,
+            problem=problem,
+        )
 
     def _draw(self, content: bytes, options: Options) -> Picture:
         """Take a picture from the cache, or draw it."""

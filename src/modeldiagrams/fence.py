@@ -22,12 +22,12 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 
 from modeldiagrams.diagrams import Diagram, Maker
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.host import FOLDER, describe, draw, figure_classes, in_figure, read_body, refused
+from modeldiagrams.host import FOLDER, describe, draw, figure_classes, in_figure, link_names, read_body, refused
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["FENCE", "FenceHost", "ModelDiagramsExtension"]
 
@@ -69,8 +69,13 @@ class FenceHost:
         """A graph file as an author wrote it → relative to the maker's folder."""
         return path
 
-    def link(self, class_name: str, html: str) -> str:  # noqa: ARG002  (hosts override it)
-        """A mention of a class, as a cross reference where the host has them."""
+    def link(self, names: Sequence[str], html: str) -> str:  # noqa: ARG002  (hosts override it)
+        """A mention of a class, as a cross reference where the host has them.
+
+        Args:
+            names: Those it may be documented under, most exact first.
+            html: The mention.
+        """
         return html
 
     def source(self) -> str | None:
@@ -216,7 +221,11 @@ def _figure(diagram: Diagram, host: FenceHost) -> str:
     if options.align:
         classes.append(f"align-{options.align}")
     anchor = f' id="{html_text(options.name)}"' if options.name else ""
-    inner = fragment(in_figure(diagram), assets=host.assets(), link=host.link)
+
+    def link(class_name: str, html: str) -> str:
+        return host.link(link_names(diagram, class_name), html)
+
+    inner = fragment(in_figure(diagram), assets=host.assets(), link=link)
     caption = f"<figcaption>{_inline(options.caption)}</figcaption>\n" if options.caption else ""
     return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
 

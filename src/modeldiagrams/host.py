@@ -38,6 +38,8 @@ FOLDER = "modeldiagrams"
 _AROUND = ("caption", "name", "align", "class")
 """Options of the figure around a diagram, which other pages may refer to."""
 
+_LAYERS = "torch.nn.modules."
+
 _OWN = ("model", "name", "caption", "alt")
 """Options that say something about one diagram only."""
 
@@ -128,14 +130,17 @@ def module_classes(graph: Graph) -> list[str]:
     return list(dict.fromkeys(node.class_ for node in graph.nodes if isinstance(node, ModuleNode)))
 
 
-def link_names(class_name: str) -> list[str]:
+def link_names(diagram: Diagram, class_name: str) -> list[str]:
     """Names a class may be documented under, most exact first.
 
-    Packages document what they re-export: ``torch.nn.modules.linear.Linear`` stands in no inventory, but
-    ``torch.nn.Linear`` does.
+    Packages document what they re-export, so shorter names that the tracing process found to be of this very class
+    follow; a name that only looks right may be another class's. ``torch.nn.modules.linear.Linear`` stands in no
+    inventory, but ``torch.nn.Linear`` does, and is the same in every torch.
     """
-    *modules, name = class_name.split(".")
-    return [".".join([*modules[:depth], name]) for depth in range(len(modules), 0, -1)]
+    names = [class_name, *diagram.names.get(class_name, ())]
+    if class_name.startswith(_LAYERS):
+        names.append(f"torch.nn.{class_name.rpartition('.')[2]}")
+    return names
 
 
 def figure_classes(options: Options) -> list[str]:

@@ -4,38 +4,56 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
 from platform import python_version_tuple
+from typing import TYPE_CHECKING
 
 import modeldiagrams
 
-__all__ = ["has_torch", "made_with"]
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+__all__ = ["distributions_of", "has_torch", "made_with", "versions"]
 
 _PACKAGE = Path(__file__).parent
 _MAKERS = ("graph.py", "serialize.py", "tracer/**/*.py", "target/**/*.py", "worker/**/*.py")
 """The code that decides what is in a graph: a development checkout keeps its version while that changes."""
 
 
-def made_with(model: str, python: str | None = None) -> tuple[str, ...]:
-    """What a graph is made with.
+def made_with(libraries: Iterable[str] = (), python: str | None = None) -> tuple[str, ...]:
+    """What a graph is made with, apart from the user's sources.
 
     Args:
-        model: Dotted path of the model.
+        libraries: Names of the distributions that the model is made of, torch apart.
         python: The interpreter that runs it, if it is another than this one.
 
     Returns:
-        Digest of our own code, versions of this package, of Python, of torch, and of the model's distributions.
+        Digest of our own code, versions of this package, of Python, of torch, and of the libraries.
     """
-    package = model.partition(":")[0].partition(".")[0]
-    versions = [_version(name, python) for name in ("torch", *_distributions(package, python))]
-    return (_own_code(), modeldiagrams.__version__, *python_version_tuple()[:2], *versions)
+    found = versions(["torch", *sorted(libraries)], python)
+    return (_own_code(), modeldiagrams.__version__, *python_version_tuple()[:2], *found.values())
+
+
+def versions(distributions: Iterable[str], python: str | None = None) -> dict[str, str]:
+    """Version of each distribution; empty for one that is not installed."""
+    return {name: _version(name, python) for name in distributions}
 
 
 def has_torch() -> bool:
     """Whether torch is installed here."""
     return _version("torch", None) != ""
+
+
+def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
+    """Names of the distributions that packages belong to: `sklearn` is installed by `scikit-learn`.
+
+    Reads the file lists of everything that is installed, so it is for the tracing process: who looks a graph up only
+    asks for the versions.
+    """
+    return tuple(sorted(name for name, content in _contents(tuple(sys.path)) if not content.isdisjoint(packages)))
 
 
 @functools.cache
@@ -55,19 +73,18 @@ def _version(distribution: str, python: str | None) -> str:
 
 
 @functools.cache
-def _distributions(package: str, python: str | None) -> tuple[str, ...]:
-    """Names of the distributions that a package belongs to: `sklearn` is installed by `scikit-learn`.
+def _contents(path: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
+    """Distribution → its importable packages and modules.
 
     As `metadata.packages_distributions`, which reads every file list as a table: torch's has 10,000 lines.
     """
-    inside, alone = f"\n{package}/", f"\n{package}.py,"
     found = []
-    for item in metadata.distributions(path=_where(python)):
-        files = f"\n{item.read_text('RECORD') or ''}"
+    for item in metadata.distributions(path=list(path)):
+        listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)
         declared = (item.read_text("top_level.txt") or "").split()
-        if inside in files or alone in files or package in declared:
-            found.append(item.name)
-    return tuple(sorted(found))
+        # some packagers leave no list of files
+        found.append((item.name, frozenset([*listed, *declared, item.name.replace("-", "_")])))
+    return found
 
 
 def _where(python: str | None) -> list[str]:

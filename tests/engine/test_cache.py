@@ -11,12 +11,15 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams import cache as cache_module
+from modeldiagrams import installed
 from modeldiagrams.cache import Cache, graph_key, picture_key
 from modeldiagrams.errors import OptionError
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture, View
 from modeldiagrams.serialize import serialize
+from modeldiagrams.worker import Traced
 
+TRACED = Traced(graph=serialize(small_graph()), sources=())
 PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={"expanded": ["a"]})
 
 
@@ -33,20 +36,37 @@ def source(tmp_path):
 
 
 def test_a_graph_comes_back_with_its_bytes_and_sources(cache, source):
-    content = serialize(small_graph())
-    cache.add_graph("key", content, [str(source)])
+    names = {"a.b.C": ("a.C",)}
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),), libraries=("click",), names=names))
     cached = cache.graph("key")
-    assert (cached.graph, cached.content, cached.sources) == (small_graph(), content, (str(source),))
+    assert (cached.graph, cached.content) == (small_graph(), TRACED.graph)
+    assert (cached.sources, cached.libraries, cached.names) == ((str(source),), ("click",), names)
     assert cache.graph("other") is None
 
 
 def test_a_changed_source_makes_the_entry_invalid_and_its_return_valid_again(cache, source):
-    cache.add_graph("key", serialize(small_graph()), [str(source)])
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)))
     source.write_text("second = 2\n")
     assert cache.graph("key") is None
     source.write_text("first = 1\n")
     assert cache.graph("key") is not None
     source.unlink()
+    assert cache.graph("key") is None
+
+
+@pytest.mark.parametrize("python", [None, "bin/python"])
+def test_an_upgraded_library_makes_the_entry_invalid(cache, tmp_path, monkeypatch, python):
+    library = tmp_path / "lib" / "python3.12" / "site-packages"
+    info = library / "layers-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(library)
+    interpreter = python and str(tmp_path / python)
+    installed._version.cache_clear()
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=(), libraries=("layers",)), interpreter)
+    assert cache.graph("key") is not None
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.1\n")
+    installed._version.cache_clear()
     assert cache.graph("key") is None
 
 
@@ -60,7 +80,7 @@ def test_a_picture_comes_back(cache):
 )
 def test_a_corrupt_entry_is_discarded_with_a_debug_message(cache, tmp_path, caplog, content):
     caplog.set_level(logging.DEBUG)
-    cache.add_graph("key", serialize(small_graph()), [])
+    cache.add_graph("key", TRACED)
     (path,) = (tmp_path / "cache").iterdir()
     path.write_bytes(content)
     assert cache.graph("key") is None
@@ -95,7 +115,7 @@ def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_pa
     assert {graph_key(other, tmp_path) for other in same} == {key}
     assert len({key, *(graph_key(other, tmp_path) for other in different)}) == len(different) + 1
     assert graph_key(options, tmp_path / "other") != key
-    monkeypatch.setattr(cache_module, "made_with", lambda *_: ("9.9",))
+    monkeypatch.setattr(cache_module, "made_with", lambda **_: ("9.9",))
     assert graph_key(options, tmp_path) != key
 
 
@@ -138,13 +158,14 @@ def test_two_processes_can_fill_one_folder_at_once(tmp_path):
     script = (
         "import sys; from pathlib import Path; from modeldiagrams.cache import Cache; from graphs import small_graph\n"
         "from modeldiagrams.serialize import serialize\n"
-        "content = serialize(small_graph())\n"
+        "from modeldiagrams.worker import Traced\n"
+        "traced = Traced(graph=serialize(small_graph()), sources=())\n"
         "for round in range(150):\n"
         "    cache = Cache(Path(sys.argv[1]))\n"
         "    for key in ('one', 'two'):\n"
-        "        cache.add_graph(key, content, [])\n"
+        "        cache.add_graph(key, traced)\n"
         "        found = cache.graph(key)\n"
-        "        assert found is None or found.content == content\n"
+        "        assert found is None or found.content == traced.graph\n"
         "    if round % 10 == 9:\n"
         "        cache.trim(0)\n"
     )

@@ -20,6 +20,7 @@ from modeldiagrams.options import Options
 from modeldiagrams.render import render_json
 from modeldiagrams.serialize import serialize
 from modeldiagrams.worker.limits import data_bytes, is_out_of_memory, limited, memory_hint, tell_of_exits
+from modeldiagrams.worker.origins import libraries, public_names
 from modeldiagrams.worker.protocol import (
     NO_TORCH,
     Answer,
@@ -179,7 +180,13 @@ def _run(request: Trace) -> Traced:
         graph = msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
     # a factory or a function that makes inputs leaves no trace in the pass itself
     sources = tuple(sorted({*trace.sources, *loaded_sources(options)}))
-    return Traced(graph=serialize(graph), sources=sources, tried=target.tried)
+    return Traced(
+        graph=serialize(graph),
+        sources=sources,
+        libraries=libraries(target.model, [options.model, options.inputs_from or ""], sources),
+        names=public_names(target.model),
+        tried=target.tried,
+    )
 
 
 def _problem(error: TargetError, request: Trace) -> Problem:

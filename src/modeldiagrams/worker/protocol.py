@@ -100,6 +100,10 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     graph: bytes
     sources: tuple[str, ...]
     """Absolute paths of the user's files that the pass used."""
+    libraries: tuple[str, ...] = ()
+    """Distributions that the model is made of, torch apart."""
+    names: dict[str, tuple[str, ...]] = {}
+    """Class → shorter names of the very same class."""
     tried: tuple[str, ...] = ()
     """What was tried to find inputs that the author did not give, one line each."""
     lasting: Lasting = "nothing"
