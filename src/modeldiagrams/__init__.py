@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
-    from modeldiagrams.export import to_html, to_svg
+    from modeldiagrams.export import to_html, to_pdf, to_png, to_svg
     from modeldiagrams.graph import Graph
     from modeldiagrams.notebook import diagram
     from modeldiagrams.options import Options
@@ -40,6 +40,8 @@ __all__ = [
     "load",
     "save",
     "to_html",
+    "to_pdf",
+    "to_png",
     "to_svg",
     "trace",
 ]
@@ -51,6 +53,8 @@ _HOMES = {
     "load": "serialize",
     "save": "serialize",
     "to_html": "export",
+    "to_pdf": "export",
+    "to_png": "export",
     "to_svg": "export",
     "trace": "tracer",
 }

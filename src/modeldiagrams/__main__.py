@@ -18,6 +18,7 @@ from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.explain import explain
 from modeldiagrams.export import write
+from modeldiagrams.flat import Theme
 from modeldiagrams.options import option_help, parse_options
 from modeldiagrams.snapshots import take_snapshots
 from modeldiagrams.worker import Mode, Problem, Refused, Worker
@@ -89,12 +90,26 @@ def _trace(target: str, mode: Mode, output: Path | None, *, explained: bool, **g
 @click.argument("graph", type=_GRAPH_FILE)
 @_options("depth", "expand", "direction")
 @click.option(
-    "-o", "--output", required=True, type=_GRAPH_FILE, help="The file to write: .svg, or .html (interactive)."
+    "--fit",
+    metavar="PAGE",
+    help="The page it is for, a4, letter or [width, height] in px: shows what is legible there, and is no larger.",
 )
-def _render(graph: Path, output: Path, **view: str | None) -> None:
+@click.option("--flat", is_flag=True, help="SVG for drawing programs and books: no style sheet, text as outlines.")
+@click.option(
+    "--theme", default="light", type=click.Choice(get_args(Theme)), help="Colours of .png, .pdf and flat .svg files."
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=_GRAPH_FILE,
+    help="The file to write: .svg, .png, .pdf or .html (interactive).",
+)
+def _render(graph: Path, output: Path, *, flat: bool, theme: Theme, **view: str | None) -> None:
     """Draw a graph file."""
+    given = {name: text for name, text in view.items() if text is not None}
     with _errors(), _progress(f"drawing {graph}"):
-        write(serialize.load(graph), output, {name: text for name, text in view.items() if text is not None})
+        write(serialize.load(graph), output, given, flat=flat, theme=theme)
 
 
 @main.command("snapshot")

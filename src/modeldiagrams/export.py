@@ -2,39 +2,86 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from modeldiagrams.diagrams import Diagram, diagram_id, forward_problem
 from modeldiagrams.errors import OptionError
+from modeldiagrams.flat import Theme, as_pdf, as_png, flattened
 from modeldiagrams.options import Options
 from modeldiagrams.page import standalone
 from modeldiagrams.render import render, view_from
 from modeldiagrams.serialize import save, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["drawn", "to_html", "to_svg", "write"]
+__all__ = ["drawn", "to_html", "to_pdf", "to_png", "to_svg", "write"]
 
 
-def to_svg(graph: Graph, **view: Any) -> str:
+def to_svg(graph: Graph, *, flat: bool = False, theme: Theme = "light", **view: Any) -> str:
     """Draw a graph as an SVG file.
 
     Args:
         graph: What to draw.
-        **view: `depth`, `expand` and `direction`, as in `Options`.
+        flat: Whether it is for what is no browser (drawing programs, books): without a style sheet, with text as
+            outlines. Otherwise it has light and dark colours, and the reader's font.
+        theme: ``light`` or ``dark``, for a flat one.
+        **view: `depth`, `expand` and `direction`, as in `Options`; and `fit`, the width and height in CSS pixels of
+            the page it is for (or ``a4`` or ``letter``): as much is expanded as stays legible there, in the direction
+            that shows more, and the picture is no larger.
 
     Returns:
-        The SVG, with its style inside.
+        The SVG.
 
     Raises:
-        OptionError: for a wrong view keyword.
+        OptionError: for a wrong keyword.
         RenderError: if the graph can't be drawn.
     """
-    return render(graph, view_from(view), standalone=True).svg
+    if not flat:
+        return render(graph, view_from(view), standalone=True).svg
+    return flattened(render(graph, view_from(view)), _theme(theme)).svg
+
+
+def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: Any) -> bytes:
+    """Draw a graph as a PNG file; needs ``pip install "modeldiagrams[png]"``.
+
+    Args:
+        graph: What to draw.
+        theme: ``light`` or ``dark``.
+        scale: Pixels of the file for one CSS pixel; fewer, where the file would have more than 100 million.
+        **view: As in `to_svg`.
+
+    Returns:
+        The file's content.
+
+    Raises:
+        OptionError: for a wrong keyword.
+        RenderError: if resvg-py is not installed, or the graph can't be drawn.
+    """
+    if not scale > 0:
+        raise OptionError("scale", f"expected a number above 0, got {scale!r}")
+    return as_png(render(graph, view_from(view)), _theme(theme), scale)
+
+
+def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
+    """Draw a graph as a PDF file of one page, as large as the picture; needs ``pip install "modeldiagrams[pdf]"``.
+
+    Args:
+        graph: What to draw.
+        theme: ``light`` or ``dark``.
+        **view: As in `to_svg`.
+
+    Returns:
+        The file's content: vector graphics, and text that can be searched.
+
+    Raises:
+        OptionError: for a wrong keyword.
+        RenderError: if typst is not installed, or the graph can't be drawn.
+    """
+    return as_pdf(render(graph, view_from(view)), _theme(theme))
 
 
 def to_html(graph: Graph, **view: Any) -> str:
@@ -54,16 +101,27 @@ def to_html(graph: Graph, **view: Any) -> str:
     return standalone(drawn(graph, view))
 
 
-def write(graph: Graph, path: Path, view: Mapping[str, Any]) -> None:
+def write(graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme = "light") -> None:
     """Write a graph in the form that the file's suffix asks for; see `ModelDiagram.save`."""
+    makers: dict[str, Callable[[], str | bytes]] = {
+        ".svg": lambda: to_svg(graph, flat=flat, theme=theme, **view),
+        ".png": lambda: to_png(graph, theme=theme, **view),
+        ".pdf": lambda: to_pdf(graph, theme=theme, **view),
+        ".html": lambda: to_html(graph, **view),
+    }
     if path.suffix == ".json":
         save(graph, path)
-    elif path.suffix == ".svg":
-        write_atomically(path, to_svg(graph, **view).encode())
-    elif path.suffix == ".html":
-        write_atomically(path, to_html(graph, **view).encode())
+    elif path.suffix in makers:
+        made = makers[path.suffix]()
+        write_atomically(path, made.encode() if isinstance(made, str) else made)
     else:
-        raise OptionError("path", f"expected a name ending in .json, .svg or .html, got {path.name!r}")
+        raise OptionError("path", f"expected a name ending in .json, {', '.join(makers)}, got {path.name!r}")
+
+
+def _theme(theme: Theme) -> Theme:
+    if theme not in get_args(Theme):
+        raise OptionError("theme", f"expected {' or '.join(get_args(Theme))}, got {theme!r}")
+    return theme
 
 
 def drawn(graph: Graph, view: Mapping[str, Any]) -> Diagram:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from modeldiagrams.flat import Theme
     from modeldiagrams.graph import Graph
 
 __all__ = ["ModelDiagram", "diagram"]
@@ -33,7 +34,7 @@ def diagram(
         model: The model, in the mode (train or eval) it is to be shown in.
         args: Positional arguments of one call.
         kwargs: Keyword arguments of that call.
-        **view: `depth`, `expand` and `direction`, as in `Options`.
+        **view: `depth`, `expand` and `direction`, as in `Options`; `fit`, as in `to_svg`.
 
     Returns:
         The diagram.
@@ -58,18 +59,20 @@ class ModelDiagram:
         self.graph = graph
         self._view = dict(view)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme = "light") -> None:
         """Write a file.
 
         Args:
-            path: Its suffix says what it holds: ``.json`` the graph, ``.svg`` the picture, ``.html`` the interactive
-                diagram.
+            path: Its suffix says what it holds: ``.json`` the graph, ``.svg``, ``.png`` or ``.pdf`` the picture,
+                ``.html`` the interactive diagram.
+            flat: Whether an SVG file is for what is no browser, see `to_svg`.
+            theme: ``light`` or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
 
         Raises:
             OptionError: for another suffix.
-            RenderError: if the graph can't be drawn.
+            RenderError: if the graph can't be drawn, or what makes PNG or PDF files is not installed.
         """
-        write(self.graph, Path(path), self._view)
+        write(self.graph, Path(path), self._view, flat=flat, theme=theme)
 
     def _repr_html_(self) -> str:
         """The diagram in a frame: notebooks run the scripts of a frame in all their front ends."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from modeldiagrams.assets import asset
 from modeldiagrams.errors import OptionError, RenderError
-from modeldiagrams.options import Options, parse_options
+from modeldiagrams.options import Options, parse_options, read_yaml
 from modeldiagrams.serialize import serialize
 from modeldiagrams.v8 import evaluate
 
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["Picture", "View", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
+__all__ = ["PAGES", "Picture", "View", "render", "render_json", "view_from", "view_of", "viewer_digest", "with_style"]
+
+PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
+"""What margins of an inch leave of a sheet of paper: width and height in CSS pixels."""
+
+
+_Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +36,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     depth: int | None = None
     expand: list[str] | None = None
     direction: Literal["TB", "LR"] | None = None
+    fit: tuple[float, float] | None = None
+    """Width and height in CSS pixels of the page it is drawn for: as much is expanded as stays legible there."""
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +66,20 @@ def view_from(keywords: Mapping[str, Any]) -> View:
     for name in keywords:
         if name not in View.__struct_fields__:
             raise OptionError(name, f"unknown here; a view has {', '.join(View.__struct_fields__)}")
-    return view_of(parse_options({"model": "-", **keywords}))
+    options = {name: value for name, value in keywords.items() if name != "fit"}
+    return msgspec.structs.replace(view_of(parse_options({"model": "-", **options})), fit=_page(keywords.get("fit")))
+
+
+def _page(fit: object) -> tuple[float, float] | None:
+    """A page by its name, or by its size in CSS pixels; also as text."""
+    if isinstance(fit, str):
+        fit = PAGES.get(fit.lower()) or read_yaml(fit)
+    try:
+        page = msgspec.convert(fit, tuple[_Positive, _Positive] | None)
+    except msgspec.ValidationError as error:
+        expected = f"{', '.join(PAGES)} or [width, height] in px"
+        raise OptionError("fit", f"expected {expected}, got {fit!r}") from error
+    return None if page is None else (float(page[0]), float(page[1]))
 
 
 def render(graph: Graph, view: View, *, standalone: bool = False) -> Picture:

@@ -39,7 +39,7 @@ def test_all_is_exactly_the_public_surface():
         modeldiagrams.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("draw", [modeldiagrams.to_svg, modeldiagrams.to_html])
+@pytest.mark.parametrize("draw", [modeldiagrams.to_svg, modeldiagrams.to_html, modeldiagrams.to_png])
 def test_a_wrong_view_keyword_is_an_option_error(draw):
     with pytest.raises(OptionError, match="option 'detph': unknown here; a view has depth, expand, direction"):
         draw(small_graph(), detph=1)
@@ -56,8 +56,8 @@ def test_a_diagram_shows_itself_and_saves_by_suffix(tmp_path):
     assert modeldiagrams.load(tmp_path / "a.json") == shown.graph
     assert (tmp_path / "a.svg").read_text("utf-8") == modeldiagrams.to_svg(shown.graph, direction="LR")
     assert (tmp_path / "a.html").read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
-    with pytest.raises(OptionError, match=r"expected a name ending in \.json, \.svg or \.html, got 'a\.pdf'"):
-        shown.save(tmp_path / "a.pdf")
+    with pytest.raises(OptionError, match=r"ending in \.json, \.svg, \.png, \.pdf, \.html, got 'a\.gif'"):
+        shown.save(tmp_path / "a.gif")
     with pytest.raises(OptionError):
         modeldiagrams.diagram(nn.Linear(4, 2), (torch.ones(1, 4),), deep=1)
 

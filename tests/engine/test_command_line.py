@@ -88,7 +88,7 @@ def test_where_nothing_is_found_the_modules_are_and_what_was_tried_is_told(run):
         (["trace", "mypkg.Modl"], "Error: module 'mypkg' has no attribute 'Modl'; did you mean 'Model'?"),
         (["trace", "mypkg.Model", "--inputs", "[1"], "Error: option 'inputs': "),
         (["render", "missing.json", "-o", "out.svg"], "missing.json"),
-        (["render", "graph.json", "-o", "out.pdf"], "expected a name ending in .json, .svg or .html, got 'out.pdf'"),
+        (["render", "graph.json", "-o", "out.gif"], "expected a name ending in .json, .svg, .png, .pdf, .html, got 'out.gif'"),
         (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option 'direction': "),
     ],
 )

@@ -15,7 +15,7 @@ from graphs import small_graph
 from modeldiagrams import assets, v8
 from modeldiagrams.errors import OptionError, RenderError
 from modeldiagrams.options import Options
-from modeldiagrams.render import View, render, view_from, view_of, viewer_digest
+from modeldiagrams.render import PAGES, View, render, view_from, view_of, viewer_digest
 
 TESTS = Path(__file__).parents[1]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="3"><text>é → \u2028 &amp;</text></svg>'
@@ -51,7 +51,7 @@ def test_the_viewer_gets_graph_and_view_as_json_and_text_survives(viewer):
     )
     picture = render(small_graph(), View(depth=1, expand=["a'\"\\"]))
     assert picture.svg == "Net é\u2028"
-    assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "direction": None}
+    assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "direction": None, "fit": None}
 
 
 def test_a_standalone_picture_carries_its_style_and_is_xml(viewer):
@@ -149,6 +149,8 @@ def test_a_view_is_made_of_options_or_keywords():
     assert view_of(options) == View(depth=2, expand=["a"], direction="LR")
     assert view_from({"depth": 2, "expand": ["a"], "direction": "LR"}) == view_of(options)
     assert view_from({}) == View()
+    assert view_from({"fit": "A4"}).fit == PAGES["a4"]
+    assert view_from({"fit": (300, 400)}) == view_from({"fit": "[300, 400]"}) == View(fit=(300, 400))
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,8 @@ def test_a_view_is_made_of_options_or_keywords():
         ({"caption": "Text"}, "option 'caption': unknown here"),
         ({"depth": -1}, "option 'depth': "),
         ({"direction": "up"}, "option 'direction': "),
+        ({"fit": "a3"}, "option 'fit': expected a4, letter or [width, height] in px, got 'a3'"),
+        ({"fit": [0, 10]}, "option 'fit': expected a4, letter or [width, height] in px, got [0, 10]"),
     ],
 )
 def test_a_wrong_view_keyword_is_named(keywords, message):

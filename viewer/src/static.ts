@@ -1,7 +1,7 @@
 /** Entry for the embedded V8: graph and view as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
-import { picture } from "./draw.js";
+import { type Picture, picture } from "./draw.js";
 import { type Graph, index } from "./graph.js";
 import { initialState, type ViewOptions } from "./initial.js";
 import { layout, type Viz } from "./layout.js";
@@ -18,8 +18,18 @@ function render(graphJson: string, viewJson: string): string {
   // without this, a picture drawn too early would differ from the widget's
   if (viz === null) throw new Error("expected `modelDiagrams.ready` to be resolved before the first picture");
   const graph = index(JSON.parse(graphJson) as Graph);
-  const state = initialState(graph, JSON.parse(viewJson) as ViewOptions);
-  return JSON.stringify({ ...picture(layout(view(graph, state), viz)), state });
+  const options = JSON.parse(viewJson) as ViewOptions;
+  const state = initialState(graph, options);
+  const drawn = picture(layout(view(graph, state), viz));
+  return JSON.stringify({ ...(options.fit == null ? drawn : shrunk(drawn, options.fit)), state });
+}
+
+/** The picture, no larger than a page. */
+function shrunk({ svg, width, height }: Picture, [across, down]: readonly [number, number]): Picture {
+  const scale = Math.min(1, across / width, down / height);
+  const [w, h] = [width, height].map((length) => Math.floor(length * scale * 100) / 100);
+  const size = `width="${w}" height="${h}"`;
+  return { svg: svg.replace(/width="[^"]*" height="[^"]*"/, size), width: w ?? width, height: h ?? height };
 }
 
 (globalThis as Record<string, unknown>).modelDiagrams = { ready, render };

@@ -14,8 +14,8 @@ function useFonts(regular: string, semibold: string): void {
 }
 
 function flat(svg: string, theme: Theme, outlines: boolean): string {
-  if (outlines && typeface === null) throw new Error("expected `modelDiagrams.useFonts` before outlines are asked for");
-  return flatten(svg, sheet, theme, outlines ? typeface : null);
+  if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
+  return flatten(svg, sheet, theme, typeface, outlines);
 }
 
 const ready = Promise.resolve();

@@ -10,13 +10,20 @@ import { parseXml, unescapeText, type XmlElement } from "./xml.js";
 export interface Typeface {
   /** Whether it has every character of a text. */
   has(text: string): boolean;
-  width(text: string, size: number, bold: boolean): number;
-  /** Path data of a line of text that begins at a point of its base line. */
-  outline(text: string, x: number, y: number, size: number, bold: boolean): string;
+  set(text: string, size: number, bold: boolean): SetText;
 }
 
-/** What names the font where text stays text; any sans-serif fits the boxes (see text.ts). */
+/** A line of text as glyphs. */
+export interface SetText {
+  width: number;
+  /** `d` is path data with its origin on the base line; `x` the distance from the line's beginning. */
+  glyphs: { char: string; x: number; d: string }[];
+}
+
+/** The fonts of text that stays text; any sans-serif fits the boxes (see text.ts). */
 const FAMILY = "Inter, Arial, Helvetica, 'Liberation Sans', 'DejaVu Sans', sans-serif";
+/** Of text with characters that our font does not have: whatever the machine has. */
+const FOREIGN = "sans-serif";
 const BOLD = 600;
 
 const INHERITED = [
@@ -58,25 +65,35 @@ const INITIAL: Style = {
 
 interface Flattening {
   rules: ReturnType<typeof parseSheet>;
-  typeface: Typeface | null;
+  typeface: Typeface;
+  asOutlines: boolean;
+  /** Each outline once: id → path data. Ids are made of what is drawn, so they may meet those of other pictures. */
+  outlines: Map<string, string>;
 }
 
 /**
  * @param svg what draw.ts made
  * @param sheet picture.css
  * @param theme whose colours it gets; its background, too
- * @param typeface draws the text as outlines; null: text stays text
+ * @param typeface our font
+ * @param asOutlines whether text is drawn in it; otherwise it is named, and text stays text
  */
-export function flatten(svg: string, sheet: string, theme: Theme, typeface: Typeface | null): string {
+export function flatten(svg: string, sheet: string, theme: Theme, typeface: Typeface, asOutlines: boolean): string {
   const root = parseXml(svg);
-  const flattening = { rules: parseSheet(sheet, theme), typeface };
+  const flattening: Flattening = { rules: parseSheet(sheet, theme), typeface, asOutlines, outlines: new Map() };
   const style = computeStyle(flattening, [root], INITIAL);
   const page = style.values.get("background");
   if (page === undefined) throw new Error(`expected a background for .mg-svg:root (${theme}) in the picture's style`);
-  const [width, height, viewBox] = ["width", "height", "viewBox"].map((name) => root.attributes.get(name));
-  const background = `<rect width="${width}" height="${height}" ${paint("fill", parseColour(page, style.current))}/>`;
+  const [size, width, height] = ["viewBox", "width", "height"].map((name) => root.attributes.get(name) ?? "");
+  // where the picture is scaled, width and height are not in its own units
+  const [x, y, across, down] = (size ?? "").split(" ");
+  const whole = `x="${x}" y="${y}" width="${across}" height="${down}"`;
+  const background = `<rect ${whole} ${paint("fill", parseColour(page, style.current))}/>`;
   const drawn = root.children.map((child) => emit(flattening, child, [root], style)).join("");
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}" width="${width}" height="${height}">${background}${drawn}</svg>`;
+  // not every reader knows SVG 2's plain `href`
+  const names = `xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"`;
+  const frame = `viewBox="${size}" width="${width}" height="${height}"`;
+  return `<svg ${names} ${frame}>${drawOutlines(flattening)}${background}${drawn}</svg>`;
 }
 
 function emit(flattening: Flattening, node: XmlElement | string, above: XmlElement[], around: Style): string {
@@ -136,7 +153,7 @@ function substitute(value: string, variables: ReadonlyMap<string, string>): stri
 
 function paint(name: "fill" | "stroke", colour: Colour): string {
   if (colour[3] === 0) return `${name}="none"`;
-  const alpha = colour[3] === 1 ? "" : ` ${name}-opacity="${Math.round(colour[3] * 1000) / 1000}"`;
+  const alpha = colour[3] === 1 ? "" : ` ${name}-opacity="${round(colour[3])}"`;
   return `${name}="${hex(colour)}"${alpha}`;
 }
 
@@ -169,34 +186,48 @@ function emitText(flattening: Flattening, node: XmlElement, path: XmlElement[], 
     const text = child.children.filter((inner) => typeof inner === "string").join("");
     return { text, style: computeStyle(flattening, [...path, child], style) };
   });
-  const { typeface } = flattening;
-  if (typeface === null || !runs.every((run) => typeface.has(unescapeText(run.text)))) return asText(node, runs, style);
-  return asOutlines(node, runs, style, typeface);
+  if (!runs.every((run) => flattening.typeface.has(unescapeText(run.text)))) return text(node, runs, style, FOREIGN);
+  return flattening.asOutlines ? outlines(flattening, node, runs, style) : text(node, runs, style, FAMILY);
 }
 
-function asText(node: XmlElement, runs: Run[], style: Style): string {
+function text(node: XmlElement, runs: Run[], style: Style, family: string): string {
   const [x, y] = ["x", "y"].map((name) => node.attributes.get(name) ?? "0");
   const spans = runs.map((run) => `<tspan ${fontOf(run.style)} ${paint("fill", run.style.fill)}>${run.text}</tspan>`);
   const anchor = plain(style, "text-anchor") || "start";
-  return `<text x="${x}" y="${y}" font-family="${FAMILY}" text-anchor="${anchor}"${opacity(style)}>${spans.join("")}</text>`;
+  return `<text x="${x}" y="${y}" font-family="${family}" text-anchor="${anchor}"${opacity(style)}>${spans.join("")}</text>`;
 }
 
 function fontOf(style: Style): string {
   return `font-size="${fontSize(style)}" font-weight="${isBold(style) ? BOLD : 400}"`;
 }
 
-function asOutlines(node: XmlElement, runs: Run[], style: Style, typeface: Typeface): string {
-  const texts = runs.map((run) => unescapeText(run.text));
-  const widths = runs.map((run, i) => typeface.width(texts[i] ?? "", fontSize(run.style), isBold(run.style)));
+function outlines(flattening: Flattening, node: XmlElement, runs: Run[], style: Style): string {
+  const { typeface } = flattening;
+  const lines = runs.map(({ text, style }) => typeface.set(unescapeText(text), fontSize(style), isBold(style)));
   const share = { start: 0, middle: 0.5, end: 1 }[plain(style, "text-anchor")] ?? 0;
-  let x = Number(node.attributes.get("x") ?? 0) - widths.reduce((sum, width) => sum + width, 0) * share;
-  const y = Number(node.attributes.get("y") ?? 0);
+  let x = Number(node.attributes.get("x") ?? 0) - lines.reduce((sum, { width }) => sum + width, 0) * share;
+  const y = node.attributes.get("y") ?? "0";
   const drawn = runs.map((run, i) => {
-    const d = typeface.outline(texts[i] ?? "", x, y, fontSize(run.style), isBold(run.style));
-    x += widths[i] ?? 0;
-    return d === "" ? "" : `<path d="${d}" ${paint("fill", run.style.fill)}${opacity(style)}/>`;
+    const line = lines[i];
+    const uses = (line?.glyphs ?? []).map((glyph) => {
+      if (glyph.d === "") return "";
+      const id = `mg-${glyph.char.codePointAt(0)}-${fontSize(run.style)}-${isBold(run.style) ? BOLD : 400}`;
+      flattening.outlines.set(id, glyph.d);
+      return `<use xlink:href="#${id}" x="${round(x + glyph.x)}" y="${y}"/>`;
+    });
+    x += line?.width ?? 0;
+    return uses.every((use) => use === "") ? "" : `<g ${paint("fill", run.style.fill)}>${uses.join("")}</g>`;
   });
-  return drawn.join("");
+  return style.values.has("opacity") ? `<g${opacity(style)}>${drawn.join("")}</g>` : drawn.join("");
+}
+
+function drawOutlines({ outlines }: Flattening): string {
+  if (outlines.size === 0) return "";
+  return `<defs>${[...outlines].map(([id, d]) => `<path id="${id}" d="${d}"/>`).join("")}</defs>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 function fontSize(style: Style): number {
