@@ -5,6 +5,7 @@
 import { select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity, zoomTransform } from "d3-zoom";
 import { glide } from "./motion.js";
+import type { Sight } from "./scene.js";
 
 const SMALLEST = 0.02;
 const LARGEST = 4;
@@ -24,6 +25,8 @@ const DELTA_IN_LINES = 1;
 const CLICK_DISTANCE = 4;
 
 export class Camera {
+  /** Told when something else may have come into sight. */
+  onMove: () => void = () => undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
   readonly #behaviour = zoom<HTMLElement, unknown>();
@@ -58,6 +61,25 @@ export class Camera {
     this.#free = false;
     this.#stage.classList.remove("mg-free");
     this.#canvas.style.transform = "";
+    this.onMove();
+  }
+
+  /** What of the picture the window shows, in the picture's coordinates; of scale 0 while there is nothing to be seen. */
+  get sight(): Sight {
+    const frame = this.#stage.getBoundingClientRect();
+    const { x, y, k } = this.#free ? zoomTransform(this.#stage) : this.#resting(frame);
+    const left = Math.max(frame.left, 0) - frame.left;
+    const top = Math.max(frame.top, 0) - frame.top;
+    const width = Math.min(frame.right, innerWidth) - frame.left - left;
+    const height = Math.min(frame.bottom, innerHeight) - frame.top - top;
+    const scale = width > 0 && height > 0 ? k : 0;
+    return { x: (left - x) / k, y: (top - y) / k, width: width / k, height: height / k, scale };
+  }
+
+  /** Where CSS has put the picture. */
+  #resting(frame: DOMRect): { x: number; y: number; k: number } {
+    const box = this.#picture.getBoundingClientRect();
+    return { x: box.left - frame.left, y: box.top - frame.top, k: box.width / this.#size.width };
   }
 
   /** Zoom about the middle of what is in sight. */
@@ -113,8 +135,8 @@ export class Camera {
     this.#restingHeight = frame.height;
     this.#setHeight(frame.height);
     this.#stage.classList.add("mg-free");
-    const scale = box.width / this.#size.width;
-    this.#transform(zoomIdentity.translate(box.left - frame.left, box.top - frame.top).scale(scale));
+    const { x, y, k } = this.#resting(frame);
+    this.#transform(zoomIdentity.translate(x, y).scale(k));
   }
 
   #moveBy(dx: number, dy: number): void {
@@ -128,6 +150,7 @@ export class Camera {
 
   #place({ x, y, k }: ZoomTransform): void {
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+    this.onMove();
   }
 
   /** No side of the picture is cut while there is empty room on the other. */

@@ -5,6 +5,7 @@
 import type { Graph } from "../graph.js";
 import type { Viz } from "../layout.js";
 import type { State } from "../view.js";
+import { scriptAddress } from "./trusted.js";
 
 /** What a diagram's data script registers. */
 export interface DiagramData {
@@ -87,7 +88,7 @@ function loadScript(url: string | undefined, what: string): Promise<void> {
 function insertScript(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = url;
+    script.src = scriptAddress(url);
     script.onload = () => resolve();
     script.onerror = () => {
       script.remove();
