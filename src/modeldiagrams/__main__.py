@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 well, 1 the model was traced only partially, 2 wrong use or failure, 130 stopped."""
+"""The command line. Exit status: 0 well, 1 not all could be traced, 2 wrong use or failure, 130 stopped."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from modeldiagrams.explain import explain
 from modeldiagrams.export import write
 from modeldiagrams.flat import Theme
 from modeldiagrams.options import option_help, parse_options
+from modeldiagrams.patterns import unmatched
+from modeldiagrams.render import view_from
 from modeldiagrams.snapshots import take_snapshots
 from modeldiagrams.worker import Mode, Problem, Refused, Worker
 
@@ -109,22 +111,33 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme, **view: str 
     """Draw a graph file."""
     given = {name: text for name, text in view.items() if text is not None}
     with _errors(), _progress(f"drawing {graph}"):
-        write(serialize.load(graph), output, given, flat=flat, theme=theme)
+        loaded = serialize.load(graph)
+        write(loaded, output, given, flat=flat, theme=theme)
+    idle = unmatched(loaded, view_from({"expand": given.get("expand")}).expand)
+    if idle:
+        click.echo(f"Warning: {idle}", err=True)
 
 
 @main.command("snapshot")
 @click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def _snapshot(source: Path) -> None:
+@click.option("--prune", is_flag=True, help="Remove graphs from the folder that no page mentions any more.")
+def _snapshot(source: Path, *, prune: bool) -> None:
     """Trace every model that documentation mentions, and keep the graphs.
 
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
     it; commit them, and the documentation builds where PyTorch is not installed.
     """
     with _errors():
-        written = take_snapshots(source)
-    for path in written:
+        taken = take_snapshots(source, prune=prune)
+    for path in taken.written:
         click.echo(path)
-    click.echo(f"{len(written)} graphs written", err=True)
+    click.echo(f"{len(taken.written)} graphs written", err=True)
+    for path in taken.stale:
+        click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
+    for path in taken.missing:
+        click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
+    if taken.missing:
+        sys.exit(_PARTIAL)
 
 
 @main.command("schema")

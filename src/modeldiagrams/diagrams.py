@@ -6,7 +6,8 @@ Nothing here imports torch, runs user code or starts V8: a `Worker` does, and on
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +18,7 @@ from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, Re
 from modeldiagrams.graph import Graph
 from modeldiagrams.installed import has_torch
 from modeldiagrams.options import Options
+from modeldiagrams.patterns import unmatched
 from modeldiagrams.render import Picture, view_of
 from modeldiagrams.serialize import deserialize
 from modeldiagrams.snapshots import Snapshots
@@ -25,6 +27,7 @@ from modeldiagrams.worker import NO_TORCH, Kind, Problem, Refused, Worker
 __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
+_CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 _CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "direction")
 
 
@@ -107,14 +110,11 @@ class Maker:
                 names=traced.names,
                 problem=traced.problem,
             )
-            return msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
+            diagram = msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
-            kind: Kind = _KINDS.get(type(error), "worker")
-            frames = error.frames if isinstance(error, WorkerError) else ()
-            problem = Problem(kind=kind, message=str(error), frames=frames)
-            if diagram.problem:  # what the model raised comes first, also where its graph can't be drawn
-                problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
-            return msgspec.structs.replace(diagram, problem=problem)
+            return _with_problem(diagram, error)
+        idle = unmatched(traced.graph, options.expand)
+        return _with_problem(diagram, idle) if idle else diagram
 
     def close(self) -> None:
         """End the tracing process, and keep the cache small."""
@@ -141,13 +141,18 @@ class Maker:
         for name in TRACE_OPTIONS[1:]:
             if getattr(options, name) is not None:
                 raise OptionError(name, f"{options.model} is a graph file, so there is nothing to call; leave it out")
+        path = (self._folder / options.model).absolute()
+        if self._snapshots:
+            self._snapshots.note_mention(path, traced=False)
         # messages have the name as the author wrote it: none shows where on a machine the documentation lies
-        return _read_graph((self._folder / options.model).absolute(), options.model)
+        return _read_graph(path, options.model)
 
     def _trace(self, options: Options) -> _Traced | Refused:
         """Take a graph from the cache, or trace it; without torch, take the snapshot."""
         name = diagram_id(Options(**{name: getattr(options, name) for name in TRACE_OPTIONS}))
         snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
+        if self._snapshots and snapshot:
+            self._snapshots.note_mention(snapshot, traced=True)
         python = self.interpreter(options)
         if snapshot and snapshot.is_file() and not (shutil.which(python) if python else has_torch()):
             return _read_graph(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
@@ -168,6 +173,7 @@ class Maker:
         if cached:
             return _Traced(**msgspec.structs.asdict(cached))
         worker = self._worker(python, gpu=options.device not in {None, "cpu"})
+        start = time.time_ns()
         try:
             answer = worker.trace(options, self._paths)
         finally:
@@ -175,8 +181,9 @@ class Maker:
         if isinstance(answer, Refused):
             return answer
         graph = deserialize(answer.graph)
-        # what made a pass fail may lie outside of the sources: try again next time
-        if self._cache and graph.status.state != "partial":
+        # what made a pass fail may lie outside of the sources, and a source that was edited meanwhile is not what was
+        # traced: try again next time
+        if self._cache and graph.status.state != "partial" and not _is_any_newer(answer.sources, start):
             self._cache.add_graph(key, answer, python)
         problem = forward_problem(options.model, graph)
         return _Traced(
@@ -206,6 +213,14 @@ class Maker:
         return self._workers[python, gpu]
 
 
+def _with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
+    kind: Kind = _KINDS.get(type(error), "worker")
+    problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
+    if diagram.problem:  # what the model raised comes first
+        problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
+    return msgspec.structs.replace(diagram, problem=problem)
+
+
 def _read_graph(path: Path, name: str) -> _Traced | Refused:
     """Read a graph file; messages call it by its name."""
     try:
@@ -220,14 +235,25 @@ def _read_graph(path: Path, name: str) -> _Traced | Refused:
     return Refused(problem=Problem(kind="graph-file", message=f"{name}: {problem}"), sources=(str(path),))
 
 
+def _is_any_newer(files: Iterable[str], moment: int) -> bool:
+    """Whether a file was written after a moment, in nanoseconds of the system's clock, or is gone."""
+    try:
+        return any(Path(file).stat().st_mtime_ns >= moment for file in files)
+    except OSError:
+        return True
+
+
 def diagram_id(options: Options) -> str:
     """A stable, file-name safe name for what the options show.
 
-    It is the model's path; with the digest of the other options behind it where they have a say in the content.
+    It is the model's path; with a digest behind it where other options have a say in the content, and for what is not
+    written as classes are (`pkg.Net`): some disks don't tell `pkg.net`, a factory, from it.
     """
     written = {name: value for name in _CONTENT_OPTIONS if (value := getattr(options, name)) is not None}
-    name = re.sub(r"[^\w.-]+", "-", options.model.replace(":", ".")).strip(".-")
-    if len(written) == 1 and name == options.model.replace(":", "."):
+    path = options.model.replace(":", ".")
+    name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
+    is_usual = path == path.lower() if _is_graph_file(options) else _CLASS_PATH.fullmatch(path)
+    if len(written) == 1 and name == path and is_usual:
         return name
     digest = hashlib.blake2b(repr(written).encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}"

@@ -16,19 +16,29 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.serialize import deserialize, save
 
 if TYPE_CHECKING:
     from modeldiagrams.graph import Graph
 
-__all__ = ["FOLDER", "Snapshots", "take_snapshots"]
+__all__ = ["FOLDER", "Snapshots", "Taken", "take_snapshots"]
 
 FOLDER = "model-graphs"
 """The folder of snapshots, beside ``conf.py`` or ``mkdocs.yml``, if a site's configuration names no other."""
 
 _REPORT = "MODELDIAGRAMS_SNAPSHOT_REPORT"
 """Names the file that gets the path of each snapshot; its being there is what makes a build write them."""
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the graphs that documentation mentions."""
+
+    written: tuple[Path, ...]
+    missing: tuple[Path, ...]
+    """Of models that could not be traced; an older graph in that place was left as it is."""
+    stale: tuple[Path, ...]
+    """Graphs in the folder that no page mentions any more."""
 
 
 class Snapshots:
@@ -38,10 +48,20 @@ class Snapshots:
         """Neither read nor make anything yet."""
         self._folder = folder
         self._report = os.environ.get(_REPORT)
+        self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
         """Where a diagram's snapshot is, or would be."""
         return self._folder / f"{name}.json"
+
+    def note_mention(self, path: Path, *, traced: bool) -> None:
+        """A page needs this graph.
+
+        Args:
+            path: Absolute.
+            traced: Whether a model is to be traced for it; or else the page names the file itself.
+        """
+        self._note("wanted" if traced else "read", path)
 
     def compare(self, name: str, graph: Graph) -> str | None:
         """Write the snapshot, if that is what is being done; or else compare the graph to it, if there is one.
@@ -57,8 +77,7 @@ class Snapshots:
         if self._report:
             if graph.status.error is None:
                 save(graph, path)
-                with Path(self._report).open("a", encoding="utf-8") as report:
-                    report.write(f"{path}\n")
+                self._note("written", path.absolute())
             return None
         try:
             kept = deserialize(path.read_bytes())
@@ -71,18 +90,26 @@ class Snapshots:
             return None
         return f"the snapshot {self._folder.name}/{path.name} is not what the model does now; {_MEND}"
 
+    def _note(self, what: str, path: Path) -> None:
+        """Builders may run in several processes: a line is appended in one piece."""
+        if self._report:
+            with Path(self._report).open("a", encoding="utf-8") as report:
+                report.write(f"{what} {path}\n")
+
 
 _MEND = "run `modeldiagrams snapshot` and commit the result"
 
 
-def take_snapshots(source: Path) -> list[Path]:
+def take_snapshots(source: Path, *, prune: bool = False) -> Taken:
     """Build documentation into nowhere, and keep the graphs of its models.
 
     Args:
         source: The folder of ``conf.py`` or ``mkdocs.yml``.
+        prune: Whether graphs that no page mentions any more are removed; only from the folder of snapshots, and only
+            files that hold a graph.
 
     Returns:
-        The files that were written.
+        What was written and what was not.
 
     Raises:
         ModelDiagramsError: if there is no such documentation, or its builder fails.
@@ -95,7 +122,40 @@ def take_snapshots(source: Path) -> list[Path]:
         done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)})  # noqa: S603
         if done.returncode:
             raise ModelDiagramsError(f"the documentation's builder ended with exit status {done.returncode}; see above")
-        return [Path(line) for line in dict.fromkeys(report.read_text("utf-8").splitlines())]
+        taken = _read_report(report.read_text("utf-8"), source / FOLDER)
+    if prune:
+        for path in taken.stale:
+            path.unlink()
+    return taken
+
+
+def _read_report(report: str, folder: Path) -> Taken:
+    """Sort what a builder noted.
+
+    Args:
+        report: Its lines.
+        folder: Where the graphs would be, if no diagram was made that could have told.
+    """
+    noted: dict[str, dict[Path, None]] = {}
+    for line in report.splitlines():
+        what, _, path = line.partition(" ")
+        noted.setdefault(what, {})[Path(path)] = None
+    written, wanted = noted.get("written", {}), noted.get("wanted", {})
+    mentioned = wanted | noted.get("read", {})
+    files = sorted(file for place in noted.get("folder", {folder: None}) for file in place.glob("*.json"))
+    return Taken(
+        written=tuple(written),
+        missing=tuple(path for path in wanted if path not in written),
+        stale=tuple(file for file in files if file not in mentioned and _is_graph(file)),
+    )
+
+
+def _is_graph(file: Path) -> bool:
+    try:
+        deserialize(file.read_bytes())
+    except (OSError, GraphError):
+        return False
+    return True
 
 
 def _builder(source: Path, nowhere: str) -> list[str]:

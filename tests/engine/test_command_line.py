@@ -88,7 +88,10 @@ def test_where_nothing_is_found_the_modules_are_and_what_was_tried_is_told(run):
         (["trace", "mypkg.Modl"], "Error: module 'mypkg' has no attribute 'Modl'; did you mean 'Model'?"),
         (["trace", "mypkg.Model", "--inputs", "[1"], "Error: option 'inputs': "),
         (["render", "missing.json", "-o", "out.svg"], "missing.json"),
-        (["render", "graph.json", "-o", "out.gif"], "expected a name ending in .json, .svg, .png, .pdf, .html, got 'out.gif'"),
+        (
+            ["render", "graph.json", "-o", "out.gif"],
+            "expected a name ending in .json, .svg, .png, .pdf, .html, got 'out.gif'",
+        ),
         (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option 'direction': "),
     ],
 )
@@ -128,3 +131,19 @@ def test_progress_is_told_where_it_takes_long_and_only_there(capsys):
     with _progress("a long one"):
         time.sleep(1.3)
     assert capsys.readouterr().err == "a long one …\n"
+
+
+def test_a_pattern_that_matches_nothing_is_told(run, tmp_path):
+    modeldiagrams.save(small_graph(), tmp_path / "graph.json")
+    done = run("render", tmp_path / "graph.json", "-o", tmp_path / "out.svg", "--expand", "nowhere.*")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "Warning: option 'expand': no module matches 'nowhere.*'; " in done.stderr
+
+
+def test_meta_is_for_ordinary_models_too(run, tmp_path):
+    for mode in ("meta", "real"):
+        done = run("trace", "mypkg.Model", "--inputs", "[1, 4]", "--mode", mode, "-o", tmp_path / f"{mode}.json")
+        assert done.exit_code == 0, done.output
+    meta, real = (modeldiagrams.load(tmp_path / f"{mode}.json") for mode in ("meta", "real"))
+    assert meta.status.mode == "meta"
+    assert meta.adjacency == real.adjacency

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import msgspec
 import pytest
 
@@ -110,6 +113,27 @@ def test_a_pass_that_raised_has_picture_and_problem_and_is_tried_again(maker, wo
     assert [request[0] for request in worker.asked] == ["trace", "render", "trace"]
 
 
+def test_a_source_that_was_edited_while_it_was_traced_is_traced_again(maker, worker, tmp_path):
+    source = tmp_path / "model.py"
+    source.touch()
+    worker.traced = Traced(graph=serialize(small_graph()), sources=(str(source),))
+    after = time.time() + 60
+    os.utime(source, (after, after))
+    maker.make(Options(model="mypkg.Net"))
+    os.utime(source, (1, 1))
+    maker.make(Options(model="mypkg.Net"))
+    maker.make(Options(model="mypkg.Net"))
+    assert [request[0] for request in worker.asked].count("trace") == 2
+
+
+def test_a_pattern_that_matches_nothing_is_a_problem_beside_the_picture(maker):
+    made = maker.make(Options(model="mypkg.Net", expand=["fc", "*.atention"]))
+    assert made.picture == PICTURE
+    assert made.problem.kind == "option"
+    assert made.problem.message.startswith("option 'expand': no module matches '*.atention'; ")
+    assert maker.make(Options(model="mypkg.Net", expand=["fc"])).problem is None
+
+
 def test_a_refusal_is_the_problem_and_keeps_its_sources(maker, worker):
     problem = Problem(kind="model", message="no module named 'x'")
     worker.traced = Refused(problem=problem, sources=("/a.py",))
@@ -180,6 +204,8 @@ def test_a_graph_file_takes_no_inputs(maker):
     ("options", "expected"),
     [
         (Options(model="mypkg.Model"), "mypkg.Model"),
+        (Options(model="my_pkg.v2.Model"), "my_pkg.v2.Model"),
+        (Options(model="mypkg._Model"), "mypkg._Model"),
         (Options(model="mypkg.mod:Model"), "mypkg.mod.Model"),
         (Options(model="mypkg.Model", caption="Text", name="fig", width="3px"), "mypkg.Model"),
         (Options(model="bert.json"), "bert.json"),
@@ -204,6 +230,12 @@ def test_ids_of_other_content_differ_and_are_file_names():
     ]
     assert len(set(ids)) == len(ids)
     assert all(not set(name) & set('/\\:*?"<>|') and not name.startswith(".") for name in ids)
+
+
+@pytest.mark.parametrize("models", [("a.Net", "a.net"), ("a.Net", "A.Net"), ("net.json", "Net.json")])
+def test_ids_differ_where_a_disk_does_not_tell_capitals(models):
+    ids = {diagram_id(Options(model=model)).lower() for model in models}
+    assert len(ids) == 2
 
 
 @pytest.mark.parametrize("python", [None, "no/such/python"])

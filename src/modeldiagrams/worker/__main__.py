@@ -168,7 +168,9 @@ def _run(request: Trace) -> Traced:
 
     options = request.options
     target = resolve(options)
-    if options.device:
+    if request.mode == "meta":
+        put_on("meta", target.model, (), options.model)  # the tracer takes the inputs there, and knows what they hold
+    elif options.device:
         args, kwargs = put_on(options.device, target.model, (target.args, target.kwargs), options.model)
         target = dataclasses.replace(target, args=args, kwargs=kwargs)
     with seeded():
