@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import HUGE, call_problem, make_model
+from modeldiagrams.target.build import call_problem, variants
 from modeldiagrams.target.given import find_inputs
+from modeldiagrams.target.search import Tries
 from modeldiagrams.target.usercode import loaded_sources, seeded
 from modeldiagrams.tracer import trace_run
 from modeldiagrams.tracer.hierarchy import hierarchy_run
@@ -22,9 +23,14 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
+    from modeldiagrams.target.build import Built
+    from modeldiagrams.target.given import Given
     from modeldiagrams.tracer import Mode, Trace
 
 __all__ = ["InputsError", "Target", "loaded_sources", "record", "resolve", "seeded"]
+
+_FURTHER = 24
+"""Tries with a variant of a model: inputs that fit are likely among those that came furthest in the first one."""
 
 
 class InputsError(TargetError):
@@ -45,6 +51,8 @@ class Target:
     """Why there are no inputs and what to write; then the module hierarchy is all there is to show."""
     tried: tuple[str, ...] = ()
     """What was tried to find inputs, one line each."""
+    trace: Trace | None = None
+    """The pass, if it was recorded when the inputs were found."""
 
 
 def resolve(options: Options) -> Target:
@@ -60,14 +68,7 @@ def resolve(options: Options) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    built = make_model(options)
-    try:
-        given = find_inputs(built, options)
-        if built.may_have_weights and any(_needs_values(line) for line in given.tried if given.note):
-            built = make_model(options, meta_from=HUGE)
-            given = find_inputs(built, options)
-    except TargetError as error:
-        raise InputsError(str(error), error.frames) from error
+    built, given, tried = _first_that_works(options)
     problem = None if given.note else call_problem(built.model.forward, given.args, given.kwargs)
     if problem:
         raise InputsError(f"{options.model}'s forward can't be called with these inputs: {problem}")
@@ -77,17 +78,33 @@ def resolve(options: Options) -> Target:
         kwargs=given.kwargs,
         assumptions=(*built.assumptions, *given.assumptions),
         note=given.note,
-        tried=given.tried,
+        tried=tuple(tried),
+        trace=None if options.device else given.trace,  # that was on the CPU
     )
 
 
-def _needs_values(tried: str) -> bool:
-    """Whether a try failed because tensors on the meta device hold nothing."""
-    return "meta" in tried.partition("(meta): ")[2]
+def _first_that_works(options: Options) -> tuple[Built, Given, list[str]]:
+    """Model, inputs and what was tried: as it is by default, if no variant gets further."""
+    first: tuple[Built, Given] | None = None
+    tried: list[str] = []
+    for built in variants(options):
+        try:
+            given = find_inputs(built, options, Tries(_FURTHER) if first else Tries())
+        except TargetError as error:
+            raise InputsError(str(error), error.frames) from error
+        tried += given.tried
+        if given.is_enough:
+            return built, given, tried
+        first = first or (built, given)
+    if first is None:
+        raise TargetError(f"{options.model} can't be made")
+    return *first, tried
 
 
 def record(target: Target, mode: Mode = "auto") -> Trace:
     """Trace one pass of a target, or take down its module hierarchy if nothing is known to call it with."""
     if target.note is not None:
         return hierarchy_run(target.model, (target.note,))
+    if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
+        return target.trace
     return trace_run(target.model, target.args, target.kwargs, mode=mode)

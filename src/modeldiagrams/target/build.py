@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,15 +13,16 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.conventions import configuration_class, conventional_arguments, required_parameters
 from modeldiagrams.target.locate import did_you_mean, locate
 from modeldiagrams.target.rules import Rule, assumed
+from modeldiagrams.target.small import small_values
 from modeldiagrams.target.usercode import user_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from modeldiagrams.graph import Assumption
     from modeldiagrams.options import Options
 
-__all__ = ["HUGE", "Built", "call_problem", "make_model"]
+__all__ = ["Built", "call_problem", "make_model", "variants"]
 
 LARGE = 100_000_000
 """Parameters from which on a configured model stays on the meta device: no memory, no random numbers."""
@@ -39,10 +40,9 @@ class Built:
     assumptions: tuple[Assumption, ...] = ()
 
     @property
-    def may_have_weights(self) -> bool:
-        """Whether it was made without memory, and could well be made with."""
-        sizes = [parameter.numel() for parameter in self.model.parameters() if parameter.is_meta]
-        return 0 < sum(sizes) <= HUGE
+    def is_on_meta(self) -> bool:
+        """Whether it has no memory for its weights."""
+        return any(parameter.is_meta for parameter in self.model.parameters())
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,54 @@ class _Call:
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] | None = None
-    config: Callable[[], Any] | None = None
-    """Makes the configuration that goes first; anew for every use, because models write into it."""
+    config_class: Callable[..., Any] | None = None
+    """Makes the configuration that goes first."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """The configuration's."""
     assumptions: tuple[Assumption, ...] = ()
 
+    def config(self) -> Any:
+        """A new one for every use, because models write into it."""
+        name = getattr(self.config_class, "__name__", "config_class")
+        with user_code(f"making a {name} from the option `config`" if self.values else f"making a default {name}"):
+            return self.config_class(**self.values) if self.config_class else None
 
-def make_model(options: Options, meta_from: int = LARGE) -> Built:
+
+def variants(options: Options) -> Iterator[Built]:
+    """The model, and then, should no pass get through it, the same as one that is easier to run.
+
+    Args:
+        options: What the author wrote.
+
+    Yields:
+        The model as it is by default, without memory if it is large; with memory, if it is not too large for that; and
+        with fewer layers, where its configuration is assumed anyway.
+
+    Raises:
+        TargetError: as `make_model`; if only the default configuration is at fault, there is one with fewer layers.
+    """
+    try:
+        default = make_model(options, LARGE)
+    except TargetError:
+        small = _variant(options, small=True)
+        if small is None:
+            raise
+        yield small
+        return
+    yield default
+    if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
+        yield from filter(None, [_variant(options, small=False)])
+    yield from filter(None, [_variant(options, small=True)])
+
+
+def _variant(options: Options, *, small: bool) -> Built | None:
+    try:
+        return make_model(options, HUGE, small=small)
+    except TargetError:
+        return None  # the default one is there, or has told what is wrong
+
+
+def make_model(options: Options, meta_from: int, *, small: bool = False) -> Built:
     """Find a model instance, or call a class or factory function for one.
 
     A class that is made from a configuration (a Hugging Face ``config_class``, or a required parameter annotated with
@@ -67,12 +109,14 @@ def make_model(options: Options, meta_from: int = LARGE) -> Built:
     Args:
         options: What the author wrote.
         meta_from: Parameters above which a model that is made from a configuration stays on the meta device.
+        small: Whether an assumed configuration has fewer layers than by default.
 
     Returns:
         The model in eval mode, and what was assumed.
 
     Raises:
-        TargetError: if there is no such object, it isn't a model, or making it raised.
+        TargetError: if there is no such object, it isn't a model, or making it raised; with `small`, if there is no
+            assumed configuration, or nothing to leave out of it.
     """
     found = locate(options.model)
     assumptions: tuple[Assumption, ...] = ()
@@ -81,7 +125,8 @@ def make_model(options: Options, meta_from: int = LARGE) -> Built:
         model = found
     elif callable(found):
         call = _call(found, options)
-        weightless = _weightless(found, options, call, meta_from) if call.config else None
+        call = _small(call, options) if small else call
+        weightless = _weightless(found, options, call, meta_from) if call.config_class else None
         model, assumptions = weightless or _construct(found, options, call), call.assumptions
     else:
         raise TargetError(
@@ -129,14 +174,14 @@ def _call(found: Callable[..., Any], options: Options) -> _Call:
                 f"required parameter, and {options.model} has neither; write constructor arguments with the options "
                 "`args` and `kwargs`"
             )
-        return _Call(args, kwargs, lambda: _config(maker, options.config or {}))
+        return _Call(args, kwargs, maker, options.config)
     if args or kwargs:
         return _Call(args, kwargs)
     if maker is not None:
         rule = Rule.CONVENTIONS if by_convention else Rule.OFFERED
         told = rule.assumption(f"built from a default {maker.__name__}")
         default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
-        return _Call(config=lambda: _config(maker, {}), assumptions=(told, default))
+        return _Call(config_class=maker, assumptions=(told, default))
     return _conventional(found)
 
 
@@ -150,15 +195,19 @@ def _conventional(found: Callable[..., Any]) -> _Call:
     return _Call(kwargs=arguments, assumptions=(told, *values))
 
 
-def _config(config_class: Callable[..., Any], values: dict[str, Any]) -> Any:
-    name = getattr(config_class, "__name__", "config_class")
-    with user_code(f"making a {name} from the option `config`" if values else f"making a default {name}"):
-        return config_class(**values)
+def _small(call: _Call, options: Options) -> _Call:
+    """The same with fewer layers."""
+    values = small_values(call.config()) if call.config_class and options.config is None else {}
+    if not values:
+        raise TargetError(f"{options.model} has no default configuration that layers can be left out of")
+    told, _ = call.assumptions
+    small = assumed("config", values, "fewer layers than by default, because no pass got through a model of full size")
+    return replace(call, values=values, assumptions=(told, small))
 
 
 def _construct(found: Callable[..., Any], options: Options, call: _Call) -> nn.Module:
     kwargs = call.kwargs or {}
-    args = (call.config(), *call.args) if call.config else call.args
+    args = (call.config(), *call.args) if call.config_class else call.args
     problem = call_problem(found, args, kwargs)
     if problem:
         raise TargetError(

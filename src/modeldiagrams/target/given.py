@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
@@ -14,7 +14,7 @@ from modeldiagrams.target.inputs import from_callable, from_entries
 from modeldiagrams.target.offered import configured_size, dummy_offers, example
 from modeldiagrams.target.pretrained import configured_offers
 from modeldiagrams.target.rules import Rule, assumed
-from modeldiagrams.target.search import search
+from modeldiagrams.target.search import Tries, passed, search
 from modeldiagrams.target.written import entry_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.offered import Example
     from modeldiagrams.target.search import Found
+    from modeldiagrams.tracer import Trace
 
 __all__ = ["Given", "find_inputs"]
 
@@ -38,14 +39,22 @@ class Given:
     note: str | None = None
     """What to write, for a model that no rule finds inputs for."""
     tried: tuple[str, ...] = ()
+    trace: Trace | None = None
+    """The pass with them, where it was recorded."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is no need to look at another variant of the model."""
+        return self.note is None and (self.trace is None or self.trace.graph.status.error is None)
 
 
-def find_inputs(built: Built, options: Options) -> Given:
+def find_inputs(built: Built, options: Options, tries: Tries) -> Given:
     """Ask the rules in their order.
 
     Args:
         built: What will be called.
         options: What the author wrote: `inputs`, `inputs_from`, or neither.
+        tries: Is told every try, and how many there may be.
 
     Returns:
         The inputs. A model that no rule finds inputs for has a note instead.
@@ -56,29 +65,35 @@ def find_inputs(built: Built, options: Options) -> Given:
     if options.inputs is not None and options.inputs_from is not None:
         raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
     if options.inputs_from is not None:
-        return Given(*from_callable(options.inputs_from))
+        return _tried(built, Given(*from_callable(options.inputs_from)))
     if options.inputs is not None:
-        return Given(*from_entries(options.inputs))
+        return _tried(built, Given(*from_entries(options.inputs)))
     offered = example(built.model, built.maker, options.model)
     if offered and not call_problem(built.model.forward, offered.args, offered.kwargs):
-        return _from_example(built.model, offered)
-    tried: list[str] = []
-    return _searched(built.model, tried) or _hierarchy(built.model, options.model, tried)
+        return _tried(built, _from_example(built.model, offered))
+    return _searched(built.model, tries) or _hierarchy(built.model, options.model, tries)
 
 
-def _searched(model: nn.Module, tried: list[str]) -> Given | None:
+def _tried(built: Built, given: Given) -> Given:
+    """With its pass, where that may fail for want of memory."""
+    if not built.is_on_meta or call_problem(built.model.forward, given.args, given.kwargs):
+        return given
+    return replace(given, trace=passed(built.model, given.args, given.kwargs, "auto")[0])
+
+
+def _searched(model: nn.Module, tries: Tries) -> Given | None:
     """Rules 2 and 4: candidates of the class, then of names and layers."""
-    for offers in (dummy_offers(model), configured_size(model), configured_offers(model)):
-        found = search(model, offers, tried)
+    for offers in (dummy_offers(model), configured_size(model), *configured_offers(model)):
+        found = search(model, offers, tries)
         if found:
-            return _from_search(found, Rule.OFFERED, tried)
+            return _from_search(found, Rule.OFFERED, tries)
     if not inspect.signature(model.forward).parameters:
         reason = "forward has no parameters"
         return Given(assumptions=(Rule.OFFERED.assumption(reason), assumed("inputs", [], reason)))
     for offers, positional in inferred_offers(model):
-        found = search(model, offers, tried, positional=positional)
+        found = search(model, offers, tries, positional=positional)
         if found:
-            return _from_search(found, Rule.INFERRED, tried)
+            return _from_search(found, Rule.INFERRED, tries)
     return None
 
 
@@ -96,16 +111,17 @@ def _from_example(model: nn.Module, offered: Example) -> Given:
     return Given(offered.args, offered.kwargs, (told, *values))
 
 
-def _from_search(found: Found, rule: Rule, tried: list[str]) -> Given:
+def _from_search(found: Found, rule: Rule, tries: Tries) -> Given:
     entries: dict[Any, Any] = found.entries if isinstance(found.entries, dict) else dict(enumerate(found.entries))
     args, kwargs = from_entries(found.entries)
-    told = rule.assumption(f"inputs found in {len(tried)} tries" if len(tried) > 1 else "inputs found at once")
+    count = len(tries.lines)
+    told = rule.assumption(f"inputs found in {count} tries" if count > 1 else "inputs found at once")
     reasons = [*found.reasons.values()]
     values = [assumed(_place(key), entry, reasons[i]) for i, (key, entry) in enumerate(entries.items())]
-    return Given(args, kwargs, (told, *values), tried=tuple(tried))
+    return Given(args, kwargs, (told, *values), tried=tuple(tries.lines), trace=found.trace)
 
 
-def _hierarchy(model: nn.Module, name: str, tried: list[str]) -> Given:
+def _hierarchy(model: nn.Module, name: str, tries: Tries) -> Given:
     parameters = inspect.signature(model.forward).parameters
     names = [key for key, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
     plain = [key for key in names or parameters if parameters[key].kind not in _VARIADIC]
@@ -115,8 +131,8 @@ def _hierarchy(model: nn.Module, name: str, tried: list[str]) -> Given:
         f"{', '.join(parameters)}: write the option `inputs`, e.g. `inputs: {example}` with the right shapes, or "
         "`inputs_from`."
     )
-    told = Rule.HIERARCHY.assumption(f"{len(tried)} tries of inputs did not get through forward")
-    return Given(assumptions=(told,), note=note, tried=tuple(tried))
+    told = Rule.HIERARCHY.assumption(f"{len(tries.lines)} tries of inputs did not get through forward")
+    return Given(assumptions=(told,), note=note, tried=tuple(tries.lines))
 
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["configured_offers"]
 
+_EMBEDDED = "inputs_embeds"
 _TOKENS = 16
 _WAVE = 4000
 """Samples of a sound: a quarter of a second, some frames after every usual stride."""
@@ -34,20 +35,20 @@ _NEVER = re.compile(
 """Optional parameters that change nothing of the architecture, or that need more than a shape."""
 
 
-def configured_offers(model: nn.Module) -> dict[str, Sequence[Offer]]:
+def configured_offers(model: nn.Module) -> Iterator[dict[str, Sequence[Offer]]]:
     """Candidates for a model with a configuration.
 
     Args:
         model: Has `config`, `main_input_name` and a `forward`.
 
-    Returns:
-        Input → candidates: the main input and what is required are given, what is optional is left out first. Empty
-        for a model that is not configured in this way.
+    Yields:
+        Input → candidates: the main input and what is required are given, what is optional is left out first; then the
+        same with embeddings in place of token ids. Nothing for a model that is not configured in this way.
     """
     config: Any = getattr(model, "config", None)
     main: Any = getattr(model, "main_input_name", None)
     if config is None or not isinstance(main, str):
-        return {}
+        return
     values = _Values(config)
     parameters = inspect.signature(model.forward).parameters
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -64,7 +65,12 @@ def configured_offers(model: nn.Module) -> dict[str, Sequence[Offer]]:
     if offers and all(options[0] is ABSENT for options in offers.values()):
         first = next(iter(offers))  # the main input is not a parameter: then the first that is known
         offers[first] = offers[first][1:]
-    return offers
+    yield offers
+    if _EMBEDDED in names and "input_ids" in offers:
+        yield {
+            _EMBEDDED: [*_embedded(values)],
+            **{name: offer for name, offer in offers.items() if name != "input_ids"},
+        }
 
 
 class _Values:
@@ -123,14 +129,31 @@ def _token_ids(name: str, values: _Values) -> Iterator[Offer]:
     place, size = values.number("vocab_size n_vocab num_embeddings vocabulary_size codebook_size", inside, 100)
     _, longest = values.number("max_position_embeddings n_positions", inside, _TOKENS)
     reason = f"ids are below {place} {size}" if place else "a usual size"
-    # special tokens stand at the ends of a vocabulary; a model may look for them
     yield Offer(ids([1, min(_TOKENS, longest)], size), reason)
-    _, books = values.number("num_codebooks num_quantizers n_codes_total", "audio|decoder")
-    if books:
-        yield Offer(ids([1, _TOKENS, books], size), f"{reason}, several codebooks")
-        yield Offer(ids([1, books, _TOKENS], size), f"{reason}, several codebooks")
+    yield from _codes(size, values)
+    mark, end = values.number("eos_token_id", inside)
+    if mark and end < size:
+        entry = {"shape": [1, min(_TOKENS, longest)], "dtype": "int64", "low": end, "high": end + 1}
+        yield Offer(entry, f"the model looks for {mark} {end}")
     yield Offer(ids([1, 2, min(_TOKENS, longest)], size), f"{reason}, two choices")
     yield Offer(ids([1, min(4 * _TOKENS, longest)], size), reason)
+
+
+def _codes(size: int, values: _Values) -> Iterator[Offer]:
+    """Ids of sound: several at every step, one for each codebook, and perhaps one of text before them."""
+    place, books = values.number("num_codebooks num_quantizers n_codes_total", "audio|decoder")
+    _, other = values.number("codebook_vocab_size audio_vocab_size codebook_size", default=size)
+    for count in (books, books + 1) if place else ():
+        for shape in ([1, _TOKENS, count], [1, count, _TOKENS]):
+            yield Offer(ids(shape, min(size, other)), f"ids of {place} {books} codebooks")
+
+
+def _embedded(values: _Values) -> Iterator[Offer]:
+    """Embeddings of tokens."""
+    for inside in ("text|decoder|llm|language|thinker", "encoder", ""):
+        place, width = values.number("hidden_size d_model embed_dim n_embd dim", inside)
+        if place:
+            yield Offer([1, _TOKENS, width], f"embeddings as wide as {place} {width}, in place of token ids")
 
 
 def _side(value: Any) -> tuple[Any, Any] | None:
@@ -167,7 +190,7 @@ def _pixels(_: str, values: _Values) -> Iterator[Offer]:
     if channels != _COLOURS:
         yield Offer([1, _COLOURS, height, width], reason)
     if place:
-        for side in (224, 256, 384, 512):
+        for side in (224, 256, 384, 512, 1024, 1536):
             yield Offer([1, channels, side, side], "an image of a usual size")
 
 

@@ -2,13 +2,15 @@
 
 The first try takes the first candidate of every input. A layer that refuses what reaches it says how wide that should
 have been, which makes new candidates. Then one thing at a time is changed, an input or a size they share, and what gets
-the pass further is kept; at last combinations are tried in order of how far down the lists they lie. The number of
-tries is fixed and nothing is random, so the same model gives the same inputs.
+the pass further is kept; at last combinations are tried in order of how far down the lists they lie. A failure that
+stays the same whatever goes in is not the inputs', and ends the search. The number of tries is fixed and nothing is
+random, so the same model gives the same inputs.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,8 @@ from modeldiagrams.graph import Graph, InputNode, OpNode, OutputNode
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.mend import mended, refused_width
 from modeldiagrams.target.offers import ABSENT, SIZES, Offer, named_sizes, resolved
-from modeldiagrams.tracer import trace_run
+from modeldiagrams.target.usercode import seeded
+from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +29,16 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer import Mode
 
-__all__ = ["Found", "is_connected", "search"]
+__all__ = ["Found", "Tries", "is_connected", "passed", "search"]
 
 _TRIES = 48
-_OPS = 15_000
-"""Recorded calls, over all tries, after which a search ends: some seconds, and the same number on every machine."""
+"""Of one search."""
+_WORK = 300
+"""Calls and parameters that a try may have on the average: some seconds in all, and as many on every machine."""
+_REALS = 6
+"""Passes with values, which may take long."""
+_REPEATS = 12
+"""Tries with the very same failure after which it is not the inputs' any more."""
 _LONGEST = 120
 _COMBINATIONS = 20_000
 _CANDIDATES = 100
@@ -46,6 +54,25 @@ class Found:
     """As the option `inputs`: by name, or by position."""
     reasons: dict[str, str]
     """Input → why it is what it is."""
+    trace: Trace | None
+    """The pass that worked, if one without arithmetic did."""
+
+
+@dataclass
+class Tries:
+    """What was tried, over all searches for one model."""
+
+    most: int = 80
+    """Passes that there may be."""
+    lines: list[str] = field(default_factory=list)
+    """One for every pass, with its result."""
+    work: int = 0
+    """What all passes took."""
+
+    @property
+    def are_used_up(self) -> bool:
+        """Whether there may be no more."""
+        return len(self.lines) >= self.most or self.work >= self.most * _WORK
 
 
 @dataclass
@@ -58,26 +85,35 @@ class _Search:
     lists: tuple[list[Any], ...]
     """What each may be."""
     positional: bool
-    tried: list[str]
+    tries: Tries
+    weights: int
+    """Number of parameters, each of which every pass takes in its hand."""
     is_on_meta: bool
     done: dict[_Pick, int] = field(default_factory=dict)
     """How far each combination got."""
     seen: set[str] = field(default_factory=set)
     asked: list[_Pick] = field(default_factory=list)
     """What layers asked for and was not tried so far."""
-    works: bool = False
-    """Whether the last try did."""
+    works: Trace | None = None
+    """The pass that did."""
+    failures: Counter[tuple[str | None, str]] = field(default_factory=Counter)
+    """Where and why → how often."""
+    reals: int = 0
+    """Passes with values."""
 
     def run(self) -> _Pick | None:
         """A combination that works, within the number of tries."""
         for pick in self._picks():
-            # the tries of all rules count together
-            if len(self.tried) >= _TRIES or sum(self.done.values()) > _OPS:
+            if self._is_over():
                 break
             self._try(pick)
             if self.works:
                 return pick
         return None
+
+    def _is_over(self) -> bool:
+        most = max(self.failures.values(), default=0)
+        return self.tries.are_used_up or len(self.done) >= _TRIES or most >= _REPEATS
 
     def _picks(self) -> Iterator[_Pick]:
         """Combinations not tried so far, each after what was learned from the one before."""
@@ -112,25 +148,29 @@ class _Search:
         entries = self.entries(pick)
         self.seen.add(repr(entries))
         best = max(self.done.values(), default=-1)
-        self.done[pick] = self._run(pick, entries, "meta" if self.is_on_meta else "fake")
-        if not (self.works or self.is_on_meta) and self.done[pick] > best:
+        self.done[pick] = self._run(pick, entries, "auto" if self.is_on_meta else "fake")
+        if not (self.works or self.is_on_meta) and self.done[pick] > best and self.reals < _REALS:
+            self.reals += 1
             self.done[pick] = max(self.done[pick], self._run(pick, entries, "real"))
 
-    def _run(self, pick: _Pick, entries: Any, mode: Mode) -> int:
+    def _run(self, pick: _Pick, entries: Any, way: Mode) -> int:
         """How many ops a pass has."""
         try:
             args, kwargs = from_entries(entries)
         except TargetError as problem:
-            self.tried.append(f"{entries}: {problem}")
+            self.tries.lines.append(f"{entries}: {problem}")
             return -1
-        graph = trace_run(self.model, args, kwargs, mode=mode, costs=False).graph
-        self.works = is_connected(graph)
-        error = graph.status.error
-        told = f"{error.type}: {error.message}" if error else "works" if self.works else "no output depends on an input"
-        self.tried.append(f"{entries} ({mode}): {told.partition(chr(10))[0][:_LONGEST]}")
+        trace, told = passed(self.model, args, kwargs, way)
+        mode, error = trace.graph.status.mode, trace.graph.status.error
+        self.tries.lines.append(f"{entries} ({mode}): {told.partition(chr(10))[0][:_LONGEST]}")
+        ops = sum(isinstance(node, OpNode) for node in trace.graph.nodes)
+        self.tries.work += ops + self.weights
         if error:
-            self._mend(pick, graph)
-        return sum(isinstance(node, OpNode) for node in graph.nodes)
+            self.failures[error.node, told] += 1
+            self._mend(pick, trace.graph)
+        elif told == _WORKS:
+            self.works = trace
+        return ops
 
     def _mend(self, pick: _Pick, graph: Graph) -> None:
         """Add candidates that would suit the layer that refused its input, to be tried next."""
@@ -156,14 +196,14 @@ class _Search:
 
 
 def search(
-    model: nn.Module, offers: Mapping[str, Sequence[Offer]], tried: list[str], *, positional: bool = False
+    model: nn.Module, offers: Mapping[str, Sequence[Offer]], tries: Tries, *, positional: bool = False
 ) -> Found | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
         model: What is called.
         offers: Input → its candidates, likeliest first.
-        tried: Is told every try and its result, one line each.
+        tries: Is told every try.
         positional: Whether the inputs are given by position, in the order of `offers`.
 
     Returns:
@@ -181,13 +221,29 @@ def search(
             *([item.offer for item in options] for options in inputs.values()),
         ),
         positional=positional,
-        tried=tried,
+        tries=tries,
+        weights=sum(1 for _ in model.parameters()),
         is_on_meta=any(parameter.is_meta for parameter in model.parameters()),
     )
     pick = state.run()
     if pick is None:
         return None
-    return Found(state.entries(pick), {name: offer.reason for name, offer in state.chosen(pick).items()})
+    reasons = {name: offer.reason for name, offer in state.chosen(pick).items()}
+    is_real = state.works is None or state.works.graph.status.mode == "real"
+    return Found(state.entries(pick), reasons, None if is_real else state.works)
+
+
+def passed(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode) -> tuple[Trace, str]:
+    """One pass, with the same random numbers every time, and in one line what became of it."""
+    with seeded():
+        trace = trace_run(model, args, kwargs, mode=mode)
+    error = trace.graph.status.error
+    if error:
+        return trace, f"{error.type}: {error.message}"
+    return trace, _WORKS if is_connected(trace.graph) else "no output depends on an input"
+
+
+_WORKS = "works"
 
 
 def is_connected(graph: Graph) -> bool:

@@ -1,0 +1,210 @@
+"""What is tried where no pass gets through a model as it is by default, and when trying ends."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.explain import found_options
+from modeldiagrams.options import parse_options
+from modeldiagrams.target import record, resolve
+from modeldiagrams.target.offers import Offer
+from modeldiagrams.target.pretrained import configured_offers
+from modeldiagrams.target.search import Tries, search
+from modeldiagrams.target.small import small_values
+from modeldiagrams.tracer import trace
+
+
+class Config:
+    model_type = "it"
+
+    def __init__(self, vocab_size=9, num_hidden_layers=6, width=8):
+        self.vocab_size = vocab_size
+        self.num_hidden_layers = num_hidden_layers
+        self.width = width
+
+
+class Deep(nn.Module):
+    """Stands for a model that is too large to be run."""
+
+    config_class = Config
+    main_input_name = "input_ids"
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.width)
+        self.layers = nn.Sequential(*[nn.Linear(config.width, config.width) for _ in range(config.num_hidden_layers)])
+
+    def forward(self, input_ids=None):
+        assert len(self.layers) < 4, "too deep"
+        return self.layers(self.embedding(input_ids))
+
+
+class Unbuilt(Deep):
+    def __init__(self, config):
+        assert config.num_hidden_layers < 4, "too deep to be built"
+        super().__init__(config)
+
+
+class Broken(Deep):
+    def __init__(self, config):
+        raise ValueError(f"at any depth: {config.num_hidden_layers}")
+
+
+class NeedsValues(Deep):
+    """A large embedding is on the meta device, and numpy can't read that."""
+
+    def forward(self, input_ids=None):
+        states = self.embedding(input_ids)
+        return states * float(states.detach().numpy().shape[0])
+
+
+def target_of(model, **options):
+    return resolve(parse_options({"model": f"{__name__}.{model.__name__}", **options}))
+
+
+@pytest.mark.parametrize("model", [Deep, Unbuilt])
+def test_a_configuration_with_fewer_layers_is_taken_where_the_default_one_fails(model):
+    target = target_of(model)
+    assert len(target.model.layers) == 2
+    said = {item.subject: item for item in target.assumptions}
+    assert said["config"].value == "{num_hidden_layers: 2}"
+    assert "fewer layers than by default" in said["config"].reason
+    assert record(target).graph.status.error is None
+
+
+def test_a_default_configuration_that_works_keeps_its_size():
+    class Shallow(Deep):
+        def forward(self, input_ids=None):
+            return self.layers(self.embedding(input_ids))
+
+    globals()["Shallow"] = Shallow
+    assert len(target_of(Shallow).model.layers) == 6
+
+
+def test_a_configuration_of_the_author_is_not_changed():
+    target = target_of(Deep, config={"num_hidden_layers": 5})
+    assert len(target.model.layers) == 5
+    assert target.note is not None
+
+
+def test_what_fails_at_every_size_is_told_of_the_default_one():
+    with pytest.raises(TargetError, match="raised ValueError: at any depth: 6"):
+        target_of(Broken)
+
+
+def test_fewer_layers_also_inside_and_only_layers():
+    inside = SimpleNamespace(model_type="inner", depth=12, hidden_size=8)
+    config = SimpleNamespace(
+        num_hidden_layers=32,
+        encoder_layers=1,
+        num_experts=64,
+        num_kv_shared_layers=15,
+        num_attention_heads=8,
+        output_layers=None,
+        text_config=inside,
+    )
+    assert small_values(config) == {
+        "num_hidden_layers": 2,
+        "num_experts": 8,
+        "text_config": {"model_type": "inner", "depth": 2},
+    }
+    assert small_values(SimpleNamespace(hidden_size=8)) == {}
+
+
+@pytest.mark.parametrize("options", [{}, {"inputs": {"input_ids": {"shape": [1, 4], "dtype": "int64"}}}])
+def test_a_large_model_whose_code_needs_values_gets_memory(options, monkeypatch):
+    monkeypatch.setattr("modeldiagrams.target.build.LARGE", 10)
+    monkeypatch.setattr(Config.__init__, "__defaults__", (9, 1, 8))
+    assert target_of(Deep, config={}).model.embedding.weight.is_meta
+    target = target_of(NeedsValues, **options)
+    assert not target.model.embedding.weight.is_meta
+    assert record(target).graph.status.mode == "real"
+
+
+def test_what_was_found_written_down_gives_the_same_graph():
+    first = parse_options({"model": f"{__name__}.Deep"})
+    target = resolve(first)
+    graph = record(target).graph
+    written = parse_options(found_options(first, graph_with(graph, target)))
+    again = resolve(written)
+    assert again.assumptions == ()
+    assert record(again).graph == graph
+
+
+def graph_with(graph, target):
+    return SimpleNamespace(assumptions=target.assumptions, status=graph.status)
+
+
+def test_the_pass_that_found_the_inputs_is_the_one_that_is_shown():
+    target = target_of(Deep)
+    assert record(target) is target.trace
+    assert record(target, "real").graph.status.mode == "real"
+    assert trace(target.model, target.args, target.kwargs) == target.trace.graph
+
+
+# when trying ends
+
+
+class Stubborn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x.new_zeros(1, 4)).missing
+
+
+def test_a_failure_that_is_always_the_same_ends_a_search():
+    tries = Tries()
+    assert search(Stubborn(), {"x": [Offer([n], "") for n in range(1, 60)]}, tries) is None
+    assert len(tries.lines) < 30
+
+
+def test_large_models_are_tried_less_often():
+    class Many(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weights = nn.ParameterList(torch.zeros(1) for _ in range(500))
+
+        def forward(self, x):
+            raise ValueError(len(x))
+
+    tries = Tries(10)
+    assert search(Many(), {"x": [Offer([n], "") for n in range(1, 60)]}, tries) is None
+    assert len(tries.lines) == 6
+
+
+# candidates of configured models that refuse token ids, or want several at once
+
+
+class Pretrained(nn.Module):
+    main_input_name = "input_ids"
+
+    def __init__(self, forward, **config):
+        super().__init__()
+        self.config = SimpleNamespace(model_type="it", **config)
+        self.forward = forward
+
+
+def test_embeddings_come_after_token_ids():
+    def forward(input_ids=None, inputs_embeds=None): ...
+
+    ids, embeddings = configured_offers(Pretrained(forward, vocab_size=9, hidden_size=6))
+    assert "inputs_embeds" not in ids
+    assert list(embeddings) == ["inputs_embeds"]
+    assert embeddings["inputs_embeds"][0].entry == [1, 16, 6]
+
+
+def test_token_ids_that_a_model_looks_for_and_ids_of_codebooks_are_candidates():
+    def forward(input_ids=None): ...
+
+    (offers,) = configured_offers(Pretrained(forward, vocab_size=9, eos_token_id=2, num_codebooks=3))
+    entries = [offer.entry for offer in offers["input_ids"]]
+    assert {"shape": [1, 16], "dtype": "int64", "low": 2, "high": 3} in entries
+    assert [entry["shape"] for entry in entries[1:5]] == [[1, 16, 3], [1, 3, 16], [1, 16, 4], [1, 4, 16]]
