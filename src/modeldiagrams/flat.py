@@ -109,6 +109,8 @@ def as_pdf(picture: Picture, theme: Theme = "light") -> bytes:
                 sys_inputs={"svg": svg},
                 font_paths=[folder],
                 ignore_system_fonts=not _has_foreign_text(svg),
+                # LaTeX grumbles at newer files
+                pdf_standards="1.5",
             )
         )
     except RuntimeError as error:

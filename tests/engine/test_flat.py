@@ -80,6 +80,8 @@ def test_a_pdf_is_one_page_of_the_pictures_size_with_text_and_its_fonts(nested):
     assert "Linear 4 → 2" in text
     assert b"+Inter-SemiBold" in made
     assert b"+Inter-Regular" in made
+    assert made.startswith(b"%PDF-1.5")  # LaTeX warns of newer ones
+    assert b"/CreationDate" not in made
 
 
 def test_a_picture_larger_than_readers_of_pdf_allow_is_made_smaller():
