@@ -1,4 +1,4 @@
-"""The files beside the pages: the viewer once, and each diagram's data."""
+"""The files beside the pages: the viewer once, each diagram's data, and the list of all diagrams."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from sphinx.errors import ExtensionError
 
 from modeldiagrams.errors import RenderError
 from modeldiagrams.host import FOLDER, data_files
-from modeldiagrams.page import site_files
 from modeldiagrams.serialize import write_atomically
+from modeldiagrams.sitedata import Listed, graph_files, shared_files
+from sphinx_modeldiagrams.builders import is_interactive, page_address
+from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.builders import Builder
 
-__all__ = ["is_interactive", "write_data", "write_viewer"]
-
-
-def is_interactive(builder: Builder) -> bool:
-    """Whether readers get web pages. Books made of HTML (EPUB, HTML Help) are not: they are ``embedded``."""
-    return builder.format == "html" and not getattr(builder, "embedded", False)
+__all__ = ["write_data", "write_shared"]
 
 
 def write_data(
@@ -33,18 +29,30 @@ def write_data(
     """Write the data of a page's diagrams, in whichever process writes the page: equal ids are equal bytes."""
     if doctree is None or not is_interactive(app.builder):
         return
-    for name, content in data_files(diagram_of(node) for node in doctree.findall(model_graph)).items():
+    diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
+    for name, content in {**data_files(diagrams), **graph_files(diagrams)}.items():
         write_atomically(Path(app.outdir) / FOLDER / name, content)
 
 
-def write_viewer(app: Sphinx, exception: Exception | None) -> None:
+def write_shared(app: Sphinx, exception: Exception | None) -> None:
     """Write what all diagrams share, if there is any diagram."""
-    if exception is not None or not is_interactive(app.builder) or not domain_of(app.env).diagrams:
+    if exception is not None or not is_interactive(app.builder):
         return
+    found = [(page, entry) for page, entries in domain_of(app.env).diagrams.items() for entry in entries]
+    if not found:
+        return
+    listed = [
+        Listed(
+            id=entry["id"],
+            model=entry["model"],
+            page=page_address(app.builder, page, entry["place"]["anchor"]),
+        )
+        for page, entry in found
+        if entry["has_graph"]
+    ]
     try:
-        files = site_files()
+        files = shared_files(settings_of(app.config), listed)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
     for name, content in files.items():
-        data = content if isinstance(content, bytes) else content.read_bytes()
-        write_atomically(Path(app.outdir) / FOLDER / name, data)
+        write_atomically(Path(app.outdir) / FOLDER / name, content)

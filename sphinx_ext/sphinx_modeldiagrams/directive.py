@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.errors import SphinxError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_id
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.graph import ModuleNode
 from modeldiagrams.host import describe, draw, figure_classes, read_body, refused
 from modeldiagrams.options import option_help
-from sphinx_modeldiagrams.domain import domain_of
+from modeldiagrams.settings import line_link
+from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.domain import Place, domain_of, reference_name
 from sphinx_modeldiagrams.links import cross_references
 from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.sources import linkcode_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +29,18 @@ if TYPE_CHECKING:
 
     from modeldiagrams.diagrams import Diagram
 
-__all__ = ["ModelGraphDirective"]
+__all__ = ["AutodocDirective", "ModelGraphDirective"]
+
+_UNASKED = frozenset({"model", "inputs"})
+"""Kinds of problems that are no news where nobody has said how to make the model."""
 
 _log = logging.getLogger(__name__)
+
+
+class DiagramError(SphinxError):
+    """A diagram has a problem, and the site is one that does without rather than with it."""
+
+    category = "Model diagram error"
 
 
 class _AnyOption(dict[str, Any]):
@@ -39,6 +53,7 @@ class _AnyOption(dict[str, Any]):
 class ModelGraphDirective(SphinxDirective):
     """A model's diagram as a figure. Never raises for what is wrong with model or options."""
 
+    automatic = False
     has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
@@ -48,19 +63,34 @@ class ModelGraphDirective(SphinxDirective):
 
     def run(self) -> list[Node]:
         """Called by docutils."""
-        diagram = self._diagram()
+        return [self._shown(self._diagram())]
+
+    def _shown(self, diagram: Diagram) -> nodes.figure:
+        """The diagram on its page, known to all who should know of it."""
+        self._report(diagram)
+        figure = self._figure(diagram)
+        self._note(diagram, figure["ids"][0])
+        return figure
+
+    def _note(self, diagram: Diagram, anchor: str | None) -> None:
+        """Let the environment know what the page depends on, and what references lead to."""
         for source in diagram.sources:
             self.env.note_dependency(source)
-        if diagram.problem:
-            _log.warning(
-                "%s",
-                describe(diagram.problem),
-                location=self.get_location(),
-                type="modeldiagrams",
-                subtype=diagram.problem.kind,
-            )
-        domain_of(self.env).note_diagram(diagram)
-        return [self._figure(diagram)]
+        place = Place(anchor=anchor, location=self.get_location(), automatic=self.automatic)
+        domain_of(self.env).note_diagram(diagram, place)
+
+    def _report(self, diagram: Diagram) -> None:
+        """Tell a problem to who builds the site, as the site wants it."""
+        problem, policy = diagram.problem, settings_of(self.config).on_error
+        if problem is None or diagram.options.nowarn:
+            return
+        text, location = describe(problem), self.get_location()
+        if policy == "placeholder" or (self.automatic and problem.kind in _UNASKED):
+            _log.verbose("%s", text, location=location)
+            return
+        if policy == "raise":
+            raise DiagramError(f"{location}: {text}")
+        _log.warning("%s", text, location=location, type="modeldiagrams", subtype=problem.kind)
 
     def _diagram(self) -> Diagram:
         values: dict[str, Any] = dict(self.options)
@@ -73,8 +103,10 @@ class ModelGraphDirective(SphinxDirective):
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):
             values["model"], _ = self.env.relfn2path(model)
-        maker = domain_of(self.env).maker
-        diagram = draw(maker, values, self.config.modeldiagrams_defaults)
+        maker, settings = domain_of(self.env).maker, settings_of(self.config)
+        if settings.static_only:
+            values["static"] = True
+        diagram = draw(maker, values, settings.options)
         if maker.output:
             _log.verbose("%s printed:\n%s", diagram.options.model, maker.output, location=self.get_location())
         return diagram
@@ -83,8 +115,12 @@ class ModelGraphDirective(SphinxDirective):
         """The diagram with what Sphinx resolves and indexes."""
         node = model_graph.of(diagram)
         self.set_source_info(node)
+        node["sources"] = linkcode_urls(self.config, diagram)
+        node["source_link"] = None
         if diagram.graph:
-            node += cross_references(diagram)
+            node["source_link"] = line_link(settings_of(self.config), diagram.graph, diagram.sources)
+            if not diagram.options.no_links:
+                node += cross_references(diagram)
             # the index is one of words: every part of a path once
             paths = (item.path for item in diagram.graph.nodes if isinstance(item, ModuleNode))
             words = dict.fromkeys(word for path in paths for word in path.split(".") if not word.isdigit())
@@ -106,4 +142,26 @@ class ModelGraphDirective(SphinxDirective):
         if options.name:
             self.options["name"] = options.name
             self.add_name(figure)
+        else:
+            figure["ids"].append(make_id(self.env, self.state.document, "model-graph", reference_name(diagram)))
+            self.state.document.note_explicit_target(figure)
         return figure
+
+
+class AutodocDirective(ModelGraphDirective):
+    """A diagram that nobody asked for one by one: base classes that can't be drawn are left out without a word."""
+
+    automatic = True
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        here = domain_of(self.env).diagrams.get(self.env.docname, [])
+        # with `autoclass_content = "both"` a class has two docstrings
+        if any(entry["model"] == self.arguments[0] for entry in here):
+            return []
+        diagram = self._diagram()
+        if diagram.problem and diagram.problem.kind in _UNASKED and diagram.graph is None:
+            self._report(diagram)
+            self._note(diagram, None)
+            return []
+        return [self._shown(diagram)]

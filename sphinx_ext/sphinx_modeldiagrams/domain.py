@@ -1,4 +1,4 @@
-"""What a project knows of its diagrams, and the one maker of a process."""
+"""What a project knows of its diagrams: where each is, and what it was made with."""
 
 from __future__ import annotations
 
@@ -7,26 +7,59 @@ from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
 
-from sphinx.domains import Domain
+from sphinx.domains import Domain, ObjType
+from sphinx.util import logging
+from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.diagrams import Maker
+from modeldiagrams.graph import ModuleNode
 from modeldiagrams.installed import made_with
+from sphinx_modeldiagrams.builders import is_interactive
+from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.reference import DOMAIN, ROLE, ModelRole, address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
+    from docutils.nodes import Element, reference
+    from sphinx.addnodes import pending_xref
     from sphinx.application import Sphinx
+    from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
+    from sphinx.roles import XRefRole
+    from sphinx.util.typing import RoleFunction
 
     from modeldiagrams.diagrams import Diagram
 
-__all__ = ["ModelDiagramsDomain", "close_maker", "domain_of", "outdated_documents"]
+__all__ = ["Entry", "ModelDiagramsDomain", "Place", "close_maker", "domain_of", "outdated_documents", "reference_name"]
+
+_log = logging.getLogger(__name__)
+
+
+class Place(TypedDict):
+    """Where a diagram stands."""
+
+    anchor: str | None
+    """None for one that is left out."""
+    location: str
+    """For messages."""
+    automatic: bool
+    """Whether it stands here because autodoc documents the class."""
 
 
 class Entry(TypedDict):
-    """What is remembered of a diagram; pickled with the environment."""
+    """What is remembered of a diagram; pickled with the environment, so it is plain data."""
 
     id: str
+    model: str
+    """What references call it."""
+    place: Place
+    target: bool
+    """Whether references to the model lead here."""
+    has_graph: bool
+    modules: str
+    """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
     failed: bool
     libraries: list[str]
     python: str | None
@@ -36,10 +69,15 @@ class Entry(TypedDict):
 class ModelDiagramsDomain(Domain):
     """Diagrams by document."""
 
-    name = "modeldiagrams"
-    label = "model diagrams"
+    name = DOMAIN
+    label = "model"
+    object_types: ClassVar[dict[str, ObjType]] = {"diagram": ObjType("diagram", ROLE)}
+    roles: ClassVar[dict[str, RoleFunction | XRefRole]] = {ROLE: ModelRole(warn_dangling=True)}
+    dangling_warnings: ClassVar[dict[str, str]] = {
+        ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
+    }
     initial_data: ClassVar[dict[str, dict[str, list[Entry]]]] = {"diagrams": {}}
-    data_version = 3
+    data_version = 4
 
     _maker: Maker | None = None
     _process: int | None = None
@@ -58,8 +96,9 @@ class ModelDiagramsDomain(Domain):
         """
         if self._maker is None or self._process != os.getpid():
             folder = Path(self.env.srcdir)
-            snapshots = folder / self.env.config.modeldiagrams_snapshots
-            self._maker = Maker(Path(self.env.doctreedir) / self.name, folder=folder, snapshots=snapshots)
+            settings = settings_of(self.env.config)
+            cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
+            self._maker = Maker(cache, folder=folder, snapshots=folder / settings.snapshots)
             self._process = os.getpid()
             util.Finalize(None, self._maker.close, exitpriority=1)
         return self._maker
@@ -69,12 +108,18 @@ class ModelDiagramsDomain(Domain):
         if self._maker is not None and self._process == os.getpid():
             self._maker.close()
 
-    def note_diagram(self, diagram: Diagram) -> None:
+    def note_diagram(self, diagram: Diagram, place: Place) -> None:
         """Remember a diagram of the document that is being read."""
         python = self.maker.interpreter(diagram.options)
+        modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
         entry = Entry(
             id=diagram.id,
-            failed=diagram.problem is not None,
+            model=reference_name(diagram),
+            place=place,
+            target=place["anchor"] is not None and not diagram.options.no_index,
+            has_graph=diagram.graph is not None,
+            modules="\n".join(dict.fromkeys(modules)),
+            failed=diagram.problem is not None and not place["automatic"],
             libraries=list(diagram.libraries),
             python=python,
             made_with=list(made_with(diagram.libraries, python)),
@@ -88,6 +133,71 @@ class ModelDiagramsDomain(Domain):
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Called by Sphinx with what a parallel reader found."""
         self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
+
+    def check_consistency(self) -> None:
+        """Called by Sphinx when all documents are read: of which diagram are two the target?"""
+        first: dict[str, str] = {}
+        for docname, entry in self._targets():
+            if not entry["has_graph"]:
+                continue
+            if entry["model"] not in first:
+                first[entry["model"]] = docname
+            elif not entry["place"]["automatic"]:
+                _log.warning(
+                    "model-graph: duplicate diagram of %s, other instance in %s; give one of them `:no-index:`",
+                    entry["model"],
+                    first[entry["model"]],
+                    location=entry["place"]["location"],
+                    type="modeldiagrams",
+                    subtype="duplicate",
+                )
+
+    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        """Called by Sphinx for `objects.inv` and for the search."""
+        seen = set()
+        for docname, entry in self._targets():
+            if entry["model"] not in seen:
+                seen.add(entry["model"])
+                yield entry["model"], entry["model"], "diagram", docname, entry["place"]["anchor"] or "", 1
+
+    def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
+        self,
+        env: BuildEnvironment,  # noqa: ARG002
+        fromdocname: str,
+        builder: Builder,
+        typ: str,  # noqa: ARG002
+        target: str,
+        node: pending_xref,
+        contnode: Element,
+    ) -> reference | None:
+        """Called by Sphinx: a model's diagram, or a module inside it."""
+        model, _, module = target.partition("#")
+        docname, entry = next(((name, found) for name, found in self._targets() if found["model"] == model), ("", None))
+        if entry is None:
+            return None
+        if module and module not in entry["modules"].split("\n"):
+            _log.warning(
+                "model-graph: no module %r in the diagram of %s",
+                module,
+                model,
+                location=node,
+                type="modeldiagrams",
+                subtype="ref",
+            )
+            module = ""
+        anchor = entry["place"]["anchor"] or ""
+        if module and is_interactive(builder):
+            anchor = address(anchor, module)
+        return make_refnode(builder, fromdocname, docname, anchor, contnode, target)
+
+    def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
+        """Called by Sphinx for ``:any:``, which means the class where a class is meant, not its picture."""
+        return []
+
+    def _targets(self) -> list[tuple[str, Entry]]:
+        """Diagrams that references lead to; what an author has placed comes first."""
+        found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name] if entry["target"]]
+        return sorted(found, key=lambda item: item[1]["place"]["automatic"])
 
 
 def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
@@ -105,6 +215,12 @@ def outdated_documents(
     """
     found = domain_of(env).diagrams
     return sorted(name for name, entries in found.items() if any(map(_is_outdated, entries)))
+
+
+def reference_name(diagram: Diagram) -> str:
+    """What references call a diagram: the model as its author names it, or the class in a graph file."""
+    is_file = diagram.options.model.endswith(".json")
+    return diagram.graph.model.class_ if diagram.graph and is_file else diagram.options.model
 
 
 def _is_outdated(entry: Entry) -> bool:

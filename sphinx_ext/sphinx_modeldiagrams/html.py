@@ -12,6 +12,7 @@ from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
 from sphinx_modeldiagrams.links import references
 from sphinx_modeldiagrams.nodes import diagram_of
+from sphinx_modeldiagrams.sources import viewcode_url
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
@@ -28,10 +29,14 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     found = references(node)
 
     def link(class_name: str, html: str) -> str:
-        return _anchor(found[class_name], html) if class_name in found else html
+        if class_name in found:
+            return _anchor(found[class_name], html)
+        source = node["sources"].get(class_name) or viewcode_url(self.builder, class_name)
+        return f'<a class="mg-source" href="{html_text(source)}">{html}</a>' if source else html
 
     assets = relative_uri(page, f"{FOLDER}/")
-    self.body.append(fragment(in_figure(diagram_of(node)), assets=assets, link=link))
+    diagram = in_figure(diagram_of(node))
+    self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"]))
     raise nodes.SkipNode
 
 

@@ -158,5 +158,5 @@ def data_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
     return {
         f"{diagram.id}.js": data_script(diagram).encode()
         for diagram in diagrams
-        if diagram.graph is not None and diagram.picture is not None
+        if diagram.graph is not None and diagram.picture is not None and not diagram.options.static
     }

@@ -34,7 +34,8 @@ Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_SITE_FILES = ("model-graph.js", "model-graph.css", "viz.js", "third-party-notices.txt")
+_STATIC_FILES = ("model-graph.css",)
+_SITE_FILES = (*_STATIC_FILES, "model-graph.js", "viz.js", "third-party-notices.txt")
 
 # a note explains, it does not scroll for ever: what a model raises can be megabytes
 _MESSAGE_LIMIT = 4_000
@@ -117,8 +118,11 @@ def standalone(diagram: Diagram) -> str:
     )
 
 
-def site_files() -> dict[str, bytes | Path]:
+def site_files(*, interactive: bool = True) -> dict[str, bytes | Path]:
     """What a site carries once, whatever the number of its diagrams.
+
+    Args:
+        interactive: Whether any of them is more than a picture.
 
     Returns:
         Name under the site's ``modeldiagrams/`` folder → file.
@@ -126,7 +130,7 @@ def site_files() -> dict[str, bytes | Path]:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    return {name: asset(name) for name in _SITE_FILES}
+    return {name: asset(name) for name in (_SITE_FILES if interactive else _STATIC_FILES)}
 
 
 def _interactive(diagram: Diagram) -> bool:

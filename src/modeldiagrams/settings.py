@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -131,7 +132,9 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
     fields = {field.name: field for field in msgspec.structs.fields(Settings)}
     for name, value in values.items():
         try:
-            plain[name] = msgspec.convert(value, fields[name].type)
+            # paths are fine where text is expected, and a command line has nothing but text
+            text = os.fspath(value) if isinstance(value, os.PathLike) else value
+            plain[name] = msgspec.convert(text, fields[name].type, strict=False)
         except msgspec.ValidationError as error:
             raise SettingError(name, f"{error}, got {value!r}. {setting_help()[name]}") from error
     settings = Settings(**plain)

@@ -1,4 +1,4 @@
-"""What a site says about its diagrams to programs: to other versions of itself, above all.
+"""What a site carries beside its pages: the viewer, and what it says about its diagrams to programs.
 
 ``modeldiagrams/index.json`` lists the diagrams of a site; ``modeldiagrams/<id>.json`` is the graph of each. Ids stay
 the same as long as the author asks for the same; what changes between versions is the content.
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from modeldiagrams.page import site_files
 from modeldiagrams.serialize import serialize
+from modeldiagrams.settings import style_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from modeldiagrams.diagrams import Diagram
+    from modeldiagrams.settings import Settings
 
-__all__ = ["INDEX", "Listed", "graph_files", "index_file"]
-
-INDEX = "index.json"
-"""The list's name in the site's ``modeldiagrams/`` folder."""
+__all__ = ["Listed", "graph_files", "index_file", "shared_files"]
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -38,6 +38,22 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
     version: Literal["1.0"] = "1.0"
     diagrams: list[Listed]
+
+
+def shared_files(settings: Settings, listed: Iterable[Listed]) -> dict[str, bytes]:
+    """What all diagrams of a site share: name in the site's ``modeldiagrams/`` folder → content.
+
+    Args:
+        settings: The site's.
+        listed: Its diagrams that have a graph.
+
+    Raises:
+        RenderError: if the viewer has not been built.
+    """
+    files = site_files(interactive=not settings.static_only)
+    contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
+    contents["model-graph.css"] += style_rule(settings.css_variables).encode()
+    return {**contents, "index.json": index_file(listed)}
 
 
 def index_file(listed: Iterable[Listed]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.errors import SettingError
 from modeldiagrams.settings import Settings, line_link, parse_settings, setting_help, style_rule
-from modeldiagrams.sitedata import Listed, graph_files, index_file
+from modeldiagrams.sitedata import Listed, graph_files, index_file, shared_files
 
 GITHUB = "https://github.com/org/project"
 
@@ -48,6 +49,11 @@ def test_settings_of_a_site_are_defaults_of_options() -> None:
     assert settings.options == {"python": "py", "timeout": 9, "depth": 1}
 
 
+def test_paths_and_text_from_a_command_line_are_fine() -> None:
+    settings = parse_settings({"cache_dir": Path("a/b"), "timeout": "5", "static_only": "true"})
+    assert settings == Settings(cache_dir="a/b", timeout=5.0, static_only=True)
+
+
 def test_every_setting_is_documented() -> None:
     helps = setting_help()
     assert list(helps) == list(Settings.__struct_fields__)
@@ -81,6 +87,14 @@ def test_source_links_start_at_the_root_of_the_repository(tmp_path) -> None:
 def test_css_variables_become_one_rule() -> None:
     assert style_rule({}) == ""
     assert style_rule({"--mg-b": "2px", "--mg-a": "var(--x)"}) == "\nmodel-graph{--mg-a:var(--x);--mg-b:2px;}\n"
+
+
+def test_a_static_site_carries_no_script() -> None:
+    variables = {"--mg-line": "red"}
+    files = shared_files(parse_settings({"static_only": True, "css_variables": variables}), [])
+    assert sorted(files) == ["index.json", "model-graph.css"]
+    assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-line:red;}\n")
+    assert "model-graph.js" in shared_files(parse_settings({}), [])
 
 
 def test_site_data_is_sorted_and_complete() -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,25 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(HERE.parent / "tinymodels", source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
     save(small_graph(), source / "net.json")
     return source
+
+
+@pytest.fixture(scope="module")
+def make_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Writes a site of its own: name → text; `conf` is put behind what every site needs, `net.json` is there."""
+
+    def make(conf: str = "", **pages: str) -> Path:
+        source = tmp_path_factory.mktemp("site") / "source"
+        source.mkdir()
+        (source / "conf.py").write_text(f'extensions = ["sphinx_modeldiagrams"]\nhtml_theme = "basic"\n{conf}\n')
+        for name, text in pages.items():
+            (source / f"{name}.rst").write_text(f"{name}\n{'=' * len(name)}\n\n{textwrap.dedent(text)}\n")
+        if "index" not in pages:
+            toctree = "".join(f"   {name}\n" for name in pages)
+            (source / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{toctree}")
+        save(small_graph(), source / "net.json")
+        return source
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,9 @@ def models_site(site):
     names = [f"page{number}" for number in range(PAGES)]
     for number, name in enumerate(names):
         model = f"tinymodels.Net\n   :args: [{1 + number // 4}]\n   :inputs: [1, 4]" if number % 2 else "net.json"
-        (site / f"{name}.rst").write_text(f"{name}\n=====\n\n.. model-graph:: {model}\n   :caption: {name}\n")
+        (site / f"{name}.rst").write_text(
+            f"{name}\n=====\n\n.. model-graph:: {model}\n   :caption: {name}\n   :no-index:\n"
+        )
     (site / "index.rst").write_text(
         "Index\n=====\n\n.. toctree::\n\n   api\n   plain\n   guide/deep\n   guide/myst\n"
         + "".join(f"   {name}\n" for name in names)

@@ -128,7 +128,7 @@ def test_output_holds_no_path_of_this_machine(html, site):
     ("defaults", "message"),
     [
         ("{'dept': 1}", "modeldiagrams_defaults: option 'dept': unknown; did you mean 'depth'?"),
-        ("['depth']", "modeldiagrams_defaults: expected options and their values"),
+        ("['depth']", "modeldiagrams_defaults: Expected `object`, got `array`"),
     ],
 )
 def test_defaults_are_checked_once(defaults, message, build, tmp_path):

@@ -1,0 +1,121 @@
+"""Diagrams under the classes that autodoc documents."""
+
+from __future__ import annotations
+
+import fnmatch
+import inspect
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from sphinx.util import logging
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options import read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+__all__ = ["AUTODOC_DIRECTIVE", "connect"]
+
+AUTODOC_DIRECTIVE = "modeldiagrams-autodoc"
+"""The directive of diagrams that nobody asked for one by one."""
+
+_FIELD = re.compile(r"^(?P<indent>[ \t]*):model-graph:[ \t]*(?P<text>.*(\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE)
+_EVENT = "autodoc-process-docstring"
+
+_log = logging.getLogger(__name__)
+
+
+def connect(app: Sphinx, _config: Config) -> None:
+    """Listen to autodoc where it is loaded; connecting to an event that nobody has added is an error."""
+    if _EVENT in app.events.events:
+        # after napoleon and other writers of docstrings, which read some fields as their own
+        app.connect(_EVENT, _add_diagram, priority=900)
+
+
+def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0913, PLR0917
+    """Called by autodoc with every docstring, which may be changed in place."""
+    field, rest = _without_field("\n".join(lines))
+    if what != "class" or not inspect.isclass(obj):
+        return
+    lines[:] = rest.split("\n")
+    if field is None:  # with `autoclass_content = "both"` a class has two docstrings, and the field stands in one
+        field, _ = _without_field(inspect.cleandoc(obj.__doc__ or ""))
+    values = _values(field, name)
+    directive = "model-graph"
+    if values is None:
+        if field is not None or not _is_chosen(app.config.modeldiagrams_autodoc, name, obj):
+            return
+        directive, values = AUTODOC_DIRECTIVE, {}
+    # with nothing before it, the summary in a table of autosummary would be the directive
+    before = [] if any(line.strip() for line in lines) else ["\\ "]
+    flags = [f"   :{flag}:" for flag in ("no-index",) if _is_set(options, flag)]
+    body = ["", f"   {json.dumps(values)}"] if values else []
+    lines += [*before, "", f".. {directive}:: {name}", *flags, *body, ""]
+
+
+def _without_field(text: str) -> tuple[str | None, str]:
+    """The field's text, if there is one, and the docstring without it."""
+    field = _FIELD.search(text)
+    if field is None:
+        return None, text
+    return " ".join(field["text"].split()), text[: field.start()] + text[field.end() :].removeprefix("\n")
+
+
+def _values(field: str | None, name: str) -> dict[str, Any] | None:
+    """Options that a field asks for; None for no diagram."""
+    if field is None:
+        return None
+    try:
+        found = read_yaml(field)
+    except ModelDiagramsError as error:
+        found = error
+    if found is None or found is True:
+        return {}
+    if found is False:
+        return None
+    if isinstance(found, dict):
+        return {str(option): value for option, value in found.items()}
+    _log.warning(
+        "model-graph: the field `:model-graph:` is expected to be empty, `false`, or options as a YAML map, got %r",
+        field,
+        location=f"docstring of {name}",
+        type="modeldiagrams",
+        subtype="option",
+    )
+    return None
+
+
+def _is_chosen(setting: bool | Sequence[str], name: str, class_: type) -> bool:  # noqa: FBT001  (as `conf.py` has it)
+    """Whether a class gets a diagram without asking for one."""
+    patterns = ["*"] if setting is True else setting or []
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns) and _is_module(class_)
+
+
+def _is_module(class_: type) -> bool:
+    """Whether a class is a `torch.nn.Module`, as far as can be told without torch.
+
+    With `autodoc_mock_imports`, bases are Sphinx's mocks: these know their names, and no more.
+    """
+    for base in class_.__mro__[1:]:
+        package, name = base.__module__, base.__name__
+        if (package, name) == ("torch.nn.modules.module", "Module"):
+            return True
+        is_mock = "__display_name__" in vars(base)
+        if is_mock and (name.endswith(("Module", "PreTrainedModel")) or _is_layer(package, name)):
+            return True
+    return False
+
+
+def _is_layer(package: str, name: str) -> bool:
+    return f"{package}.".startswith("torch.nn.") and name not in {"Parameter", "Buffer"}
+
+
+def _is_set(options: Any, flag: str) -> bool:
+    """Whether autodoc was given a flag; Sphinx has changed the type of its options and their names."""
+    names = (flag.replace("-", "_"), flag.replace("-", ""))
+    return any(getattr(options, name, None) for name in names)

@@ -1,0 +1,52 @@
+"""What stands in ``conf.py``: ``modeldiagrams_…``, one value for each of the settings that all hosts share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from sphinx.errors import ConfigError
+
+from modeldiagrams.errors import SettingError
+from modeldiagrams.settings import Settings, parse_settings
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+__all__ = ["add_settings", "check_settings", "settings_of"]
+
+_PREFIX = "modeldiagrams_"
+
+_WITHOUT_READING = frozenset({"cache_dir", "css_variables"})
+"""Settings that change nothing of what a page says."""
+
+
+def add_settings(app: Sphinx) -> None:
+    """Declare all values."""
+    for field in msgspec.structs.fields(Settings):
+        default = {} if field.default is msgspec.NODEFAULT else field.default
+        app.add_config_value(_PREFIX + field.name, default, "" if field.name in _WITHOUT_READING else "env")
+    app.add_config_value(f"{_PREFIX}autodoc", default=False, rebuild="env", types=frozenset({bool, list, tuple}))
+
+
+def check_settings(_app: Sphinx, config: Config) -> None:
+    """Called by Sphinx when ``conf.py`` is read: a mistake there is told once, not for every diagram."""
+    settings_of(config)
+    chosen = config[f"{_PREFIX}autodoc"]
+    if not isinstance(chosen, bool) and not all(isinstance(pattern, str) for pattern in chosen):
+        raise ConfigError(
+            f"{_PREFIX}autodoc: expected True, False or patterns of class names like ['mypkg.models.*'], got {chosen!r}"
+        )
+
+
+def settings_of(config: Config) -> Settings:
+    """The site's settings.
+
+    Raises:
+        ConfigError: if one is wrong.
+    """
+    try:
+        return parse_settings({name: config[_PREFIX + name] for name in Settings.__struct_fields__})
+    except SettingError as error:
+        raise ConfigError(f"{_PREFIX}{error}") from error

@@ -1,0 +1,112 @@
+"""What `conf.py` says: checked at the start, followed everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+BROKEN = ".. model-graph:: missing.json\n"
+NET = ".. model-graph:: net.json\n"
+
+
+@pytest.mark.parametrize(
+    ("conf", "message"),
+    [
+        ("modeldiagrams_defaults = {'dept': 1}", "modeldiagrams_defaults: option 'dept': unknown; did you mean"),
+        ("modeldiagrams_on_error = 'ignore'", "modeldiagrams_on_error: Invalid enum value 'ignore'"),
+        ("modeldiagrams_autodoc = [1]", "modeldiagrams_autodoc: expected True, False or patterns"),
+    ],
+)
+def test_mistakes_end_the_build_at_its_start(conf, message, make_site, build, tmp_path):
+    result = build(make_site(conf, page="Plain."), tmp_path / "out")
+    assert result.returncode == 2
+    assert message in result.stderr
+
+
+def test_placeholder_shows_the_note_and_warns_of_nothing(make_site, build, tmp_path):
+    result = build(make_site('modeldiagrams_on_error = "placeholder"', page=BROKEN), tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    assert "mg-problem" in (tmp_path / "out" / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_raise_ends_the_build_and_says_where(jobs, make_site, build, tmp_path):
+    pages = {f"page{number}": "Plain." for number in range(8)}
+    source = make_site('modeldiagrams_on_error = "raise"', **pages, page=BROKEN)
+    result = build(source, tmp_path / "out", "-j", jobs)
+    assert result.returncode == 2
+    assert "page.rst:4: model-graph: missing.json: expected a readable graph file" in result.stderr
+
+
+def test_nowarn_is_for_one_diagram(make_site, build, tmp_path):
+    source = make_site("", page=f"{BROKEN}   :nowarn:\n", other=BROKEN)
+    result = build(source, tmp_path / "out")
+    assert result.stderr.count("WARNING") == 1
+    assert "other.rst:4" in result.stderr
+    assert "mg-problem" in (tmp_path / "out" / "page.html").read_text("utf-8")
+
+
+def test_static_site_has_pictures_and_no_script_of_ours(make_site, build, tmp_path):
+    conf = 'modeldiagrams_static_only = True\nmodeldiagrams_css_variables = {"--mg-line": "var(--edge)"}'
+    result = build(make_site(conf, page=NET), tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "page.html").read_text("utf-8")
+    assert "<svg" in page
+    assert not re.findall(r"<script[^>]*model-graph", page)
+    files = {file.name for file in (tmp_path / "out" / "modeldiagrams").iterdir()}
+    assert files == {"index.json", "model-graph.css", "net.json.json"}
+    css = (tmp_path / "out" / "modeldiagrams" / "model-graph.css").read_text("utf-8")
+    assert css.endswith("\nmodel-graph{--mg-line:var(--edge);}\n")
+
+
+def test_one_diagram_can_be_static_beside_another(make_site, build, tmp_path):
+    source = make_site("", page=f"{NET}   :static:\n   :no-links:\n\n{NET}   :no-index:\n   :depth: 1\n")
+    assert build(source, tmp_path / "out", "-W").returncode == 0
+    page = (tmp_path / "out" / "page.html").read_text("utf-8")
+    assert page.count("<model-graph") == 2
+    assert page.count("<model-graph graph=") == 1
+
+
+def test_models_sources_are_linked_to_the_repository(site, build, tmp_path):
+    (site / ".git").mkdir(exist_ok=True)
+    conf = (site / "conf.py").read_text()
+    link = 'modeldiagrams_repository_url = "https://github.com/org/project"\nmodeldiagrams_cache_dir = "../kept"\n'
+    (site / "conf.py").write_text(conf + link)
+    (site / "index.rst").write_text("Index\n=====\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n\n" + NET)
+    result = build(site, tmp_path / "out")
+    (site / "conf.py").write_text(conf)
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    links = re.findall(r' source-link="([^"]*)"', page)
+    # one of the two is a graph file: nobody knows where its sources are
+    assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path}#L{line}"], result.stderr
+    assert list((site.parent / "kept").glob("*.graph.json"))
+
+
+def test_linkcode_is_asked_for_the_sites_own_classes_only(site, build, tmp_path):
+    conf = (site / "conf.py").read_text()
+    resolve = '\ndef linkcode_resolve(domain, info):\n    return "https://x.org/{module}#{fullname}".format(**info)\n'
+    (site / "conf.py").write_text(f'{conf}\nextensions.append("sphinx.ext.linkcode"){resolve}')
+    (site / "index.rst").write_text("Index\n=====\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n")
+    result = build(site, tmp_path / "out")
+    (site / "conf.py").write_text(conf)
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert 'class="mg-source" href="https:/&#47;x.org/tinymodels#Block"' in page, result.stderr
+    assert "x.org/torch" not in page
+
+
+def test_site_data_lists_every_diagram_with_its_place(make_site, build, tmp_path):
+    source = make_site("", page=f"{NET}   :name: the_net\n", other=f"{NET}   :no-index:\n\n{BROKEN}   :nowarn:\n")
+    for builder, page in (("html", "page.html"), ("dirhtml", "page/"), ("singlehtml", "index.html")):
+        out = tmp_path / builder
+        result = build(source, out, "-b", builder, "-W", doctrees=tmp_path / "doctrees")
+        assert result.returncode == 0, result.stderr
+        index = json.loads((out / "modeldiagrams" / "index.json").read_text())
+        other = page.replace("page", "other")
+        assert index["diagrams"] == [
+            {"id": "net.json", "model": "mypkg.Net", "page": f"{other}#model-graph-mypkg.Net"},
+            {"id": "net.json", "model": "mypkg.Net", "page": f"{page}#the-net"},
+        ]
+        graph = json.loads((out / "modeldiagrams" / "net.json.json").read_text())
+        assert graph["model"]["class"] == "mypkg.Net"

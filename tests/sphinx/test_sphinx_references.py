@@ -1,0 +1,90 @@
+"""The role, the inventory, and who is the target."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+NET = ".. model-graph:: net.json\n"
+ROLES = """
+:model-graph:`mypkg.Net`, :model-graph:`that one <mypkg.Net>`, :model-graph:`~mypkg.Net`,
+:model-graph:`mypkg.Net#fc`, :model-graph:`~mypkg.Net#fc`, :modeldiagrams:model-graph:`!mypkg.Net`.
+"""
+
+
+@pytest.fixture(scope="module")
+def site_with_roles(make_site):
+    return make_site("nitpicky = True", page=NET, roles=ROLES, other=f"{NET}   :no-index:\n")
+
+
+@pytest.fixture(scope="module")
+def html(site_with_roles, build, tmp_path_factory):
+    out = tmp_path_factory.mktemp("roles") / "out"
+    result = build(site_with_roles, out, "-W")
+    assert result.returncode == 0, result.stderr
+    return out
+
+
+def links(page: str) -> list[tuple[str, str]]:
+    """Address and text of every link that a role has made."""
+    found = re.findall(r'<a class="reference [^"]*" href="([^"]*)"[^>]*><code[^>]*>(.*?)</code></a>', page)
+    return [(address, re.sub(r"<[^>]*>", "", text)) for address, text in found]
+
+
+def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
+    diagram = "page.html#model-graph-mypkg.Net"
+    assert links((html / "roles.html").read_text("utf-8")) == [
+        (diagram, "mypkg.Net"),
+        (diagram, "that one"),
+        (diagram, "Net"),
+        (f"{diagram}:fc", "mypkg.Net#fc"),
+        (f"{diagram}:fc", "fc"),
+    ]
+    assert 'id="model-graph-mypkg.Net"' in (html / "page.html").read_text("utf-8")
+
+
+def test_search_knows_diagrams_by_name(html):
+    index = (html / "searchindex.js").read_text("utf-8")
+    assert '"modeldiagrams:diagram"' in index
+    assert '["modeldiagrams","diagram","model diagram"]' in index
+    assert '"Net"' in index
+
+
+def test_other_projects_refer_to_diagrams_and_modules(html, make_site, build, tmp_path):
+    conf = f"""
+extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {{"nets": ("https://nets.example", {str(html / "objects.inv")!r})}}
+nitpicky = True
+"""
+    result = build(make_site(conf, page=ROLES), tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    diagram = "https://nets.example/page.html#model-graph-mypkg.Net"
+    found = links((tmp_path / "out" / "page.html").read_text("utf-8"))
+    assert [address for address, _ in found] == [diagram, diagram, diagram, f"{diagram}:fc", f"{diagram}:fc"]
+    assert found[-1][1] == "fc"
+
+
+def test_wrong_references_are_told(make_site, build, tmp_path):
+    source = make_site("", page=NET, roles=":model-graph:`mypkg.Other` :model-graph:`mypkg.Net#no.such`\n")
+    result = build(source, tmp_path / "out")
+    assert "roles.rst:4: WARNING: no diagram of mypkg.Other: expected the model as" in result.stderr
+    assert "roles.rst:4: WARNING: model-graph: no module 'no.such' in the diagram of mypkg.Net" in result.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_duplicates_are_told_once_each(jobs, make_site, build, tmp_path):
+    pages = {f"page{number}": "Plain." for number in range(8)}
+    source = make_site("", **pages, a=NET, b=NET, c=f"{NET}   :no-index:\n")
+    result = build(source, tmp_path / "out", "-j", jobs)
+    (warning,) = [line for line in result.stderr.splitlines() if "WARNING" in line]
+    assert "b.rst:4: WARNING: model-graph: duplicate diagram of mypkg.Net, other instance in a" in warning
+
+
+def test_every_builder_takes_the_role(site_with_roles, build, tmp_path):
+    for builder in ("text", "latex", "epub", "man", "texinfo"):
+        result = build(
+            site_with_roles, tmp_path / builder, "-b", builder, "-W", "-D", "version=1", "-D", "copyright=nobody",
+            doctrees=tmp_path / "doctrees",
+        )  # fmt: skip
+        assert result.returncode == 0, (builder, result.stderr)
