@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import signal
 import threading
 
 import pytest
@@ -79,6 +80,22 @@ def test_a_variable_is_noticed(monkeypatch):
     ids=["dtype", "device", "grad", "deterministic"],
 )
 def test_a_setting_of_torch_is_noticed(change, undo):
+    before = process_state()
+    change()
+    after = process_state()
+    undo()
+    assert has_changed(before, after)
+
+
+@pytest.mark.parametrize(
+    ("change", "undo"),
+    [
+        (lambda: signal.setitimer(signal.ITIMER_REAL, 600), lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
+        (lambda: signal.signal(signal.SIGUSR1, print), lambda: signal.signal(signal.SIGUSR1, signal.SIG_DFL)),
+    ],
+    ids=["alarm", "handler"],
+)
+def test_a_signal_to_come_is_noticed(change, undo):
     before = process_state()
     change()
     after = process_state()

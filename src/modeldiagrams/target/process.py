@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -28,6 +29,8 @@ def process_state() -> State:
         "working directory": _working_directory(),
         "environment": dict(os.environ),
         "threads": threading.enumerate(),
+        "signals": tuple(signal.getsignal(number) for number in sorted(signal.valid_signals())),
+        "alarm": hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] > 0,
         "streams": (sys.stdin, sys.stdout, sys.stderr),
         "recursion limit": sys.getrecursionlimit(),
         "collects garbage": gc.isenabled(),

@@ -7,6 +7,7 @@ after a source file it had loaded was edited, and after a model that left someth
 
 from __future__ import annotations
 
+import site
 import sys
 import sysconfig
 from pathlib import Path
@@ -48,6 +49,12 @@ _PATIENCE = 120.0
 
 _GRACE = 5.0
 """Seconds for the process to end by itself after a model's time is over: it tells where it was."""
+
+_ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
+"""Python's own modules, where they are packed."""
+
+_MOST = 10.0**6
+"""Seconds, and GB: for ever and everything, in numbers that every operating system takes."""
 
 T = TypeVar("T")
 
@@ -96,8 +103,8 @@ class Worker:
         ready: Ready | Refused = self._ask(Prepare(path=path), _READY, "importing PyTorch", _PATIENCE)
         if isinstance(ready, Refused):
             return ready
-        timeout = options.timeout or TIMEOUT
-        request = Trace(options=options, mode=mode, timeout=timeout, memory=options.memory or MEMORY)
+        timeout = min(options.timeout or TIMEOUT, _MOST)
+        request = Trace(options=options, mode=mode, timeout=timeout, memory=min(options.memory or MEMORY, _MOST))
         answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}", timeout + _GRACE)
         self._loaded |= {file: _stamp(file) for file in answer.sources}
         if answer.lasting == "run":
@@ -151,8 +158,7 @@ class Worker:
 
     def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
         """Folders to import from; another environment has its own libraries."""
-        libraries = [Path(folder) for folder in sysconfig.get_paths().values()] if self._python else []
-        own = [entry for entry in sys.path if Path(entry) not in libraries]
+        own = [entry for entry in sys.path if not self._python or not _is_library(Path(entry))]
         return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own])
 
     def _ask(self, request: Request, kind: type[T], doing: str, seconds: float) -> T:
@@ -171,6 +177,13 @@ class Worker:
             raise
         finally:
             self.output = process.output if process else ""
+
+
+def _is_library(entry: Path) -> bool:
+    """Whether an entry of ``sys.path`` belongs to this interpreter: its own modules, or what is installed for it."""
+    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders = [Path(folder) for folder in (*own, *site.getsitepackages(), site.getusersitepackages())]
+    return entry.name == _ZIP or any(folder == entry or folder in entry.parents for folder in folders)
 
 
 def _stamp(file: str) -> object:

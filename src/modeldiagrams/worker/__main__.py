@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import importlib
 import os
+import signal
 import sys
 import sysconfig
 import traceback
@@ -62,7 +63,7 @@ def main() -> NoReturn:
         try:
             request: Request = receive(requests, _REQUEST)
         except EOFError:
-            _leave(0)
+            _end_group()
         answer = desk.answer(request)
         if os.getpid() != process:
             # the model forked and this is its child, which came back here: its parent answers
@@ -82,6 +83,13 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: os.dup2(0, answers.fileno()))
     return requests, answers
+
+
+def _end_group() -> NoReturn:
+    """The documentation process is gone, and nobody else would end what models have started."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    _leave(0)
 
 
 def _libraries() -> tuple[str, ...]:

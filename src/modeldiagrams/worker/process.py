@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 import msgspec
@@ -30,6 +31,15 @@ _START = 60.0
 
 _LONGEST_OUTPUT = 20_000
 """Bytes of a model's output that are kept, from its end."""
+
+_LARGEST_LOG = 10**8
+"""Bytes of a model's output that may lie on the disk."""
+
+_GLANCE = 1.0
+"""Seconds between two looks at that."""
+
+_BLOCK = 512
+"""Bytes, of what `os.stat` counts a file's room in."""
 
 _SHOWN_LINES = 12
 
@@ -53,6 +63,8 @@ class Process:
         self._owner = os.getpid()
         self.output = ""
         self._late = False
+        self._killed = False
+        self._lock = threading.Lock()
         self._path: tuple[str, ...] = ()
         self._libraries: tuple[str, ...] = ()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed in `end`)
@@ -78,7 +90,7 @@ class Process:
 
     def is_usable(self) -> bool:
         """Whether it was started by this very process and hasn't died since."""
-        return self._owner == os.getpid() and self._child.poll() is None
+        return self._owner == os.getpid() and not self._killed and not self._has_ended()
 
     def ask(self, request: Request, kind: type[T], seconds: float) -> T:
         """Send a request and wait for the answer.
@@ -96,7 +108,7 @@ class Process:
                 return receive(self._pipes()[1], kind)
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self._kill()
-            raise self._obituary(request.timeout if isinstance(request, Trace) else seconds) from error
+            raise self._obituary(request, seconds) from error
         finally:
             self.output = self._printed()
 
@@ -132,47 +144,83 @@ class Process:
     @contextlib.contextmanager
     def _patience(self, seconds: float) -> Iterator[None]:
         """Pipes have no time limit of their own on every platform, but reading ends when the process does."""
-        timer = threading.Timer(seconds, self._time_out)
-        timer.start()
+        answered = threading.Event()
+        watch = threading.Thread(target=self._watch, args=[answered, seconds], daemon=True)
+        watch.start()
         try:
             yield
         finally:
-            timer.cancel()
+            answered.set()
+            watch.join()
+
+    def _watch(self, answered: threading.Event, seconds: float) -> None:
+        """Kill the process when its time is over, and keep what it prints from filling the disk."""
+        end = time.monotonic() + seconds
+        while not answered.wait(max(0, min(_GLANCE, end - time.monotonic()))):
+            if time.monotonic() >= end:
+                self._late = True
+                self._kill()
+                return
+            # it goes on writing where it is, so what lies before takes no room any more (where files can have holes)
+            if getattr(os.fstat(self._log.fileno()), "st_blocks", 0) * _BLOCK > _LARGEST_LOG:
+                self._log.truncate(0)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         return cast("IO[bytes]", self._child.stdin), cast("IO[bytes]", self._child.stdout)
 
-    def _time_out(self) -> None:
-        self._late = True
-        self._kill()
+    def _has_ended(self) -> bool:
+        """Whether the first process of the group has; where possible without reaping it, which sets its number free."""
+        if not hasattr(os, "waitid"):
+            return self._child.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
 
     def _kill(self) -> None:
-        """Kill the whole group, also when its first process has ended already: the others may go on."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._child.pid, signal.SIGKILL)
-            else:
-                self._child.kill()
-        self._child.wait()
+        """Kill the whole group, also when its first process has ended already: the others may go on.
+
+        Once only: afterwards another group may have the number.
+        """
+        with self._lock:
+            if self._killed:
+                return
+            self._killed = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(self._child.pid, signal.SIGKILL)
+                else:
+                    self._child.kill()
+            self._child.wait()
 
     def _printed(self) -> str:
         """The log's end. Its position is shared with the process, which goes on writing there: leave it at the end."""
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - _LONGEST_OUTPUT))
-        return self._log.read(_LONGEST_OUTPUT).decode(errors="replace")
+        return self._log.read(_LONGEST_OUTPUT).lstrip(b"\0").decode(errors="replace")
 
-    def _obituary(self, seconds: float) -> WorkerError:
+    def _obituary(self, request: Request, seconds: float) -> WorkerError:
         """How the process ended, in one sentence, and where in user code it was."""
         crash = read_crash(self._printed(), self._libraries, self._path)
         status = self._child.returncode
         if self._late or crash.is_timeout:
-            end = f"took longer than {seconds:g} s and was stopped (option `timeout`)"
+            given = f"{request.timeout:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
+            hint = " (option `timeout`)" if isinstance(request, Trace) else ""
+            end = f"took longer than {given} and was stopped{hint}"
         elif status < 0:
-            end = f"ended the tracing process by signal {signal.Signals(-status).name}"
+            end = f"ended the tracing process by signal {_signal_name(-status)}"
         else:
             end = f"ended the tracing process with exit status {status}"
         said = "".join(f"\n  {line}" for line in crash.printed.splitlines()[-_SHOWN_LINES:])
         return WorkerError(f"{end}{'; its last output:' if said else ''}{said}", crash.frames)
+
+
+def _signal_name(number: int) -> str:
+    """Most signals for programs' own use have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def _environment(*, gpu: bool) -> dict[str, str]:

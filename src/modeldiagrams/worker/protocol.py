@@ -37,6 +37,8 @@ NO_TORCH = (
 )
 
 _LENGTH = 8
+_LONGEST = 2**36
+"""Bytes. Text, say of an interpreter that prints something when it starts, would be read as a far larger number."""
 
 T = TypeVar("T")
 
@@ -142,8 +144,11 @@ def receive(file: IO[bytes], kind: type[T]) -> T:
         EOFError: if the other side is gone.
         msgspec.DecodeError: if it is not a message.
     """
-    length = file.read(_LENGTH)
-    content = file.read(int.from_bytes(length)) if len(length) == _LENGTH else b""
+    head = file.read(_LENGTH)
+    length = int.from_bytes(head) if len(head) == _LENGTH else 0
+    if length > _LONGEST:
+        raise msgspec.DecodeError(f"expected a message, got {head!r}")
+    content = file.read(length)
     if not content:
         raise EOFError
     return msgspec.msgpack.decode(content, type=kind)
