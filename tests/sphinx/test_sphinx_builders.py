@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
 
+import pypdfium2
 import pytest
 
 # builder → where the outline must be found
 OUTPUTS = {
     "text": "index.txt",
-    "latex": "fixture.tex",
     "man": "fixture.1",
     "texinfo": "fixture.texi",
     "xml": "index.xml",
     "pseudoxml": "index.pseudoxml",
 }
+PICTURED = ("latex", "epub")
 SILENT = ("gettext", "dummy", "changes", "linkcheck", "json", "htmlhelp")
 
 SCRIPT = """
@@ -35,7 +37,7 @@ def built(site, tmp_path_factory):
     """One process runs all builders over one reading of the sources."""
     out = tmp_path_factory.mktemp("builders")
     (site / "conf.py").write_text((site / "conf.py").read_text() + MORE_CONFIG)
-    command = [sys.executable, "-c", SCRIPT, site, out, *OUTPUTS, "epub", *SILENT]
+    command = [sys.executable, "-c", SCRIPT, site, out, *OUTPUTS, *PICTURED, *SILENT]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stderr
     return out, result
@@ -51,7 +53,7 @@ copyright = "nobody"
 """
 
 
-@pytest.mark.parametrize("builder", [*OUTPUTS, "epub", *SILENT])
+@pytest.mark.parametrize("builder", [*OUTPUTS, *PICTURED, *SILENT])
 def test_builder_runs_without_a_warning(built, builder):
     _, result = built
     assert f"{builder} 0" in result.stdout.splitlines(), result.stderr
@@ -66,13 +68,29 @@ def test_outline_stands_in_place_of_the_diagram(built, builder):
     assert "adjacency" not in text
 
 
-def test_book_has_outline_and_no_script(built):
+def test_book_has_a_flat_picture_and_no_script(built):
     out, _ = built
     with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
         page = book.read("index.xhtml").decode()
-        assert not [name for name in book.namelist() if "modeldiagrams" in name]
-    assert "Architecture of Net" in page
-    assert "model-graph" not in page
+        (address,) = re.findall(r'<img alt="Architecture of Net" src="([^"]*)"', page)
+        picture = book.read(address).decode()
+        assert f'href="{address}"' in book.read("content.opf").decode()
+        assert not [name for name in book.namelist() if name.endswith(".js") and "model" in name]
+    assert picture.startswith("<svg ")
+    assert "class=" not in picture
+    assert "<model-graph" not in page
+
+
+def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
+    out, _ = built
+    text = (out / "latex" / "fixture.tex").read_text("utf-8")
+    figures = re.findall(r"\\begin\{figure\}(.*?)\\end\{figure\}", text, re.DOTALL)
+    (figure,) = [figure for figure in figures if "of this page" in figure]
+    ((base, suffix),) = re.findall(r"\\sphinxincludegraphics\{\{(.*)\}(\.pdf)\}", figure)
+    with pypdfium2.PdfDocument(out / "latex" / f"{base}{suffix}") as document:
+        assert len(document) == 1
+        assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()
+    assert r"\caption" in figure
 
 
 def test_only_the_caption_is_for_translators(built):
