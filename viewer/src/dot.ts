@@ -21,8 +21,10 @@ const MAX_CELL = 65000;
 /** Heights given to dot are tiny: rows get their real heights later, so a tall child costs nothing. */
 const FLAT = 0.05;
 const NODE_GAP = 28;
+/** dot knows no side: text beside a wire, on one side only, may reach into the gap by this much. */
+const TEXT_IN_GAP = 12;
 const TRUNK_WEIGHT = 30;
-const CHAIN_WEIGHT = 6;
+const SPINE_WEIGHT = 6;
 /** dot's effort grows with this factor times the number of nodes; it bounds its slowest phases. */
 const EFFORT = 4;
 
@@ -81,15 +83,15 @@ function headOf(to: number, port: number): string {
   return to === BORDER ? `o${port}` : `n${to}`;
 }
 
-function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, only }: PlanWire): Attributes {
+function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, spine }: PlanWire): Attributes {
   const tail = plan.slots[from]?.ports && fromPort >= 0 ? `o${fromPort}:s` : "s";
   const head = plan.slots[to]?.ports && toPort >= 0 ? `i${toPort}:n` : "n";
-  const weight = trunk ? TRUNK_WEIGHT : only ? CHAIN_WEIGHT : 1;
+  const weight = trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
   return { tailport: tail, headport: head, weight };
 }
 
 function slotAttributes(slot: Slot, fine: number): Attributes {
-  const across = 2 * Math.max(slot.low, slot.high);
+  const across = Math.max(slot.across, 2 * (Math.max(slot.low, slot.high) - TEXT_IN_GAP));
   const { ports } = slot;
   if (ports === null || ports.inputs.length + ports.outputs.length === 0) {
     return { width: (across * fine) / POINTS_PER_INCH };

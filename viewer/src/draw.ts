@@ -142,9 +142,9 @@ function drawWords(item: Item, box: Box): string {
   const pill = badgeWidth(item);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
-  const base = twoLines ? 19 : height / 2 + 4;
+  const base = twoLines ? 17 : height / 2 + 4;
   const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${escapeText(detail)}</tspan>`;
-  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="35">${escapeText(detail)}</text>` : "";
+  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="32">${escapeText(detail)}</text>` : "";
   const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${escapeText(name)}${beside}</text>`;
   return `${first}${drawBadge(item, nameEnd, base - 12)}${below}${sign}`;
 }
@@ -229,7 +229,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string): string {
 type Line = readonly (readonly [x: number, y: number])[];
 
 /** Straight pieces with rounded corners, and an open arrowhead at the end. */
-function linePath(line: Line, arrow: boolean): string {
+export function linePath(line: Line, arrow: boolean): string {
   const points = line.filter((point, i) => i === 0 || !same(point, line[i - 1]));
   const [first] = points;
   if (first === undefined) return "";

@@ -1,6 +1,6 @@
 /** First step of routing: what each wire has to cross, and where it leaves. */
 import type { Ranking } from "./dot.js";
-import { MOST_AROUND_TRUNK, type Plan, type Slot } from "./plan.js";
+import { LABEL_GAP, labelWidth, MOST_AROUND_TRUNK, type Plan, type Slot } from "./plan.js";
 import { BORDER } from "./view.js";
 
 /** One wire on its way through the rows. Rows of the border are -1 and the number of rows. */
@@ -23,6 +23,8 @@ export interface Trip {
 
 /** Wires closer than this to straight are drawn straight where an end can move. */
 const ALMOST = 8;
+/** How far a label may reach out of the room that was kept for it: lanes keep their distance from that. */
+const LABEL_OUTSIDE = 8;
 /** Wires keep off an item's corners. */
 const MARGIN = 6;
 
@@ -76,14 +78,53 @@ function spreadExits(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, it
   nets.sort((a, b) => (aim.get(a) ?? 0) - (aim.get(b) ?? 0) || a - b);
   const trunk = nets.findIndex((net) => leaving.some((trip) => trip.net === net && trip.trunk));
   const half = (nets.length - 1) / 2;
-  const fits = (half + Math.abs(trunk - half)) * slot.exitStep <= slot.across / 2 - MARGIN;
+  const reach = slot.across / 2 - MARGIN;
+  const fits = (half + Math.abs(trunk - half)) * slot.exitStep <= reach;
   const middle = trunk >= 0 && nets.length <= MOST_AROUND_TRUNK && fits ? trunk : half;
+  const places = nets.map((_, i) => centre + (i - middle) * slot.exitStep);
+  const wanted = nets.map((net) => portAhead(plan, ranking, leaving, net));
+  const text = Math.max(0, ...slot.exits.map((exit) => labelWidth(exit.label)));
+  const highest = Math.min(centre + reach, centre + slot.high + LABEL_OUTSIDE - LABEL_GAP - text);
+  const room = { low: centre - reach, high: text > 0 ? highest : centre + reach, step: slot.exitStep };
+  const starts =
+    nets.length === 1 ? [straightened(plan, ranking, leaving, centre)] : aligned(places, wanted, room, slot.exitStep);
   nets.forEach((net, i) => {
-    const own = leaving.filter((trip) => trip.net === net);
-    const place = centre + (i - middle) * slot.exitStep;
-    const start = nets.length === 1 ? straightened(plan, ranking, own, place) : place;
-    for (const trip of own) trip.start = start;
+    for (const trip of leaving) if (trip.net === net) trip.start = starts[i] ?? centre;
   });
+}
+
+/** The port that a tensor leads to, if that is fixed. */
+function portAhead(plan: Plan, ranking: Ranking, leaving: Trip[], net: number): number | undefined {
+  const own = leaving.filter((trip) => trip.net === net);
+  const [ahead] = own.filter((trip) => trip.to === trip.from + 1 || own.length === 1);
+  return ahead === undefined ? undefined : fixedEnd(plan, ranking, ahead.wire);
+}
+
+interface Room {
+  low: number;
+  high: number;
+  /** Distance between neighbours that are free to choose. */
+  step: number;
+}
+
+/**
+ * Places for ends at one item, from left to right: each where it is wanted, so that its wire runs straight; those wanted
+ * outside stand at that side of the others. Where this does not work out, the places given.
+ */
+function aligned(places: number[], wanted: (number | undefined)[], room: Room, least: number): number[] {
+  const inside = wanted.map((want) => want !== undefined && want >= room.low && want <= room.high);
+  const first = inside.indexOf(true);
+  if (first < 0) return places;
+  const found = wanted.map((want) => want ?? 0);
+  for (let i = first - 1; i >= 0; i -= 1) found[i] = (found[i + 1] ?? 0) - room.step;
+  for (let i = first + 1; i < found.length; i += 1) {
+    if (!inside[i]) found[i] = (found[i - 1] ?? 0) + room.step;
+  }
+  const fits = found.every(
+    (place, i) =>
+      place >= room.low - 0.01 && place <= room.high + 0.01 && (i === 0 || place - (found[i - 1] ?? 0) >= least - 0.01),
+  );
+  return fits ? found : places;
 }
 
 function meanEnd(trips: Trip[]): number {
@@ -100,6 +141,8 @@ function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number
 }
 
 const ARRIVAL_STEP = 12;
+/** Arrowheads closer than this would touch. */
+const LEAST_ARRIVAL_STEP = 8;
 
 /** Spread arrivals at each unexpanded item, in the order of where they come from; the trunk keeps the middle. */
 export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): void {
@@ -131,7 +174,11 @@ function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const half = (trips.length - 1) / 2;
   const keepsMiddle = trunk >= 0 && (half + Math.abs(trunk - half)) * step <= room / 2;
   const middle = keepsMiddle ? trunk : half;
+  const places = trips.map((_, i) => centre + (i - middle) * step);
+  const wanted = trips.map((trip) => trip.lane ?? trip.start);
+  const sides: Room = { low: centre - room / 2, high: centre + room / 2, step };
+  const ends = slot.round ? places : aligned(places, wanted, sides, Math.min(step, LEAST_ARRIVAL_STEP));
   trips.forEach((trip, i) => {
-    trip.end = centre + (i - middle) * step;
+    trip.end = ends[i] ?? centre;
   });
 }

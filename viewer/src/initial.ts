@@ -1,29 +1,64 @@
-import { family, shortName } from "./families.js";
+import { shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
-import { layout, layoutCache } from "./layout.js";
+import { layout } from "./layout.js";
+import { type Bounds, isOpenable, readable } from "./readable.js";
 import { findRuns } from "./roll.js";
-import { runId, surface } from "./surface.js";
-import { type Direction, isExpandable, type State, shownIndex, singleChain, view } from "./view.js";
+import { runId } from "./surface.js";
+import { type Direction, type State, shownIndex, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
   depth?: number | null;
   expand?: string[] | null;
   direction?: Direction | null;
+  /** Width and height, in px, of the page that the picture is for. */
+  fit?: readonly [width: number, height: number] | null;
 }
 
-/** So many visible nodes still read at a glance. */
-const READABLE = 48;
-/** Longest picture, in px: one to two screens of scrolling down, or about the width of a page. */
-const LONGEST = { TB: 1440, LR: 1200 } as const;
+/** Longest picture, in px: about a screen of scrolling down, or the width of a page. */
+const LONGEST = { TB: 1080, LR: 1200 } as const;
 /** Widest, or running left to right highest, picture that a page shows without making it illegible. */
-const BROADEST = { TB: 1200, LR: 900 } as const;
+const BROADEST = { TB: 1000, LR: 900 } as const;
+
+/** How small a page may show a picture: labels of 10 px are then as large as footnotes' signs, and legible. */
+const LEGIBLE = 0.7;
 
 /** The state a picture starts from. */
 export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
-  const start: State = { expanded: [], unrolled: [], direction: options.direction ?? "TB" };
+  if (options.fit == null) return stateIn(traced, options, options.direction ?? "TB", screen);
+  return fitting(traced, options, options.fit);
+}
+
+/** Of both directions the one that shows more on a page, or that the page shows larger. */
+function fitting(traced: GraphIndex, options: ViewOptions, [width, height]: readonly [number, number]): State {
+  const paper: Bounds = (direction) =>
+    direction === "TB"
+      ? { longest: height / LEGIBLE, broadest: width / LEGIBLE }
+      : { longest: width / LEGIBLE, broadest: height / LEGIBLE };
+  const directions: Direction[] = options.direction == null ? ["TB", "LR"] : [options.direction];
+  const found = directions.map((direction) => {
+    const state = stateIn(traced, options, direction, paper);
+    const drawn = layout(view(traced, state), null);
+    const scale = Math.min(1, width / drawn.width, height / drawn.height);
+    return { state, scale, legible: scale >= LEGIBLE };
+  });
+  found.sort((a, b) => {
+    if (a.legible !== b.legible) return a.legible ? -1 : 1;
+    return (a.legible ? b.state.expanded.length - a.state.expanded.length : 0) || b.scale - a.scale;
+  });
+  return found[0]?.state ?? stateIn(traced, options, "TB", paper);
+}
+
+function screen(direction: Direction): ReturnType<Bounds> {
+  return { longest: LONGEST[direction], broadest: BROADEST[direction] };
+}
+
+function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, bounds: Bounds): State {
+  const start: State = { expanded: [], unrolled: [], direction };
+  if (options.depth == null && options.expand == null) {
+    return { ...start, expanded: readable(traced, start, bounds).sort() };
+  }
   const index = shownIndex(traced, start);
-  if (options.depth == null && options.expand == null) return { ...start, expanded: readable(traced, start).sort() };
   const wanted = new Set(matching(index, options.expand ?? []));
   const shown = options.depth == null ? [] : shallow(index, options.depth);
   return { ...start, expanded: [...new Set([...wanted, ...shown])].sort(), unrolled: unrolledFor(index, wanted) };
@@ -69,109 +104,4 @@ function glob(pattern: string): RegExp {
 
 function modules(index: GraphIndex): ModuleNode[] {
   return index.graph.nodes.filter((node): node is ModuleNode => node.kind === "module");
-}
-
-/**
- * Breadth first while the picture stays readable. Modules of one class on one level open together or, where that is
- * too much, one of them as an example: the one repeated most, or else the first.
- */
-function readable(traced: GraphIndex, start: State): string[] {
-  const index = shownIndex(traced, start);
-  const fits = page(traced, start);
-  const opened: string[] = [];
-  let visible = shownIn(index, ROOT).length;
-  let level = shownIn(index, ROOT);
-  while (level.length > 0) {
-    const next: string[] = [];
-    for (const alike of byClass(index, level)) {
-      const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
-      const choice = [alike, alike.slice(0, 1)].find(
-        (ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids]),
-      );
-      if (choice === undefined) continue;
-      visible += cost(choice);
-      opened.push(...choice);
-      next.push(...choice.flatMap((id) => shownIn(index, innermost(index, id))));
-    }
-    level = next;
-  }
-  return opened;
-}
-
-/** Whether a picture with some modules open is no larger than a page, or than the picture with all of them closed. */
-function page(traced: GraphIndex, start: State): (expanded: string[]) => boolean {
-  const cache = layoutCache();
-  // the plain layout is as large as dot's but for a few px, and needs no engine
-  const measure = (expanded: string[]) => {
-    const { width, height } = layout(view(traced, { ...start, expanded }), null, cache);
-    return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
-  };
-  const closed = measure([]);
-  const longest = Math.max(LONGEST[start.direction], closed.long);
-  const broadest = Math.max(BROADEST[start.direction], closed.broad);
-  return (expanded) => {
-    const { long, broad } = measure(expanded);
-    return long <= longest && broad <= broadest;
-  };
-}
-
-const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
-
-/** Children on show in a container, those in panels included. */
-function shownIn(index: GraphIndex, id: string): string[] {
-  const { contents, groups } = surface(index, id, NOTHING_UNROLLED);
-  return contents.children.flatMap((child) => groups.get(child)?.contents.children ?? [child]);
-}
-
-function innermost(index: GraphIndex, id: string): string {
-  const chain = singleChain(index, id);
-  return chain[chain.length - 1] ?? id;
-}
-
-/**
- * Modules worth opening, those of one class together; of equal ones, which would show the same twice, the first. Attention
- * is what readers look for, then what has most parameters.
- */
-function byClass(index: GraphIndex, ids: string[]): string[][] {
-  const groups = new Map<string, string[]>();
-  const seen = new Set<string>();
-  for (const id of ids) {
-    const node = index.nodes.get(innermost(index, id));
-    if (node?.kind !== "module" || !isOpenable(index, id) || !isTelling(index, node)) continue;
-    const likeness = `${node.class} ${node.signature ?? node.id}`;
-    if (seen.has(likeness)) continue;
-    seen.add(likeness);
-    const known = groups.get(node.class);
-    if (known === undefined) groups.set(node.class, [id]);
-    else known.push(id);
-  }
-  const weight = ([first]: string[]) => {
-    const node = index.nodes.get(first ?? "");
-    if (node?.kind !== "module") return 0;
-    return family(node) === "attention" ? Number.MAX_VALUE : node.parameters.total;
-  };
-  for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
-  return [...groups.values()].sort((a, b) => weight(b) - weight(a));
-}
-
-/** How often a module stands for itself and its like in a row. */
-function timesOf(index: GraphIndex, id: string): number {
-  const holder = index.holder.get(id) ?? ROOT;
-  return surface(index, holder, NOTHING_UNROLLED).runs.get(id)?.times ?? 1;
-}
-
-function isOpenable(index: GraphIndex, id: string): boolean {
-  return isExpandable(index, innermost(index, id));
-}
-
-/** More loose ops than this, and more than modules, is computation: it can be opened, but is no architecture. */
-const LOOSE = 6;
-
-/** What a norm or an activation is made of is no news; a class of the author's own with only ops in it is. */
-function isTelling(index: GraphIndex, node: ModuleNode): boolean {
-  const inside = shownIn(index, node.id).map((id) => index.nodes.get(id)?.kind);
-  const blocks = inside.filter((kind) => kind === "module").length;
-  const ops = inside.filter((kind) => kind === "op").length;
-  if (ops > LOOSE && ops > blocks) return false;
-  return blocks > 0 || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
 }

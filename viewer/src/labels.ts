@@ -45,9 +45,11 @@ function moduleDetail(index: GraphIndex, node: ModuleNode): string {
   return `${name}${summary === "" ? "" : ` ${summary}`}${size}${sharing(index, node)}`;
 }
 
+export const SAME_WEIGHTS = " · same weights";
+
 /** Two places that use one weight look alike to nobody who is not told. */
 function sharing(index: GraphIndex, node: ModuleNode): string {
-  if ((node.call ?? 1) > 1 && node.parameters.total > 0) return " · same weights";
+  if ((node.call ?? 1) > 1 && node.parameters.total > 0) return SAME_WEIGHTS;
   return index.tiedOwners.has(node.path) ? " · tied" : "";
 }
 

@@ -7,7 +7,8 @@ import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { rankAsColumn, rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
-import type { Direction, Frame, Item, View } from "./view.js";
+import { turn } from "./turned.js";
+import { BORDER, type Direction, type Frame, type Item, type View } from "./view.js";
 
 export type { Viz };
 
@@ -85,7 +86,7 @@ const MOST_FOR_DOT = 1500;
 
 /** Lay a view out. Where dot fails, or is not there (null), containers get the plain layered layout. */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
-  const root = placeFrame({ viz, cache }, view.root, null);
+  const root = placeFrame({ viz, cache }, view.root, null, view.root.direction);
   return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
 }
 
@@ -94,31 +95,36 @@ interface Context {
   cache: LayoutCache;
 }
 
-function placeFrame(context: Context, frame: Frame, item: Item | null): Placed {
+/** `around` is the direction of the flow that the frame stands in. */
+function placeFrame(context: Context, frame: Frame, item: Item | null, around: Direction): Placed {
   const title = item === null ? "" : JSON.stringify(titleForms(item));
-  const key = context.viz === null ? `plain ${title}` : title;
+  const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
   const known = placedFrames.get(frame);
   if (known?.key === key) return known.placed;
-  const inner = frame.items.map((child) => (child.frame === null ? null : placeFrame(context, child.frame, child)));
-  const geometry = geometryOf(context, frame, item, inner, key);
+  const inner = frame.items.map((child) =>
+    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction),
+  );
+  const geometry = geometryOf(context, frame, { item, around, key }, inner);
   const placed: Placed = { frame, geometry, inner };
   placedFrames.set(frame, { key, placed });
   return placed;
 }
 
-function geometryOf(
-  context: Context,
-  frame: Frame,
-  item: Item | null,
-  inner: (Placed | null)[],
-  look: string,
-): Geometry {
+/** What decides how a frame is enclosed, besides its content. */
+interface Surroundings {
+  item: Item | null;
+  around: Direction;
+  /** All of it as text. */
+  key: string;
+}
+
+function geometryOf(context: Context, frame: Frame, surroundings: Surroundings, inner: (Placed | null)[]): Geometry {
   const planned = plan(frame, inner.map(innerSize));
-  const key = `${look}|${planKey(planned)}`;
+  const key = `${surroundings.key}|${planKey(planned)}`;
   const known = context.cache.get(key);
   if (known !== undefined) return known;
   const ranking = rank(context, planned);
-  const geometry = turnToPage(planned, ranking, route(planned, ranking), item);
+  const geometry = turnToPage(planned, ranking, route(planned, ranking), surroundings);
   context.cache.set(key, geometry);
   return geometry;
 }
@@ -145,9 +151,12 @@ function rank(context: Context, planned: Plan): Ranking {
 }
 
 /** Flow coordinates → x and y inside the container, with its title and padding. */
-function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Geometry {
+function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, { item, around }: Surroundings): Geometry {
   const { vertical } = planned;
-  const frame = enclose(planned, ranking, routed, item);
+  const frame =
+    item !== null && (around === "TB") !== vertical
+      ? encloseTurned(planned, ranking, routed, item)
+      : enclose(planned, ranking, routed, item);
   const point = ([across, along]: Point): [number, number] =>
     vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
   const boxes = routed.places.map((place, i): Box => {
@@ -157,17 +166,14 @@ function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, item: Item 
     const [x, y] = point([place[0] - across / 2, place[1]]);
     return { x, y, width: vertical ? across : along, height: vertical ? along : across };
   });
-  const lines = routed.lines.map((line, i) => toBorders(planned, line.map(point), i, frame));
+  const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
   const labels = routed.labels.map(({ across, along, text, net }): Label => {
     const [px, py] = point([across, along]);
     const [x, y, width, height] = vertical ? labelBox(true, px, py, text) : labelBox(false, py, px, text);
     return { x, y, width, height, wire: planned.wires.findIndex((wire) => wire.net === net) };
   });
-  const ports: Ports = {
-    inputs: ranking.inputs.map((place) => place + frame.across),
-    outputs: ranking.outputs.map((place) => place + frame.across),
-  };
-  return { width: frame.width, height: frame.height, boxes, lines, labels, ports, title: frame.title };
+  const { width, height, ports, title } = frame;
+  return { width, height, boxes, lines, labels, ports, title };
 }
 
 interface Enclosure {
@@ -177,6 +183,27 @@ interface Enclosure {
   across: number;
   along: number;
   title: Title | null;
+  ports: Ports;
+  /** Input port → the first points of its wires, output port → their last, in flow coordinates. */
+  entries: Point[][];
+  exits: Point[][];
+}
+
+/** Ports where the flow reaches the border, and wires straight to them. */
+function straightOn(
+  planned: Plan,
+  ranking: Ranking,
+  { width, height, across, along }: Omit<Box, "x" | "y"> & { across: number; along: number },
+): Pick<Enclosure, "ports" | "entries" | "exits"> {
+  const end = (planned.vertical ? height : width) - along;
+  return {
+    ports: {
+      inputs: ranking.inputs.map((place) => place + across),
+      outputs: ranking.outputs.map((place) => place + across),
+    },
+    entries: ranking.inputs.map((place) => [[place, -along]]),
+    exits: ranking.outputs.map((place) => [[place, end]]),
+  };
 }
 
 /** The container around what was routed: room for padding and for a title that no wire crosses. */
@@ -187,9 +214,10 @@ function enclose(planned: Plan, ranking: Ranking, routed: Routed, item: Item | n
     const along = ceilTo(routed.depth + 2 * MARGIN, 2 * GRID);
     const shift = Math.round((across - span) / 2 - routed.low);
     const [width, height] = planned.vertical ? [across, along] : [along, across];
-    return { width, height, across: shift, along: MARGIN, title: null };
+    const size = { width, height, across: shift, along: MARGIN };
+    return { ...size, title: null, ...straightOn(planned, ranking, size) };
   }
-  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, routed, item);
+  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, ranking, routed, item);
 }
 
 /** Running down: wires enter through the title's strip, so the title stands in a gap between them. */
@@ -204,7 +232,8 @@ function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
   const { lines } = spot.form;
   const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
-  return { width: width + spot.missing, height, across: spot.missing - low, along: header, title };
+  const size = { width: width + spot.missing, height, across: spot.missing - low, along: header };
+  return { ...size, title, ...straightOn(planned, ranking, size) };
 }
 
 interface Spot {
@@ -225,7 +254,7 @@ function titleSpot(forms: [TitleLines, TitleLines], first: number, last: number,
 }
 
 /** Running right: the title has a strip of its own. */
-function encloseRight(planned: Plan, routed: Routed, item: Item): Enclosure {
+function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
   const [form] = titleForms(item);
   const header = TITLE_PADDING + TITLE_LINE + GRID;
   const before = planned.inputs > 0 ? 0 : PADDING;
@@ -233,19 +262,59 @@ function encloseRight(planned: Plan, routed: Routed, item: Item): Enclosure {
   const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);
   const height = ceilTo(header + PADDING / 2 + (routed.high - routed.low) + PADDING, 2 * GRID);
   const title: Title = { x: TITLE_PADDING, y: TITLE_PADDING - 2, width: form.width, height: TITLE_LINE, lines: 1 };
-  return { width, height, across: header + PADDING / 2 - routed.low, along: before, title };
+  const size = { width, height, across: header + PADDING / 2 - routed.low, along: before };
+  return { ...size, title, ...straightOn(planned, ranking, size) };
+}
+
+/** Running across the flow around: wires come in and go out beside the beginning of the flow. */
+function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
+  const turned = turn(planned, ranking, routed, isStep(item));
+  const { vertical } = planned;
+  const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
+  const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];
+  const entries = vertical ? [] : [...turned.inputs, ...turned.outputs].map((place) => place - x0 + PADDING);
+  const inner = ceilTo(x1 - x0 + 2 * PADDING, 2 * GRID);
+  // wires from above pass beside the title
+  const spot = titleSpot(titleForms(item), Math.min(inner, ...entries), Math.max(0, ...entries), inner);
+  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + BELOW_TITLE;
+  const width = inner + spot.missing;
+  const height = ceilTo(header + (y1 - y0) + PADDING, GRID);
+  const x = PADDING + spot.missing - x0;
+  const y = header - y0;
+  const [across, along] = vertical ? [x, y] : [y, x];
+  const title: Title = {
+    ...{ x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width },
+    ...{ height: spot.form.lines * TITLE_LINE, lines: spot.form.lines },
+  };
+  const ports: Ports = {
+    inputs: turned.inputs.map((place) => place + along),
+    outputs: turned.outputs.map((place) => place + along),
+  };
+  const end = (vertical ? width : height) - across;
+  return {
+    ...{ width, height, across, along, title, ports },
+    entries: turned.entries.map((line) => [[-across, line[0]?.[1] ?? 0], ...line.slice(1)]),
+    exits: turned.exits.map((line) => [...line.slice(0, -1), [end, line[line.length - 1]?.[1] ?? 0]]),
+  };
+}
+
+/** One of equal steps in a row: states go out where they came in. */
+function isStep(item: Item): boolean {
+  return item.kind === "group" && item.times === 1;
 }
 
 /** Wires through the border reach it. */
-function toBorders(planned: Plan, line: [number, number][], wire: number, frame: Enclosure): [number, number][] {
-  const { from, to } = planned.wires[wire] ?? { from: 0, to: 0 };
-  const first = line[0];
-  const last = line[line.length - 1];
-  if (first === undefined || last === undefined) return line;
-  const axis = planned.vertical ? 1 : 0;
-  if (from === -1) first[axis] = 0;
-  if (to === -1) last[axis] = planned.vertical ? frame.height : frame.width;
-  return line;
+function toBorders(planned: Plan, line: Point[], wire: number, frame: Enclosure): Point[] {
+  const { from, to, fromPort, toPort } = planned.wires[wire] ?? { from: 0, to: 0, fromPort: 0, toPort: 0 };
+  const entry = from === BORDER ? (frame.entries[fromPort] ?? []) : line.slice(0, 1);
+  const exit = to === BORDER ? (frame.exits[toPort] ?? []) : line.slice(-1);
+  // an exit that begins at a corner takes its place
+  const rest = to === BORDER && exit.length > 1 && !sameAcross(line[line.length - 1], exit[0]) ? -2 : -1;
+  return [...entry, ...line.slice(1, rest), ...exit];
+}
+
+function sameAcross(one: Point | undefined, other: Point | undefined): boolean {
+  return one !== undefined && other !== undefined && Math.abs(one[0] - other[0]) < 0.01;
 }
 
 /** Absolute box of an item, wherever it is; null where it is not visible. */

@@ -41,8 +41,8 @@ export interface PlanWire {
   net: number;
   /** On the heaviest path: to be drawn straight. */
   trunk: boolean;
-  /** The only one that leaves its source and the only one that reaches its target: a link of a plain chain. */
-  only: boolean;
+  /** What its source mainly leads to and its target mainly comes from: a link of a branch's own trunk. */
+  spine: boolean;
   /** Skips over something that leads to the same place: kept out of ranking, drawn beside. */
   rail: boolean;
 }
@@ -82,8 +82,6 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
     if (inside !== null) return innerSlot(inside, vertical);
     return boxSlot(item, vertical, exitsOf(frame.wires, nets, i), frame.wires.filter((wire) => wire.to === i).length);
   });
-  const leaving = tally(frame.wires.map((wire) => wire.from));
-  const arriving = tally(frame.wires.map((wire) => wire.to));
   const wires = frame.wires.map(
     ({ from, to, fromPort, toPort }, i): PlanWire => ({
       from,
@@ -92,7 +90,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
       toPort,
       net: nets[i] ?? 0,
       trunk: false,
-      only: leaving.get(from) === 1 && arriving.get(to) === 1,
+      spine: false,
       rail: false,
     }),
   );
@@ -100,12 +98,6 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
   markTrunk(result);
   markRails(result);
   return result;
-}
-
-function tally(ends: number[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
-  return counts;
 }
 
 /** Everything that decides positions, as text: equal plans are laid out once. */
@@ -173,7 +165,7 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
     ports: null,
     exits,
     exitStep,
-    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT + GRID : ceilTo(widest + LABEL_GAP, GRID),
+    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT : ceilTo(widest + LABEL_GAP, GRID),
   };
 }
 
@@ -204,12 +196,35 @@ function markTrunk(plan: Plan): void {
     via.push(tied[(tied.length - 1) >> 1]?.wire ?? -1);
     best.push(weight + slotWeight(slot));
   });
+  markSpines(plan, via);
   let at = trunkEnd(plan, best);
   while (at >= 0) {
     const wire = plan.wires[at];
     if (wire === undefined) return;
     wire.trunk = true;
     at = wire.from === BORDER ? -1 : (via[wire.from] ?? -1);
+  }
+}
+
+/** `via` is the heaviest wire into each item; of those that leave an item, the one with most ahead. */
+function markSpines(plan: Plan, via: number[]): void {
+  const ahead = plan.slots.map(slotWeight);
+  const onwards = new Map<number, number>();
+  const reach = ({ to }: PlanWire) => (to === BORDER ? 0 : (ahead[to] ?? 0));
+  const outgoing = outgoingWires(plan);
+  for (let item = plan.slots.length - 1; item >= 0; item -= 1) {
+    const wires = (outgoing[item] ?? []).flatMap((wire) => plan.wires[wire] ?? []);
+    ahead[item] = (ahead[item] ?? 0) + Math.max(0, ...wires.map(reach));
+  }
+  plan.wires.forEach((wire, i) => {
+    if (wire.to !== BORDER && via[wire.to] !== i) return;
+    const source = wire.from === BORDER ? -1 - wire.fromPort : wire.from;
+    const known = plan.wires[onwards.get(source) ?? -1];
+    if (known === undefined || reach(wire) > reach(known)) onwards.set(source, i);
+  });
+  for (const i of onwards.values()) {
+    const wire = plan.wires[i];
+    if (wire !== undefined) wire.spine = true;
   }
 }
 
@@ -250,6 +265,14 @@ function incomingWires(plan: Plan): number[][] {
     if (wire.to !== BORDER) incoming[wire.to]?.push(i);
   });
   return incoming;
+}
+
+function outgoingWires(plan: Plan): number[][] {
+  const outgoing: number[][] = plan.slots.map(() => []);
+  plan.wires.forEach((wire, i) => {
+    if (wire.from !== BORDER) outgoing[wire.from]?.push(i);
+  });
+  return outgoing;
 }
 
 /**

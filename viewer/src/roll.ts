@@ -1,7 +1,10 @@
 import { shortName } from "./families.js";
 import { type Contents, contentsOf, type GraphIndex, type Link, type OpNode } from "./graph.js";
 
-/** A stretch of a container's children that does the same thing several times, each time on what came out before. */
+/**
+ * A stretch of a container's children that does the same thing several times: each time on what came out before, or side
+ * by side, all on the same and all for one list.
+ */
 export interface Run {
   /** Place of the first child in `Contents.children`. */
   start: number;
@@ -14,9 +17,13 @@ export interface Run {
 /** Longest repeat looked for: every sixth layer different is common, plus the ops around each of them. */
 const MAX_PERIOD = 48;
 
+/** From so many on, equal branches are one thing to a reader. */
+const LEAST_BESIDE = 3;
+
 /** Find the runs among a container's children, from left to right, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  const hashes = contents.children.map((id) => likeness(index, id));
+  const again = calledAgain(index, contents);
+  const hashes = contents.children.map((id) => likeness(index, id, again));
   const wiring = new Wiring(index, contents);
   const runs: Run[] = [];
   let start = 0;
@@ -34,14 +41,32 @@ export function repeat(contents: Contents, run: Run, which: number): string[] {
   return contents.children.slice(at, at + run.period);
 }
 
+/** Paths of modules that are called more than once here. */
+function calledAgain(index: GraphIndex, contents: Contents): Set<string> {
+  const nodes = contents.children.map((id) => index.nodes.get(id));
+  return new Set(nodes.flatMap((node) => (node?.kind === "module" && (node.call ?? 1) > 1 ? [node.path] : [])));
+}
+
 /** Equal for children that do the same thing, whatever their names and weights. */
-function likeness(index: GraphIndex, id: string): string {
+function likeness(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const node = index.nodes.get(id);
   if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
+  // the first step of a recurrence begins with one tensor for all its states: its signature is another one
+  if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${work(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
   const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors[tensor]?.shape ?? null);
   if (node.kind === "op") return JSON.stringify(["op", node.name, alikeArguments(node), shapes]);
   return JSON.stringify([node.kind, shapes]);
+}
+
+/** What happens inside a module, op by op, wherever its tensors come from. */
+function work(index: GraphIndex, id: string): string {
+  return contentsOf(index, id)
+    .children.map((child) => {
+      const node = index.nodes.get(child);
+      return node?.kind === "module" ? `${node.class}(${work(index, child)})` : likeness(index, child, new Set());
+    })
+    .join();
 }
 
 /** A loop over time steps takes another index in each: where it looks is no difference. */
@@ -60,12 +85,25 @@ function longestRun(
   let best: Run | undefined;
   const longest = Math.min(MAX_PERIOD, Math.floor((hashes.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
-    let times = 1;
-    while (equalRepeat(hashes, start, period, times) && wiring.continues(start, period, times)) times += 1;
+    const times = repeats(hashes, wiring, start, period);
     const covers = times > 1 ? period * times : 0;
     if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
   }
   return best !== undefined && worthwhile(index, contents, best) ? best : undefined;
+}
+
+/** How many times a stretch is repeated: one after the other or, where that is not so, side by side. */
+function repeats(hashes: string[], wiring: Wiring, start: number, period: number): number {
+  const count = (goesOn: (times: number) => boolean) => {
+    let times = 1;
+    while (equalRepeat(hashes, start, period, times) && goesOn(times)) times += 1;
+    return times;
+  };
+  if (!equalRepeat(hashes, start, period, 1) || !wiring.hangsTogether(start, period)) return 1;
+  const chained = count((times) => wiring.continues(start, period, times));
+  if (chained > 1) return chained;
+  const beside = count((times) => wiring.repeatsBeside(start, period, times));
+  return beside >= LEAST_BESIDE ? beside : 1;
 }
 
 function equalRepeat(hashes: string[], start: number, period: number, times: number): boolean {
@@ -81,25 +119,37 @@ function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
   return blocks.length > 0 && (run.times > 2 || contentsOf(index, blocks[0] ?? "").children.length > 1);
 }
 
+/** Where a child's tensors go: the place of the reader, and the list among its arguments that they are members of. */
+interface Use {
+  to: number;
+  list: string | null;
+}
+
 /** Who feeds whom among the children, by place, for comparing one repeat with the next. */
 class Wiring {
   /** Place of a child → what comes in from siblings: place of the source, and the port at the child. */
   private readonly incoming: { from: number; port: string }[][];
   /** Place of a child → port → the tensor that comes in there, from siblings or from outside. */
   private readonly taken: Map<string, string>[];
+  private readonly uses: Use[][];
 
   constructor(index: GraphIndex, contents: Contents) {
     const place = new Map(contents.children.map((id, i) => [id, i]));
     this.incoming = contents.children.map(() => []);
     this.taken = contents.children.map(() => new Map());
+    this.uses = contents.children.map(() => []);
     for (const link of contents.links) {
-      const from = link.from === null ? undefined : place.get(link.from);
-      const to = link.to === null ? undefined : place.get(link.to);
-      if (to === undefined || link.to === null) continue;
-      const port = contentsOf(index, link.to).uses.get(link.toPort) ?? "";
-      if (port !== "") this.taken[to]?.set(port, `${link.from} ${link.fromPort}`);
-      if (from !== undefined) this.incoming[to]?.push({ from, port });
+      const from = place.get(link.from ?? "");
+      const to = place.get(link.to ?? "");
+      if (from !== undefined) this.uses[from]?.push({ to: to ?? -1, list: listOf(index, link) });
+      if (to !== undefined) this.addInto(index, to, link, from);
     }
+  }
+
+  private addInto(index: GraphIndex, to: number, link: Link, from: number | undefined): void {
+    const port = contentsOf(index, link.to ?? "").uses.get(link.toPort) ?? "";
+    if (port !== "") this.taken[to]?.set(port, `${link.from} ${link.fromPort}`);
+    if (from !== undefined) this.incoming[to]?.push({ from, port });
   }
 
   /** Whether repeat number `times` hangs on the one before it, and is wired inside as the first one is. */
@@ -114,6 +164,50 @@ class Wiring {
       if (times > 1 && before.join() !== this.between(start + period + i, start, start + period).join()) return false;
     }
     return chained && this.corresponds(at - period, at, period);
+  }
+
+  /** Whether the children of a repeat are connected with each other: what is folded together has to be one thing. */
+  hangsTogether(start: number, period: number): boolean {
+    const reached = new Set([start]);
+    for (let grown = true; grown; ) {
+      grown = false;
+      for (let child = start; child < start + period; child += 1) {
+        for (const { from } of this.incoming[child] ?? []) {
+          if (from < start || reached.has(from) === reached.has(child)) continue;
+          reached.add(from).add(child);
+          grown = true;
+        }
+      }
+    }
+    return reached.size === period;
+  }
+
+  /** Whether repeat number `times` stands beside the first: wired inside as it is, reading and feeding the same. */
+  repeatsBeside(start: number, period: number, times: number): boolean {
+    const at = start + times * period;
+    const readers = (place: number, begin: number) =>
+      (this.uses[place] ?? []).filter(({ to }) => to < begin || to >= begin + period);
+    for (let i = 0; i < period; i += 1) {
+      if (this.inside(at + i, at).join() !== this.inside(start + i, start).join()) return false;
+      if (this.between(at + i, start, at).length > 0 || !this.readsSame(start + i, at + i, start, at)) return false;
+      const [one, other] = [readers(start + i, start), readers(at + i, at)];
+      if (other.some(({ list }) => list === null)) return false;
+      const told = (uses: Use[]) => uses.map(({ to, list }) => `${to} ${list}`).join();
+      if (told(one) !== told(other)) return false;
+    }
+    return true;
+  }
+
+  /** Whether two children take the same from outside their repeats. */
+  private readsSame(one: number, other: number, start: number, at: number): boolean {
+    const own = (child: number, begin: number) =>
+      new Set((this.incoming[child] ?? []).filter(({ from }) => from >= begin && from < child).map(({ port }) => port));
+    const [ownOne, ownOther] = [own(one, start), own(other, at)];
+    const [taken, match] = [this.taken[one] ?? new Map(), this.taken[other] ?? new Map()];
+    return (
+      taken.size === match.size &&
+      [...taken].every(([port, tensor]) => (ownOne.has(port) ? ownOther.has(port) : match.get(port) === tensor))
+    );
   }
 
   /** Whether tensors correspond: where one repeat takes the same tensor twice, or two, the other does so too. */
@@ -142,6 +236,13 @@ class Wiring {
     const found = (this.incoming[child] ?? []).filter(({ from }) => from >= low && from < high);
     return found.map(({ from, port }) => `${from - low}:${port}`).sort();
   }
+}
+
+/** `tensors` for a link to the op that takes it as `tensors[3]`. */
+function listOf(index: GraphIndex, link: Link): string | null {
+  const edges = index.graph.adjacency[index.producer.get(link.tensor) ?? ""] ?? [];
+  const edge = edges.find(({ to, tensor }) => to === link.to && tensor === link.tensor);
+  return /^(.*)\[\d+\]$/.exec(edge?.argument ?? "")?.[1] ?? null;
 }
 
 /** Contents with every run folded to its first repeat. */

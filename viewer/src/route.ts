@@ -25,10 +25,11 @@ export interface Routed {
 
 const TRACK_STEP = 8;
 /** Room between a row and the first track, and between the last track and the next row, arrowhead included. */
-const BEFORE_TRACKS = 10;
+const BEFORE_TRACKS = 8;
 const AFTER_TRACKS = 14;
-/** Room between two rows where nothing turns, besides labels: an arrowhead, a little air. */
-const ROW_GAP = { vertical: 16, horizontal: 12 } as const;
+/** Room between two rows where nothing turns, and below labels: an arrowhead, a little air. */
+const ROW_GAP = 16;
+const LABEL_AIR = 12;
 /** Room between the border and tracks, and with nothing turning there between the last row and the border. */
 const BORDER_GAP = 10;
 const END_GAP = 8;
@@ -102,7 +103,7 @@ function channelDepth(plan: Plan, channel: Channel, c: number, rows: number, lab
     return plan.outputs > 0 ? labels + END_GAP : labels;
   }
   if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + AFTER_TRACKS;
-  return labels + (plan.vertical ? ROW_GAP.vertical : ROW_GAP.horizontal);
+  return Math.max(ROW_GAP, labels + LABEL_AIR);
 }
 
 function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, places: Point[]): Point[] {

@@ -10,14 +10,19 @@ export interface Rolled {
   members: string[];
 }
 
-/** A run whose repeat is more than one child: drawn as a panel around the first repeat. */
-export interface Group {
+/** Several children in a panel of their own that is always open. */
+export interface Group extends Surface {
+  /**
+   * `repeat`: the first repeat of a run, for all of them. `step`: that of a recurrence, which calls the same modules again
+   * and again. `steps`: such a run shown one by one, every step in a panel.
+   */
+  kind: "repeat" | "step" | "steps";
   times: number;
-  contents: Contents;
-  /** Shorter runs inside the repeat: five of one kind before the sixth. */
-  runs: Map<string, Rolled>;
-  /** Last module of the last repeat, for the name. */
+  /** The run that it stands for; empty for one of several steps. */
+  run: string;
+  /** Last module of the last repeat, for the name; place of the step among its like, from 1 on. */
   last: string | undefined;
+  place: number;
 }
 
 /** What is directly inside a container, as it is shown: runs folded unless the reader unrolled them. */
@@ -56,22 +61,67 @@ export function headOf(run: string): string {
 /** What of a container is shown. */
 export function surface(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): Surface {
   const contents = contentsOf(index, id);
-  const runs = runsOf(index, contents);
-  const rolled = runs.filter((run) => !unrolled.has(runId(contents, run)));
-  const folded = fold(index, contents, rolled);
+  return rolled(index, contents, runsOf(index, contents), unrolled);
+}
+
+function rolled(index: GraphIndex, contents: Contents, runs: Run[], unrolled: ReadonlySet<string>): Surface {
+  const isUnrolled = (run: Run) => unrolled.has(runId(contents, run));
+  const folded = fold(
+    index,
+    contents,
+    runs.filter((run) => !isUnrolled(run)),
+  );
   const shown: Surface = { contents: folded, runs: new Map(), groups: new Map() };
   for (const run of runs) {
     const first = repeat(contents, run, 0);
-    const last = repeat(contents, run, run.times - 1);
-    const id = runId(contents, run);
-    if (run.period === 1 || unrolled.has(id)) {
-      const members = contents.children.slice(run.start, run.start + run.period * run.times);
-      shown.runs.set(first[0] ?? "", { id, times: run.times, members });
+    const recurs = isRecurrence(index, contents, run);
+    if (run.period > 1 && !isUnrolled(run)) {
+      const inside = (inner: Contents) => rolled(index, inner, shortRuns(index, inner), unrolled);
+      const last = lastModule(index, repeat(contents, run, run.times - 1));
+      enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
+        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), last, place: 0 },
+        ...inside(inner),
+      }));
+    } else if (run.period > 1 && recurs) {
+      encloseSteps(shown, contents, run);
     } else {
-      enclose(index, shown, unrolled, { members: first, last, times: run.times });
+      const members = contents.children.slice(run.start, run.start + run.period * run.times);
+      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, members });
     }
   }
   return shown;
+}
+
+/** A loop that calls the same modules in each of its steps. */
+function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const paths = (which: number) =>
+    repeat(contents, run, which).flatMap((id) => {
+      const node = index.nodes.get(id);
+      return node?.kind === "module" ? [node.path] : [];
+    });
+  return paths(0).join() === paths(run.times - 1).join();
+}
+
+/** Every step of a recurrence in a panel, and all of them in one. */
+function encloseSteps(shown: Surface, contents: Contents, run: Run): void {
+  const members = contents.children.slice(run.start, run.start + run.period * run.times);
+  const id = runId(contents, run);
+  enclose(shown, members, `steps:${id}`, (all) => {
+    const inside: Surface = { contents: all, runs: new Map(), groups: new Map() };
+    for (let which = 0; which < run.times; which += 1) {
+      const step = repeat(contents, run, which);
+      enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
+        ...{ kind: "step", times: 1, run: "", last: undefined, place: which + 1 },
+        ...{ contents: inner, runs: new Map(), groups: new Map() },
+      }));
+    }
+    return { ...inside, kind: "steps", times: run.times, run: id, last: undefined, place: 0 };
+  });
+}
+
+/** Inside a repeat, only blocks of one kind are rolled once more. */
+function shortRuns(index: GraphIndex, contents: Contents): Run[] {
+  return findRuns(index, contents).filter((run) => run.period === 1);
 }
 
 function runsOf(index: GraphIndex, contents: Contents): Run[] {
@@ -83,18 +133,9 @@ function runsOf(index: GraphIndex, contents: Contents): Run[] {
   return known.runs;
 }
 
-interface Repeats {
-  /** The children in the first repeat, and those in the last. */
-  members: string[];
-  last: string[];
-  times: number;
-}
-
 /** Put a panel around some children: links between them move inside, links across are cut at its border. */
-function enclose(index: GraphIndex, shown: Surface, unrolled: ReadonlySet<string>, repeats: Repeats): void {
-  const { members, last, times } = repeats;
+function enclose(shown: Surface, members: string[], id: string, group: (inner: Contents) => Group): void {
   const inside = new Set(members);
-  const id = groupId(members[0] ?? "");
   const outer: Link[] = [];
   const inner: Link[] = [];
   for (const link of shown.contents.links) {
@@ -117,26 +158,11 @@ function enclose(index: GraphIndex, shown: Surface, unrolled: ReadonlySet<string
     inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
     outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
   };
-  shown.groups.set(id, { times, ...rolledInside(index, contents, unrolled), last: lastModule(index, last) });
+  shown.groups.set(id, group(contents));
   const at = shown.contents.children.indexOf(members[0] ?? "");
   const children = shown.contents.children.filter((child) => !inside.has(child));
   children.splice(at, 0, id);
   shown.contents = { ...shown.contents, children, links: distinctLinks(outer) };
-}
-
-function rolledInside(
-  index: GraphIndex,
-  contents: Contents,
-  unrolled: ReadonlySet<string>,
-): Pick<Group, "contents" | "runs"> {
-  const runs = findRuns(index, contents).filter((run) => run.period === 1);
-  const found = runs.map((run): [string, Rolled] => {
-    const members = contents.children.slice(run.start, run.start + run.times);
-    const id = runId(contents, run);
-    return [id, { id, times: run.times, members }];
-  });
-  const rolled = runs.filter((run) => !unrolled.has(runId(contents, run)));
-  return { contents: fold(index, contents, rolled), runs: new Map(found) };
 }
 
 function lastModule(index: GraphIndex, ids: string[]): string | undefined {

@@ -11,8 +11,8 @@ import {
   index as makeIndex,
   ROOT,
 } from "./graph.js";
-import { failureText, localName, tensorLabel, words } from "./labels.js";
-import { headOf, type Surface, surface } from "./surface.js";
+import { failureText, localName, SAME_WEIGHTS, tensorLabel, words } from "./labels.js";
+import { type Group, headOf, type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
 
@@ -171,17 +171,17 @@ function frameOf(context: Context, id: string, inner: string): Frame {
   const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
-  const frame = makeFrame(context, id, surface(context.index, inner, context.unrolled));
+  const frame = makeFrame(context, id, surface(context.index, inner, context.unrolled), context.state.direction);
   context.memo.set(id, { key, frame });
   return frame;
 }
 
-function makeFrame(context: Context, id: string, shown: Surface): Frame {
+function makeFrame(context: Context, id: string, shown: Surface, direction: Direction): Frame {
   const items = shown.contents.children.map((child) => itemOf(context, child, shown));
   const place = new Map(items.map((item, i) => [item.id, i]));
   const frame: Frame = {
     id,
-    direction: context.state.direction,
+    direction,
     items,
     wires: [],
     inputs: shown.contents.inputs,
@@ -192,23 +192,25 @@ function makeFrame(context: Context, id: string, shown: Surface): Frame {
 }
 
 function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, place: Map<string, number>): Wire[] {
-  const wires: Wire[] = [];
+  const wires = new Map<string, Wire>();
   for (const link of contents.links) {
     const from = link.from === null ? BORDER : place.get(link.from);
     const to = link.to === null ? BORDER : place.get(link.to);
     if (from === undefined || to === undefined) continue;
-    wires.push({
-      from,
-      to,
-      fromPort: portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort),
-      toPort: portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort),
+    const fromPort = portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort);
+    const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
+    // a closed block that reads a tensor in two places reads it
+    const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
+    if (wires.has(ends)) continue;
+    wires.set(ends, {
+      ...{ from, to, fromPort, toPort },
       tensor: link.tensor,
       source: link.fromPort,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
     });
   }
-  return wires;
+  return [...wires.values()];
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
@@ -238,7 +240,7 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     family: familyOf(index, index.nodes.get(inner) ?? node),
     name: said.name,
     // a closed box is where the reader meets the failure; an open one has it inside
-    detail: frame === null && marks.includes("error") ? failureText(index) : said.detail,
+    detail: frame === null && marks.includes("error") ? failureText(index) : unlessSaid(said.detail, shown),
     glyph: glyphOf(node, shown.contents),
     times: series?.length ?? (rolled ? run.times : 1),
     unrolled: rolled ? 1 : run.times,
@@ -247,6 +249,11 @@ function itemOf(context: Context, id: string, shown: Surface): Item {
     marks,
     frame,
   };
+}
+
+/** That a step calls the same modules again is said by its panel. */
+function unlessSaid(detail: string, shown: Surface): string {
+  return "kind" in shown && shown.kind === "step" ? detail.replace(SAME_WEIGHTS, "") : detail;
 }
 
 /** What a node is about: a plain sequence of layers is about the one with most parameters. */
@@ -262,28 +269,31 @@ function familyOf(index: GraphIndex, node: GraphNode): Family {
   return family(at);
 }
 
-/** A repeat of several children: a panel that is always open. */
-function groupItem(
-  context: Context,
-  id: string,
-  group: Surface["groups"] extends Map<string, infer G> ? G : never,
-): Item {
-  const modules = group.contents.children.filter((child) => context.index.nodes.get(child)?.kind === "module");
-  const inside: Surface = { contents: group.contents, runs: group.runs, groups: new Map() };
+/** Several children in a panel that is always open. */
+function groupItem(context: Context, id: string, group: Group): Item {
+  const { kind, times, run } = group;
+  const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : context.state.direction;
   return {
     id,
     kind: "group",
     family: "other",
-    name: spanName(context.index, modules, group.last),
-    detail: "",
+    name: groupName(context.index, group),
+    detail: kind === "step" && times > 1 ? "same weights" : "",
     glyph: null,
-    times: group.times,
-    unrolled: 1,
-    run: id,
+    times: kind === "steps" ? 1 : times,
+    unrolled: kind === "steps" ? times : 1,
+    run,
     expandable: false,
     marks: [],
-    frame: makeFrame(context, id, inside),
+    frame: makeFrame(context, id, group, direction),
   };
+}
+
+function groupName(index: GraphIndex, { kind, contents, last, place }: Group): string {
+  if (kind === "steps") return "steps";
+  if (kind === "step") return place > 0 ? `step ${place}` : "step";
+  const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
+  return spanName(index, modules, last);
 }
 
 /** A module and, while each holds just one other module and nothing else, those inside it. */

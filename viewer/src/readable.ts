@@ -1,0 +1,134 @@
+/** What is open at first where nobody says anything: as much as reads at a glance. */
+import { family, shortName } from "./families.js";
+import { type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
+import { layout, layoutCache } from "./layout.js";
+import { surface } from "./surface.js";
+import { type Direction, isExpandable, type State, shownIndex, singleChain, view } from "./view.js";
+
+/** How long and how broad a picture may become, in px, by modules that nobody asked to open. */
+export type Bounds = (direction: Direction) => { longest: number; broadest: number };
+
+/** So many visible nodes still read at a glance. */
+const READABLE = 48;
+/** What holds less of the model's parameters than this is opened last. */
+const LITTLE = 0.01;
+
+/**
+ * Breadth first while the picture stays readable, what holds little of the model last. Modules of one class on one level
+ * open together or, where that is too much, one of them as an example: the one repeated most, or else the first.
+ */
+export function readable(traced: GraphIndex, start: State, bounds: Bounds): string[] {
+  const index = shownIndex(traced, start);
+  const fits = page(traced, start, bounds);
+  const opened: string[] = [];
+  const waiting: string[] = [];
+  let visible = shownIn(index, ROOT).length;
+  const open = (alike: string[]): string[] => {
+    const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
+    const choices = isExample(index, alike) ? [alike, alike.slice(0, 1)] : [alike];
+    const choice = choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids])) ?? [];
+    visible += cost(choice);
+    opened.push(...choice);
+    return choice.flatMap((id) => shownIn(index, innermost(index, id)));
+  };
+  const descend = (first: string[], waits: (alike: string[]) => boolean) => {
+    for (let level = first; level.length > 0; ) {
+      const groups = byClass(index, level);
+      waiting.push(...groups.filter(waits).flat());
+      level = groups.filter((alike) => !waits(alike)).flatMap(open);
+    }
+  };
+  descend(shownIn(index, ROOT), (alike) => isLight(index, alike));
+  descend([...waiting], () => false);
+  return opened;
+}
+
+/** Whether one of them tells about the others: plain sequences are alike in nothing but the class. */
+function isExample(index: GraphIndex, [first = ""]: string[]): boolean {
+  const node = index.nodes.get(innermost(index, first));
+  return node?.kind === "module" && (shortName(node.class) !== "Sequential" || timesOf(index, first) > 1);
+}
+
+function isLight(index: GraphIndex, ids: string[]): boolean {
+  const nodes = ids.flatMap((id) => index.nodes.get(innermost(index, id)) ?? []);
+  if (nodes.some((node) => family(node) === "attention")) return false;
+  const held = nodes.reduce((sum, node) => sum + (node.kind === "module" ? node.parameters.total : 0), 0);
+  return held < LITTLE * index.graph.model.parameters.total;
+}
+
+/** Whether a picture with some modules open is no larger than a page, or than the picture with all of them closed. */
+function page(traced: GraphIndex, start: State, bounds: Bounds): (expanded: string[]) => boolean {
+  const cache = layoutCache();
+  // the plain layout is as large as dot's but for a few px, and needs no engine
+  const measure = (expanded: string[]) => {
+    const { width, height } = layout(view(traced, { ...start, expanded }), null, cache);
+    return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
+  };
+  const closed = measure([]);
+  const { longest, broadest } = bounds(start.direction);
+  return (expanded) => {
+    const { long, broad } = measure(expanded);
+    return long <= Math.max(longest, closed.long) && broad <= Math.max(broadest, closed.broad);
+  };
+}
+
+const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
+
+/** Children on show in a container, those in panels included. */
+function shownIn(index: GraphIndex, id: string): string[] {
+  const { contents, groups } = surface(index, id, NOTHING_UNROLLED);
+  return contents.children.flatMap((child) => groups.get(child)?.contents.children ?? [child]);
+}
+
+function innermost(index: GraphIndex, id: string): string {
+  const chain = singleChain(index, id);
+  return chain[chain.length - 1] ?? id;
+}
+
+/**
+ * Modules worth opening, those of one class together; of equal ones, which would show the same twice, the first. Attention
+ * is what readers look for, then what has most parameters.
+ */
+function byClass(index: GraphIndex, ids: string[]): string[][] {
+  const groups = new Map<string, string[]>();
+  const seen = new Set<string>();
+  for (const id of ids) {
+    const node = index.nodes.get(innermost(index, id));
+    if (node?.kind !== "module" || !isOpenable(index, id) || !isTelling(index, node)) continue;
+    const likeness = `${node.class} ${node.signature ?? node.id}`;
+    if (seen.has(likeness)) continue;
+    seen.add(likeness);
+    const known = groups.get(node.class);
+    if (known === undefined) groups.set(node.class, [id]);
+    else known.push(id);
+  }
+  const weight = ([first]: string[]) => {
+    const node = index.nodes.get(first ?? "");
+    if (node?.kind !== "module") return 0;
+    return family(node) === "attention" ? Number.MAX_VALUE : node.parameters.total;
+  };
+  for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
+  return [...groups.values()].sort((a, b) => weight(b) - weight(a));
+}
+
+/** How often a module stands for itself and its like in a row. */
+function timesOf(index: GraphIndex, id: string): number {
+  const holder = index.holder.get(id) ?? ROOT;
+  return surface(index, holder, NOTHING_UNROLLED).runs.get(id)?.times ?? 1;
+}
+
+export function isOpenable(index: GraphIndex, id: string): boolean {
+  return isExpandable(index, innermost(index, id));
+}
+
+/** More loose ops than this, and more than modules, is computation: it can be opened, but is no architecture. */
+const LOOSE = 6;
+
+/** What a norm or an activation is made of is no news; a class of the author's own with only ops in it is. */
+function isTelling(index: GraphIndex, node: ModuleNode): boolean {
+  const inside = shownIn(index, node.id).map((id) => index.nodes.get(id)?.kind);
+  const blocks = inside.filter((kind) => kind === "module").length;
+  const ops = inside.filter((kind) => kind === "op").length;
+  if (ops > LOOSE && ops > blocks) return false;
+  return blocks > 0 || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
+}
