@@ -6,6 +6,7 @@ import fnmatch
 import inspect
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sphinx.util import logging
@@ -45,7 +46,8 @@ def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
     lines[:] = rest.split("\n")
     if field is None:  # with `autoclass_content = "both"` a class has two docstrings, and the field stands in one
         field, _ = _without_field(inspect.cleandoc(obj.__doc__ or ""))
-    values = _values(field, name)
+    file = getattr(sys.modules.get(obj.__module__), "__file__", None)
+    values = _values(field, f"{file}:docstring of {name}")
     directive = "model-graph"
     if values is None:
         if field is not None or not _is_chosen(app.config.modeldiagrams_autodoc, name, obj):
@@ -66,7 +68,7 @@ def _without_field(text: str) -> tuple[str | None, str]:
     return " ".join(field["text"].split()), text[: field.start()] + text[field.end() :].removeprefix("\n")
 
 
-def _values(field: str | None, name: str) -> dict[str, Any] | None:
+def _values(field: str | None, location: str) -> dict[str, Any] | None:
     """Options that a field asks for; None for no diagram."""
     if field is None:
         return None
@@ -83,7 +85,7 @@ def _values(field: str | None, name: str) -> dict[str, Any] | None:
     _log.warning(
         "model-graph: the field `:model-graph:` is expected to be empty, `false`, or options as a YAML map, got %r",
         field,
-        location=f"docstring of {name}",
+        location=location,
         type="modeldiagrams",
         subtype="option",
     )

@@ -1,0 +1,166 @@
+"""Diagrams under documented classes, whatever way they came to be documented."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pytest
+
+MODELS = '''
+"""A package as people document it."""
+
+import torch
+from torch import nn
+
+__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Net", "Not"]
+
+
+class Net(nn.Module):
+    """A net.
+
+    Args:
+        width: How wide.
+    """
+
+    def __init__(self, width: int = 4) -> None:
+        super().__init__()
+        self.fc = nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Empty(Net):
+    pass
+
+
+class Chosen(Net):
+    """A net with options.
+
+    :model-graph: {args: [8], inputs: [1, 8],
+      caption: Eight wide}
+    """
+
+
+class Not(Net):
+    """A net without a diagram.
+
+    :model-graph: false
+    """
+
+
+class Both(Net):
+    """Two docstrings, one diagram."""
+
+    def __init__(self) -> None:
+        """Make it."""
+        super().__init__()
+
+
+class Abstract(nn.Module):
+    """A base class that can't be made."""
+
+    def __init__(self, backbone) -> None:
+        super().__init__()
+        backbone.no_such_thing()
+
+
+class Data(torch.utils.data.Dataset):
+    """No module."""
+'''
+
+CONF = """
+import sys, pathlib
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+extensions += ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+autodoc_mock_imports = ["torch"]
+autoclass_content = "both"
+nitpicky = True
+nitpick_ignore_regex = [("py:class", "torch.*"), ("py:obj", "nets.*.forward")]
+autosummary_generate = True
+templates_path = []
+"""
+
+SUMMARY = """
+.. currentmodule:: nets
+
+.. autosummary::
+   :toctree: generated
+
+   Net
+   Empty
+   Not
+"""
+
+
+@pytest.fixture(scope="module")
+def sites(make_site, build, tmp_path_factory):
+    """Builds a site that documents `nets` its way; tells the folder and what was said."""
+
+    def built(conf: str, *arguments: str, **pages: str):
+        source = make_site(CONF + conf, **pages)
+        (source / "nets.py").write_text(textwrap.dedent(MODELS))
+        out = tmp_path_factory.mktemp("autodoc") / "out"
+        # one cache: the models are the same for all of these sites
+        cache = tmp_path_factory.getbasetemp() / "autodoc-cache"
+        result = build(source, out, "-W", "--keep-going", "-D", f"modeldiagrams_cache_dir={cache}", *arguments)
+        assert result.returncode == 0, result.stderr
+        return out
+
+    return built
+
+
+def diagrams(page: str) -> list[str]:
+    """Ids of a page's diagrams."""
+    return re.findall(r'<model-graph graph="([^"]*)"', page)
+
+
+def test_every_documented_module_has_its_diagram(sites):
+    out = sites("modeldiagrams_autodoc = True", page=".. automodule:: nets\n   :members:\n")
+    page = (out / "page.html").read_text("utf-8")
+    assert [name.partition("-")[0] for name in diagrams(page)] == ["nets.Both", "nets.Chosen", "nets.Empty", "nets.Net"]
+    assert "mg-problem" not in page
+    assert "model-graph:" not in page
+    assert "Eight wide" in page
+    # below its docstring, inside the description of its class
+    assert re.search(r'id="nets.Net">.*How wide.*graph="nets.Net"', page, re.DOTALL)
+
+
+def test_patterns_choose_and_a_field_asks_anyway(sites):
+    out = sites('modeldiagrams_autodoc = ["*.N*"]', page=".. automodule:: nets\n   :members:\n")
+    names = [name.partition("-")[0] for name in diagrams((out / "page.html").read_text("utf-8"))]
+    assert names == ["nets.Chosen", "nets.Net"]
+
+
+def test_pages_of_autosummary_have_diagrams_and_its_table_has_none(sites):
+    out = sites("modeldiagrams_autodoc = True", page=SUMMARY)
+    assert diagrams((out / "generated" / "nets.Net.html").read_text("utf-8")) == ["nets.Net"]
+    assert diagrams((out / "generated" / "nets.Empty.html").read_text("utf-8")) == ["nets.Empty"]
+    assert diagrams((out / "generated" / "nets.Not.html").read_text("utf-8")) == []
+    table = (out / "page.html").read_text("utf-8")
+    assert "model-graph" not in table
+    assert "modeldiagrams-autodoc" not in table
+
+
+def test_a_diagram_of_its_own_is_the_target_and_no_duplicate(sites):
+    automatic = ".. autoclass:: nets.Net\n\n.. autoclass:: nets.Empty\n"
+    explicit = "See :model-graph:`nets.Net` and :model-graph:`nets.Empty`.\n\n.. model-graph:: nets.Net\n"
+    out = sites("modeldiagrams_autodoc = True", a_first=automatic, own=explicit)
+    page = (out / "own.html").read_text("utf-8")
+    assert re.findall(r'<a class="reference internal" href="([^"]*)"[^>]*><code', page)[:2] == [
+        "#model-graph-nets.Net",
+        "a_first.html#model-graph-nets.Empty",
+    ]
+
+
+def test_a_field_of_another_form_is_told_with_its_place(make_site, build, tmp_path):
+    source = make_site(CONF, page=".. autoclass:: odd.Net\n")
+    (source / "odd.py").write_text('from torch import nn\nclass Net(nn.Module):\n    """:model-graph: sometimes"""\n')
+    result = build(source, tmp_path / "out")
+    assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:` is expected to be" in result.stderr
+
+
+def test_site_without_autodoc_is_none_of_our_business(make_site, build, tmp_path):
+    result = build(make_site("modeldiagrams_autodoc = True", page="Plain."), tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
