@@ -29,14 +29,8 @@ const common = {
 /** Sets a factory; nothing starts before the widget asks for it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
-/** What d3-zoom imports and we never use: more than a quarter of the widget. */
-const NO_TRANSITIONS = {
-  "d3-transition": "./src/element/no-transitions.ts",
-  "d3-interpolate": "./src/element/no-transitions.ts",
-};
-
 const bundles = [
-  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022", alias: NO_TRANSITIONS },
+  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },

@@ -2,8 +2,7 @@
  * Zoom and pan. At rest, CSS alone places the picture (it fits, whatever the page's width becomes, and costs nothing);
  * the first gesture sets it free, at exactly the place where CSS had it; "fit" brings it back to rest.
  */
-import { select } from "d3-selection";
-import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity, zoomTransform } from "d3-zoom";
+import { listen } from "./gestures.js";
 import { glide } from "./motion.js";
 import type { Sight } from "./scene.js";
 
@@ -15,23 +14,22 @@ const IN_SIGHT = 48;
 const SMALLEST_STAGE = 160;
 /** A toggled picture may grow to this part of the window's height. */
 const WINDOW_SHARE = 0.8;
-/** A mouse wheel's notch is about 100 px, a pinch on a touchpad a few: bounded, both zoom at a pleasant pace. */
-const WHEEL_LIMIT = 30;
-const WHEEL_SPEED = 0.01;
-/** Firefox reports lines of about this many px. */
-const LINE = 16;
-const DELTA_IN_LINES = 1;
-/** A press that moves less than this is a click, px. */
-const CLICK_DISTANCE = 4;
+
+/** Where the picture's origin stands in the stage, and its scale. */
+interface Place {
+  x: number;
+  y: number;
+  k: number;
+}
 
 export class Camera {
   /** Told when something else may have come into sight. */
   onMove: () => void = () => undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
-  readonly #behaviour = zoom<HTMLElement, unknown>();
   #restingHeight = 0;
   #free = false;
+  #at: Place = { x: 0, y: 0, k: 1 };
 
   /**
    * @param stage the window onto the picture
@@ -41,19 +39,7 @@ export class Camera {
   constructor(stage: HTMLElement, canvas: HTMLElement, whole: () => boolean) {
     this.#stage = stage;
     this.#canvas = canvas;
-    this.#behaviour
-      .scaleExtent([SMALLEST, LARGEST])
-      .clickDistance(CLICK_DISTANCE)
-      .wheelDelta(wheelDelta)
-      .constrain((transform) => this.#keepInSight(transform))
-      .filter((event: Event) => {
-        if (!isOurs(event, whole())) return false;
-        this.#setFree();
-        return true;
-      })
-      .on("zoom", (event: D3ZoomEvent<HTMLElement, unknown>) => this.#place(event.transform));
-    // a double click is two toggles, not a zoom
-    select(stage).call(this.#behaviour).on("dblclick.zoom", null);
+    listen(stage, { pan: (dx, dy) => this.#moveBy(dx, dy), zoom: (factor, x, y) => this.#zoom(factor, x, y) }, whole);
   }
 
   /** Back to rest: the whole picture in sight. */
@@ -67,7 +53,7 @@ export class Camera {
   /** What of the picture the window shows, in the picture's coordinates; of scale 0 while there is nothing to be seen. */
   get sight(): Sight {
     const frame = this.#stage.getBoundingClientRect();
-    const { x, y, k } = this.#free ? zoomTransform(this.#stage) : this.#resting(frame);
+    const { x, y, k } = this.#free ? this.#at : this.#resting(frame);
     const left = Math.max(frame.left, 0) - frame.left;
     const top = Math.max(frame.top, 0) - frame.top;
     const width = Math.min(frame.right, innerWidth) - frame.left - left;
@@ -77,18 +63,18 @@ export class Camera {
   }
 
   /** Where CSS has put the picture. */
-  #resting(frame: DOMRect): { x: number; y: number; k: number } {
+  #resting(frame: DOMRect): Place {
     const box = this.#picture.getBoundingClientRect();
     return { x: box.left - frame.left, y: box.top - frame.top, k: box.width / this.#size.width };
   }
 
   /** Zoom about the middle of what is in sight. */
   zoomBy(factor: number): void {
-    this.#setFree();
     const { left, top, right, bottom } = this.#stage.getBoundingClientRect();
-    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2 - left;
-    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2 - top;
-    this.#glide(() => select(this.#stage).call(this.#behaviour.scaleBy, factor, [x, y]));
+    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+    this.#setFree();
+    this.#glide(() => this.#zoom(factor, x, y));
   }
 
   /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
@@ -128,41 +114,52 @@ export class Camera {
   #setFree(): void {
     if (this.#free) return;
     const frame = this.#stage.getBoundingClientRect();
-    const box = this.#picture.getBoundingClientRect();
+    const { x, y, k } = this.#resting(frame);
     // nothing to take over while hidden
-    if (box.width === 0) return;
+    if (k === 0) return;
     this.#free = true;
     this.#restingHeight = frame.height;
     this.#setHeight(frame.height);
     this.#stage.classList.add("mg-free");
-    const { x, y, k } = this.#resting(frame);
-    this.#transform(zoomIdentity.translate(x, y).scale(k));
+    this.#place({ x, y, k });
   }
 
   #moveBy(dx: number, dy: number): void {
-    const { x, y, k } = zoomTransform(this.#stage);
-    this.#transform(zoomIdentity.translate(x + dx, y + dy).scale(k));
+    this.#setFree();
+    if (!this.#free) return;
+    const { x, y, k } = this.#at;
+    this.#place({ x: x + dx, y: y + dy, k });
   }
 
-  #transform(transform: ZoomTransform): void {
-    select(this.#stage).call(this.#behaviour.transform, transform);
+  /** Zoom about a point of the window. */
+  #zoom(factor: number, clientX: number, clientY: number): void {
+    this.#setFree();
+    if (!this.#free) return;
+    const { x, y, k } = this.#at;
+    const frame = this.#stage.getBoundingClientRect();
+    const [px, py] = [clientX - frame.left, clientY - frame.top];
+    // a picture that is smaller as a whole stays so
+    const scale = Math.max(Math.min(SMALLEST, k), Math.min(LARGEST, k * factor));
+    this.#place({ x: px - ((px - x) * scale) / k, y: py - ((py - y) * scale) / k, k: scale });
   }
 
-  #place({ x, y, k }: ZoomTransform): void {
+  #place(wanted: Place): void {
+    const { x, y, k } = this.#keepInSight(wanted);
+    this.#at = { x, y, k };
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
     this.onMove();
   }
 
   /** No side of the picture is cut while there is empty room on the other. */
   #useWidth(): void {
-    const { x, k } = zoomTransform(this.#stage);
+    const { x, k } = this.#at;
     const spare = this.#stage.clientWidth - this.#size.width * k;
     this.#moveBy(Math.max(Math.min(spare, 0), Math.min(Math.max(spare, 0), x)) - x, 0);
   }
 
   /** The stage follows a picture that grows or shrinks; one larger than the window is moved inside it. */
   #grow(): void {
-    const { y, k } = zoomTransform(this.#stage);
+    const { y, k } = this.#at;
     const room = Math.max(this.#restingHeight, innerHeight * WINDOW_SHARE);
     this.#stage.style.setProperty("--mg-room", `${room}px`);
     const wanted = Math.min(y + this.#size.height * k, heightLimit(this.#stage) ?? room);
@@ -173,16 +170,12 @@ export class Camera {
     this.#stage.style.setProperty("--mg-stage", `${pixels}px`);
   }
 
-  #keepInSight(transform: ZoomTransform): ZoomTransform {
+  #keepInSight({ x, y, k }: Place): Place {
     const { width, height } = this.#size;
-    const { x, y, k } = transform;
     const inside = (at: number, length: number, frame: number) =>
       Math.min(Math.max(at, Math.min(IN_SIGHT, frame / 2) - length * k), frame - Math.min(IN_SIGHT, frame / 2));
-    const to = {
-      x: inside(x, width, this.#stage.clientWidth),
-      y: inside(y, height, this.#stage.clientHeight),
-    };
-    return to.x === x && to.y === y ? transform : zoomIdentity.translate(to.x, to.y).scale(k);
+    const { clientWidth, clientHeight } = this.#stage;
+    return { x: inside(x, width, clientWidth), y: inside(y, height, clientHeight), k };
   }
 
   /** Do a movement as a short glide. */
@@ -191,20 +184,6 @@ export class Camera {
     move();
     glide(this.#canvas, from, this.#canvas.style.transform);
   }
-}
-
-/** Which gestures are for the diagram; all others are the page's. */
-export function isOurs(event: Event, whole: boolean): boolean {
-  if (event.type === "wheel") return whole || (event as WheelEvent).ctrlKey || (event as WheelEvent).metaKey;
-  if (event.type === "mousedown") return (event as MouseEvent).button === 0 && !(event as MouseEvent).ctrlKey;
-  if (event.type === "touchstart") return whole || (event as TouchEvent).touches.length > 1;
-  return true;
-}
-
-/** Powers of two to zoom by for one wheel event. */
-export function wheelDelta(event: WheelEvent): number {
-  const pixels = event.deltaY * (event.deltaMode === DELTA_IN_LINES ? LINE : 1);
-  return -Math.max(-WHEEL_LIMIT, Math.min(WHEEL_LIMIT, pixels)) * WHEEL_SPEED;
 }
 
 /** The smallest shift that brings [from, to] into [low, high]; what is too large starts at the low end. */
