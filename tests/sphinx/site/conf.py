@@ -14,6 +14,16 @@ if os.environ.get("FIXTURE_TORCH_OP"):
     import torch
 
     torch.nn.functional.conv2d(torch.ones(1, 3, 64, 64), torch.ones(8, 3, 3, 3))
+if os.environ.get("FIXTURE_SPY"):
+    from modeldiagrams.worker.process import Process
+
+    _start = Process.__init__
+
+    def _told(self, *arguments, **keywords):
+        print("a process was started")
+        _start(self, *arguments, **keywords)
+
+    Process.__init__ = _told
 
 
 def setup(app):
