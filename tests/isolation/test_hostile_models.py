@@ -41,12 +41,30 @@ def test_harm_is_told_in_a_sentence_with_its_place(make, fresh, name):
     assert_unaffected(make, fresh)
 
 
-@pytest.mark.parametrize("name", ["Forks", "StartsThreads", "Prints", "ChangesDirectory", "PatchesTorch", "Leaks"])
-def test_harm_to_others_only_is_no_problem_of_the_model_and_none_of_others(make, fresh, name):
-    made = make(f"hostile.{name}", memory=8)
+@pytest.mark.parametrize("name", ["Forks", "Prints"])
+def test_harm_to_none_is_no_problem(make, fresh, maker, name):
+    process = maker._worker()._process
+    made = make(f"hostile.{name}")
     assert made.problem is None
     assert made.picture is not None
     assert_unaffected(make, fresh)
+    assert maker._worker()._process is process
+
+
+def test_harm_to_others_only_is_no_problem_of_the_model_and_none_of_others(make, fresh, maker):
+    """Each alone is noticed; to replace the process for each would show nothing more, and take seconds."""
+    worker = maker._worker()
+    for name in ("StartsThreads", "ChangesDirectory", "PatchesTorch", "Leaks"):
+        process = worker._process
+        made = make(f"hostile.{name}", memory=8)
+        assert made.problem is None, name
+        assert made.picture is not None, name
+        assert worker._process is process, name
+        assert worker._is_stale("hostile"), name
+        worker._worn_for = None
+    worker._worn_for = ""
+    assert_unaffected(make, fresh)
+    assert worker._process is not process
 
 
 def test_a_kill_has_no_place(make, fresh):
