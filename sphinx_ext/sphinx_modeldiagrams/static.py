@@ -71,6 +71,10 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
     environment = builder.env
     # as Sphinx's own transforms add images after reading
     environment.images.add_file(environment.docname, str(path))
+    if path.is_relative_to(builder.outdir):
+        # a book takes whatever pictures lie in its folder, also those of doctrees there
+        ours = str(path.relative_to(builder.outdir))
+        builder.config.epub_exclude_files = [*builder.config.epub_exclude_files, ours]
     alt = diagram.options.alt or f"Architecture of {diagram.graph.model.name}"
     image = nodes.image("", uri=str(path), candidates={kind.mimetype: str(path)}, alt=alt)
     if kind.suffix == "png":
@@ -131,6 +135,8 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
             subtype="render",
         )
         return None
+    finally:
+        source.unlink()
     return path
 
 

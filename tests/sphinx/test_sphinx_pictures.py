@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 
 import pytest
 
@@ -32,7 +33,7 @@ def source(site, tmp_path):
 
     def make(*missing, **config):
         folder = tmp_path / "source"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "net.json").write_bytes((site / "net.json").read_bytes())
         (folder / "index.rst").write_text(PAGE)
         settings = "".join(f"{name} = {value!r}\n" for name, value in config.items())
@@ -99,3 +100,13 @@ def test_builds_are_equal_and_the_second_draws_nothing(source, tmp_path, build, 
             )
         )
     assert made[0] == made[1]
+
+
+def test_a_book_holds_each_picture_once(source, tmp_path, build):
+    """Without ``-d``, Sphinx keeps its doctrees in the book's folder, and what we drew in them."""
+    out = tmp_path / "out"
+    for _ in range(2):
+        done = build(source(epub_show_urls="no", version="1"), out, "-b", "epub", doctrees=out / ".doctrees")
+        assert done.returncode == 0, done.stderr
+        with zipfile.ZipFile(out / "fixture.epub") as book:
+            assert len([name for name in book.namelist() if name.endswith(".svg")]) == 2
