@@ -29,7 +29,8 @@ class OrdinaryNodes(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Called by Sphinx."""
         builder = self.app.builder
-        if is_interactive(builder):
+        # translators see what the node itself has for them
+        if is_interactive(builder) or builder.name == "gettext":
             return
         for node in list(self.document.findall(model_graph)):
             node.replace_self(_ordinary(node, builder))

@@ -19,7 +19,7 @@ OUTPUTS = {
     "pseudoxml": "index.pseudoxml",
 }
 PICTURED = ("latex", "epub")
-SILENT = ("gettext", "dummy", "changes", "linkcheck", "json", "htmlhelp")
+SILENT = ("gettext", "dummy", "changes", "linkcheck", "doctest", "json", "htmlhelp")
 
 SCRIPT = """
 import sys
@@ -44,6 +44,7 @@ def built(site, tmp_path_factory):
 
 
 MORE_CONFIG = """
+extensions.append("sphinx.ext.doctest")
 html_theme = "basic"
 epub_show_urls = "no"
 man_pages = [("index", "fixture", "fixture", [], 1)]
@@ -93,9 +94,16 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
     assert r"\caption" in figure
 
 
-def test_only_the_caption_is_for_translators(built):
+def test_plain_text_has_a_tree(built):
+    out, _ = built
+    text = (out / "text" / "index.txt").read_text("utf-8")
+    assert "      Net\n      └── fc  Linear\n" in text
+
+
+def test_only_what_an_author_wrote_is_for_translators(built):
     out, _ = built
     catalogue = (out / "gettext" / "index.pot").read_text("utf-8")
     assert "The *net* of this page." in catalogue
     assert "Architecture of" not in catalogue
     assert '"fc"' not in catalogue
+    assert '"A net, from left to right."' in (out / "gettext" / "guide.pot").read_text("utf-8")

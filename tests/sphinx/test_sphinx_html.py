@@ -112,6 +112,22 @@ def test_class_links_to_another_project(html, build, tmp_path):
     assert link in read(tmp_path / "out", "index.html")
 
 
+def test_caption_and_text_alternative_are_translated(make_site, build, tmp_path):
+    words = {"A picture.": "Ein Bild.", "A *net*.": "Ein *Netz*."}
+    options = "   :alt: A picture.\n   :caption: A *net*.\n"
+    source = make_site('language = "de"\nlocale_dirs = ["locale"]', page=f".. model-graph:: net.json\n{options}")
+    catalogues = source / "locale" / "de" / "LC_MESSAGES"
+    catalogues.mkdir(parents=True)
+    entries = [f'msgid "{original}"\nmsgstr "{translated}"\n' for original, translated in words.items()]
+    header = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
+    (catalogues / "page.po").write_text("\n".join([header, *entries]), "utf-8")
+    result = build(source, tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    page = read(tmp_path / "out", "page.html")
+    assert 'aria-label="Ein Bild."' in page
+    assert "Ein <em>Netz</em>." in page
+
+
 def test_search_finds_layer_names_but_no_data(html):
     index = read(html, "searchindex.js")
     assert '"fc"' in index
