@@ -105,12 +105,12 @@ def _list(root: Row, link: Callable[[str, str], str] | None) -> Markup:
 
 
 def _label(row: Row, holder: Row, link: Callable[[str, str], str] | None) -> str:
-    """Name, class and count of a row. The full class name lets the widget find the link again."""
+    """Name, class and count of a row. Id and full class name let the widget find the node and the link again."""
     class_ = row.calls[0].class_
     mention = f"<code>{html_text(class_.rpartition('.')[2])}</code>"
     if link is not None:
         mention = link(class_, mention)
-    names = html_text(row.names(holder))
+    names = f'<span data-node="{html_text(row.calls[0].id)}">{html_text(row.names(holder))}</span>'
     times = f' <span class="mg-times">×{len(row.calls)}</span>' if len(row.calls) > 1 else ""
     return f'{names} <span class="mg-class" data-class="{html_text(class_)}">{mention}</span>{times}'
 

@@ -172,6 +172,7 @@ def test_keyboard_alone(reader, server):
     reader.node("layers.0.attention").wait_for(state="detached")
     page.keyboard.press("End")
     assert reader.evaluate(focused) == "output:y"
+    page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     assert reader.evaluate("e => e.shadowRoot.activeElement?.ariaLabel") == "Zoom out"
 

@@ -6,7 +6,15 @@
  * reader can do is in features, one per line below; widget.ts says what they are given.
  */
 
+import { focusing } from "./element/alone.js";
+import { colours } from "./element/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "./element/expansion.js";
+import { lights } from "./element/lights.js";
+import { outline } from "./element/outline.js";
+import { panel } from "./element/panel.js";
+import { search } from "./element/search.js";
+import { sight } from "./element/sight.js";
+import { tip } from "./element/tip.js";
 import { header, idOf, nodeAt } from "./element/tree.js";
 import { type Feature, Widget } from "./element/widget.js";
 
@@ -15,10 +23,7 @@ declare const STYLE: string;
 
 const NAME = "model-graph";
 
-const FEATURES: readonly Feature[] = [
-  expansion,
-  //
-];
+const FEATURES: readonly Feature[] = [outline, focusing, expansion, colours, panel, search, lights, tip, sight];
 
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
@@ -37,7 +42,7 @@ class ModelGraph extends HTMLElement {
   async picture(): Promise<string> {
     if (this.#widget === undefined) throw new Error("this diagram has no picture");
     const [session, viz] = await this.#widget.load();
-    return session.show(session.state, viz);
+    return session.picture(viz);
   }
 
   /** Expand or collapse a module call. */
@@ -67,8 +72,16 @@ function onClick(widget: Widget, event: MouseEvent): void {
   if (run !== undefined) void toggleRepeats(widget, run);
   if (run !== undefined || node === null || !header(node).contains(event.target as Node)) return;
   const id = idOf(node);
-  widget.select(id);
-  if (widget.tree.expandable(id)) void toggleModule(widget, id);
+  if (!choose(widget, id) && widget.tree.expandable(id)) void toggleModule(widget, id);
+}
+
+/** A node was clicked, or Enter was pressed on it; whether somebody waited for that. */
+function choose(widget: Widget, id: string): boolean {
+  const { pick } = widget;
+  widget.pick = undefined;
+  if (pick === undefined) widget.select(id);
+  else pick(id);
+  return pick !== undefined;
 }
 
 function onKey(widget: Widget, event: KeyboardEvent): void {
@@ -85,14 +98,17 @@ function isTyping(event: KeyboardEvent): boolean {
 
 /** The keys of the tree pattern; whether this was one. */
 function walk(widget: Widget, node: SVGElement, key: string): boolean {
-  const next = widget.tree.step(idOf(node), key);
-  if (next === undefined) return false;
-  if (next === "toggle") void toggleModule(widget, idOf(node));
-  else {
+  const id = idOf(node);
+  if (key === "Enter" && choose(widget, id)) return true;
+  const next = widget.tree.step(id, key);
+  if (next === "toggle") void toggleModule(widget, id);
+  else if (next !== undefined) {
     widget.focus(next);
     widget.reveal(next);
+    // what is being read about is where the reader is
+    if (widget.selected !== undefined) widget.select(idOf(next));
   }
-  return true;
+  return next !== undefined || key === "Enter";
 }
 
 let sheet: CSSStyleSheet | undefined;

@@ -2,6 +2,7 @@
 import { headOf } from "../surface.js";
 import { toggle, toggleRun } from "../view.js";
 import { button } from "./dom.js";
+import { collapseBelow, expandBelow, expandSiblings, expandTo } from "./states.js";
 import { strings } from "./strings.js";
 import { RUN_KEY, runOf } from "./tree.js";
 import type { Widget } from "./widget.js";
@@ -16,6 +17,9 @@ export function toggleRepeats(widget: Widget, run: string): Promise<void> {
   return widget.change((state, session) => toggleRun(session.traced, state, run), headOf(run));
 }
 
+/** As many levels as can be asked for by number. */
+const LEVELS = 4;
+
 export function expansion(widget: Widget): void {
   widget.onKey(RUN_KEY, (id) => {
     const node = id === undefined ? undefined : widget.tree.find(id);
@@ -23,7 +27,26 @@ export function expansion(widget: Widget): void {
     if (run !== undefined) void toggleRepeats(widget, run);
     return run !== undefined;
   });
-  widget.toolbar.addToMenu("", plumbingSwitch(widget));
+  widget.onKey("*", (id) => {
+    if (id !== undefined) void widget.change((state, session) => expandSiblings(session.shown(), state, id), id);
+    return id !== undefined;
+  });
+  const below = (text: string, change: typeof expandBelow | typeof collapseBelow) => ({
+    text,
+    offered: (id: string) => widget.tree.expandable(id),
+    run: (id: string) => void widget.change((state, session) => change(session.shown(), state, id), id),
+  });
+  widget.actions.push(below(strings.openInside, expandBelow), below(strings.closeInside, collapseBelow));
+
+  const level = (text: string, depth: number) =>
+    button(text, () => void widget.change((state, session) => expandTo(session.shown(), state, depth)));
+  const levels = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
+  widget.toolbar.addToMenu(strings.openLevels, ...levels, level(strings.all, Number.POSITIVE_INFINITY));
+  widget.toolbar.addToMenu(
+    "",
+    plumbingSwitch(widget),
+    button(strings.reset, () => void widget.change((_, session) => session.initial).then(() => widget.camera.fit())),
+  );
 }
 
 function plumbingSwitch(widget: Widget): HTMLButtonElement {

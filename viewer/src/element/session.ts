@@ -4,11 +4,12 @@ import { type GraphIndex, index } from "../graph.js";
 import { type Layout, type LayoutCache, layout, type Viz } from "../layout.js";
 import { type State, shownIndex, view } from "../view.js";
 import type { DiagramData } from "./loader.js";
+import { subgraph } from "./subgraph.js";
 
 /** What is shown; plain data. */
 export interface Shown extends State {
   /** Id of the module that is a picture of its own; absent for the whole model. */
-  root?: string;
+  root?: string | undefined;
 }
 
 export class Session {
@@ -17,6 +18,8 @@ export class Session {
   /** What the author chose to show. */
   readonly initial: Shown;
   readonly #cache: LayoutCache = new Map();
+  /** Id of a module → its inside as a graph of its own. */
+  readonly #parts = new Map<string, GraphIndex>();
   #state: Shown;
 
   constructor(data: DiagramData) {
@@ -29,9 +32,9 @@ export class Session {
     return this.#state;
   }
 
-  /** The graph that is drawn: without what the state hides. */
-  get shown(): GraphIndex {
-    return shownIndex(this.traced, this.#state);
+  /** The graph that a state shows: the model or one module, without what the state hides. */
+  shown(state: Shown = this.#state): GraphIndex {
+    return shownIndex(this.#part(state), state);
   }
 
   /** The layout of the picture on screen. */
@@ -39,14 +42,29 @@ export class Session {
     return this.#layout(this.#state, viz);
   }
 
-  /** Take on another state, and draw it as SVG text. The state stays as it was where the new one can't be drawn. */
-  show(state: Shown, viz: Viz): string {
-    const svg = draw(this.#layout(state, viz));
+  /** The picture on screen, as SVG text. */
+  picture(viz: Viz): string {
+    return draw(this.layout(viz));
+  }
+
+  /** Take on another state, and lay it out. The state stays as it was where the new one can't be laid out. */
+  show(state: Shown, viz: Viz): Layout {
+    const made = this.#layout(state, viz);
     this.#state = state;
-    return svg;
+    return made;
   }
 
   #layout(state: Shown, viz: Viz): Layout {
-    return layout(view(this.traced, state), viz, this.#cache);
+    return layout(view(this.#part(state), state), viz, this.#cache);
+  }
+
+  #part({ root }: Shown): GraphIndex {
+    if (root === undefined || !this.traced.nodes.has(root)) return this.traced;
+    let part = this.#parts.get(root);
+    if (part === undefined) {
+      part = index(subgraph(this.traced, root));
+      this.#parts.set(root, part);
+    }
+    return part;
   }
 }

@@ -1,17 +1,86 @@
-/** Everything the widget says, in one table. */
-export const strings = {
+/**
+ * Everything the widget says, in one table. A site translates it by a script of its own, before this one:
+ * `globalThis.modelDiagramsStrings = { zoomIn: "Vergrößern", … }`; what is missing there stays English. `{0}`, `{1}` are
+ * filled in.
+ */
+const ENGLISH = {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show the whole picture",
   fullscreen: "Fullscreen",
   menu: "More controls",
   plumbing: "Show reshapes, casts and constants, too",
-  unroll: (times: string) => `Show all ${times}, one by one (R)`,
-  roll: (times: string) => `Show the ${times} as one (R)`,
+  unroll: "Show all {0}, one by one (R)",
+  roll: "Show the {0} as one (R)",
   controls: "Diagram controls",
   loading: "Loading…",
   retry: "Try again",
   stillPicture: "This page does not allow WebAssembly, so the diagram stays a picture.",
-  loadFailed: (file: string) => `The diagram can't be opened because ${file} did not load.`,
+  loadFailed: "The diagram can't be opened because {0} did not load.",
   drawFailed: "This part of the diagram could not be drawn.",
+
+  // details of a node
+  details: "Details (I)",
+  close: "Close (Esc)",
+  copy: "Copy",
+  copied: "Copied",
+  model: "Model",
+  source: "Source",
+  inputs: "Inputs",
+  outputs: "Outputs",
+  arguments: "Arguments",
+  weights: "Weights",
+  parameters: "Parameters",
+  flops: "FLOPs",
+  memory: "Activations",
+  tied: "Tied weights",
+  assumptions: "Assumed",
+  error: "Error",
+  repeats: "Repeats",
+  openRepeat: "Open one of {0}…",
+  call: "call {0}",
+  own: "{0} of its own",
+  trainable: "{0} trainable",
+  frozen: "frozen",
+
+  // opening and closing
+  openLevels: "Open to level",
+  all: "all",
+  reset: "As the author shows it",
+  openInside: "Open all inside",
+  closeInside: "Close all inside",
+  alone: "Show alone",
+  path: "Path in the model",
+
+  // search
+  search: "Search (/)",
+  searchHint: "Path, class, operation or shape",
+  hits: "{0} of {1}",
+  noHits: "Nothing found",
+  next: "Next (Enter)",
+  previous: "Previous (Shift+Enter)",
+
+  // paths
+  before: "What leads here",
+  after: "What follows",
+  wayTo: "Path to…",
+  wayHint: "Choose the other end.",
+  noWay: "Nothing flows between these two.",
+
+  // colours
+  colours: "Colour by",
+  kind: "kind",
+  class: "class",
+  unknown: "none or unknown",
 };
+
+declare global {
+  var modelDiagramsStrings: Partial<typeof ENGLISH> | undefined;
+}
+
+export const strings: Readonly<typeof ENGLISH> = { ...ENGLISH, ...globalThis.modelDiagramsStrings };
+
+/** A text with its places filled in. */
+export function fill(text: string, ...values: (string | number)[]): string {
+  return text.replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ""));
+}

@@ -1,30 +1,46 @@
 /** The drawn nodes as a tree for keyboard and assistive technology: one tab stop, arrows walk it. */
 import { type Item, step } from "./keys.js";
-import { strings } from "./strings.js";
+import type { Listed, Scene } from "./scene.js";
+import { fill, strings } from "./strings.js";
 
 /** The tree of one picture. */
 export class Tree {
   readonly picture: SVGSVGElement;
-  readonly #elements: SVGElement[];
-  readonly #items: Item[];
+  readonly #items: readonly Listed[];
   readonly #places: Map<string, number>;
+  readonly #element: (id: string) => SVGElement | undefined;
 
-  /** Give the picture its roles; its label stays the label of the tree. */
-  constructor(picture: SVGSVGElement) {
+  /** Give the picture its roles; its label stays the label of the tree. Of a scene, not all is in the document. */
+  constructor(picture: SVGSVGElement, scene?: Scene) {
     this.picture = picture;
-    this.#elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
-    this.#items = itemsOf(this.#elements);
-    this.#places = new Map(this.#elements.map((element, i) => [idOf(element), i]));
+    const elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
+    this.#items = scene?.nodes ?? itemsOf(elements);
+    this.#places = new Map(this.#items.map(({ id }, i) => [id, i]));
+    const known = new Map(elements.map((element) => [idOf(element), element]));
+    this.#element = (id) => (scene === undefined ? known.get(id) : scene.element(id));
     picture.setAttribute("role", "tree");
-    this.#elements.forEach((element, i) => {
-      describe(element, this.#items[i]);
-      describeRun(element);
-    });
-    this.#elements[0]?.setAttribute("tabindex", "0");
+    this.#describe(elements);
+    if (scene !== undefined) scene.onNew = (made) => this.#describe(made);
   }
 
+  /** Number of nodes, in sight or not. */
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** Of all nodes, in sight or not. */
+  get ids(): Iterable<string> {
+    return this.#places.keys();
+  }
+
+  /** Whether there is such a node in the picture. */
+  has(id: string): boolean {
+    return this.#places.has(id);
+  }
+
+  /** The element of a node. In a large picture it may have been out of sight, and come into the document by this. */
   find(id: string): SVGElement | undefined {
-    return this.#elements[this.#places.get(id) ?? -1];
+    return this.#places.has(id) ? this.#element(id) : undefined;
   }
 
   /** Whether a node can be expanded or collapsed. */
@@ -35,7 +51,7 @@ export class Tree {
   /** What a key does on a node. */
   step(id: string, key: string): SVGElement | "toggle" | undefined {
     const next = step(this.#items, this.#places.get(id) ?? -1, key);
-    return typeof next === "object" ? this.#elements[next.to] : next;
+    return typeof next === "object" ? this.find(this.#items[next.to]?.id ?? "") : next;
   }
 
   /** Make a node the one tab stop. */
@@ -46,7 +62,17 @@ export class Tree {
 
   /** What this picture shows and the other one did not. */
   newSince(other: Tree): SVGElement[] {
-    return this.#elements.filter((element) => !other.#places.has(idOf(element)));
+    const elements = this.picture.querySelectorAll<SVGElement>("[data-id]");
+    return [...elements].filter((element) => !other.#places.has(idOf(element)));
+  }
+
+  #describe(elements: SVGElement[]): void {
+    for (const element of elements) {
+      describe(element, this.#items[this.#places.get(idOf(element)) ?? -1]);
+      describeRun(element);
+    }
+    // one tab stop, wherever there is a node
+    if (this.picture.querySelector("[tabindex='0']") === null) elements[0]?.setAttribute("tabindex", "0");
   }
 }
 
@@ -59,12 +85,12 @@ export function idOf(element: SVGElement): string {
   return element.dataset.id ?? "";
 }
 
-function itemsOf(elements: SVGElement[]): Item[] {
+function itemsOf(elements: SVGElement[]): Listed[] {
   const open: SVGElement[] = [];
   return elements.map((element) => {
     while (open.length > 0 && !open[open.length - 1]?.contains(element)) open.pop();
     open.push(element);
-    return { level: open.length, expanded: expansion(element) };
+    return { id: idOf(element), level: open.length, expanded: expansion(element) };
   });
 }
 
@@ -86,7 +112,7 @@ function describe(element: SVGElement, item: Item | undefined): void {
 function describeRun(element: SVGElement): void {
   const pill = pillOf(element);
   if (pill === null) return;
-  const label = (pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll)(pill.textContent);
+  const label = fill(pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll, pill.textContent);
   pill.setAttribute("role", "button");
   pill.setAttribute("aria-label", label);
   const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");

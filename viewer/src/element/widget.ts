@@ -6,37 +6,53 @@
  *
  * - add a button to `widget.toolbar` (`add`), or a row of controls to its menu (`addToMenu`);
  * - put elements of its own over the picture (`widget.stage`) or below it (`widget.foot`, which stays in sight);
+ * - offer something to do with the selected node: `widget.actions`, buttons of the details panel;
  * - take a key: `widget.onKey("x", (id) => true)`; `id` is the focused node, the answer says whether the key was used.
  *   Who came last is asked first, so whoever opens something takes Escape;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (another picture, or more of it came
- *   into sight): decorate them, idempotently. "selected": `widget.selected` is another one. "loaded": there is a
+ *   into sight): decorate them, idempotently. "moved": another part of it is in sight (`camera.sight`). "selected": `widget.selected` is another one. "loaded": there is a
  *   `widget.session` now. Listeners are told nothing, they look at the widget;
  * - change what is shown: `widget.change((state, session) => otherState, idThatStaysInPlace)`. It loads what is needed,
- *   waits for its turn, draws, and tells the reader if that fails. States are plain data;
+ *   waits for its turn, draws, and tells the reader if that fails. States are plain data. `ask` and `askData` do the
+ *   same for anything else that needs what is loaded;
  * - select (`widget.select`), bring into sight (`widget.reveal`), and say something to who can't see it (`widget.say`).
  *
  * Graph and layout come from `widget.session` (see session.ts), undefined until something was loaded; `await
  * widget.load()` loads. Elements of nodes come from `widget.tree`, colours from style.css, words from strings.ts.
  */
 
-import { isBroken, type Viz } from "../layout.js";
+import { draw } from "../draw.js";
+import { isBroken, type Layout, type Viz } from "../layout.js";
 import { Camera } from "./camera.js";
 import { box } from "./dom.js";
 import { discardViz, LoadError, loadData, loadViz, wasmAllowed } from "./loader.js";
 import { appear } from "./motion.js";
 import { Note } from "./note.js";
+import { isLarge, Scene } from "./scene.js";
 import { Session, type Shown } from "./session.js";
-import { strings } from "./strings.js";
+import { shownAs } from "./states.js";
+import { fill, strings } from "./strings.js";
 import { Toolbar } from "./toolbar.js";
 import { header, idOf, nodeAt, Tree } from "./tree.js";
+import { parseSvg } from "./trusted.js";
 
 export type Feature = (widget: Widget) => void;
 
 /** From one state to another; the session tells about the graph. */
 export type Change = (state: Shown, session: Session) => Shown;
 
-type Happening = "drawn" | "selected" | "loaded";
+type Happening = "drawn" | "moved" | "selected" | "loaded";
 type KeyHandler = (id: string | undefined) => boolean;
+
+/** Something to do with a node. */
+export interface Action {
+  text: string;
+  /** Whether it makes sense for this node. */
+  offered(id: string): boolean;
+  run(id: string): void;
+  /** For what is switched on and off: whether it is on. */
+  pressed?(): boolean;
+}
 
 export class Widget {
   readonly host: HTMLElement;
@@ -47,20 +63,27 @@ export class Widget {
   readonly foot = box("mg-foot");
   readonly camera: Camera;
   readonly toolbar: Toolbar;
+  /** One quiet line below the picture, also read out. */
+  readonly note = new Note();
+  /** Who waits for the reader to choose a node: the next click or Enter on one is theirs. */
+  pick: ((id: string) => void) | undefined;
   /** The nodes of the picture on screen. */
   tree: Tree;
   /** What was loaded. */
   session: Session | undefined;
-  /** Id of the node that the reader chose. */
+  /** Id of the node that the reader chose; empty for the whole model. */
   selected: string | undefined;
+  /** What can be done with the selected node: buttons of the details panel. */
+  readonly actions: Action[] = [];
   /** The picture as the page shipped it, kept for paper once another one is on screen. */
   readonly #still = box("mg-still");
-  readonly #note = new Note();
   readonly #spoken = box("mg-unseen-text");
-  readonly #listeners: Record<Happening, (() => void)[]> = { drawn: [], selected: [], loaded: [] };
+  readonly #listeners: Record<Happening, (() => void)[]> = { drawn: [], moved: [], selected: [], loaded: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
   readonly #source: string | undefined;
   #loading: Promise<Session> | undefined;
+  /** The picture, where it is too large to be in the document as a whole. */
+  #scene: Scene | undefined;
   #turn: Promise<void> = Promise.resolve();
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
@@ -69,11 +92,12 @@ export class Widget {
     // resolved now: instant navigation may change the page's address under a kept element
     this.#source = source === null ? undefined : new URL(source, document.baseURI).href;
     this.camera = new Camera(this.stage, this.canvas, () => host.matches(":fullscreen"));
+    this.camera.onMove = () => this.look();
     this.toolbar = new Toolbar(host, this.camera);
     this.tree = new Tree(picture);
     this.canvas.append(picture);
     this.stage.append(this.canvas);
-    this.foot.append(this.#note.element, this.toolbar.element);
+    this.foot.append(this.note.element, this.toolbar.element);
     this.#spoken.role = "status";
   }
 
@@ -106,9 +130,26 @@ export class Widget {
     this.#tell("selected");
   }
 
+  /** Select a node and bring it, or what it is inside of on screen, into sight. */
+  go(id: string): void {
+    const { session } = this;
+    const at = session === undefined ? id : shownAs(session, id, (other) => this.tree.has(other));
+    const node = this.tree.find(at ?? "");
+    if (at === undefined || node === undefined) return;
+    this.tree.hold(node);
+    this.select(at);
+    this.reveal(node);
+  }
+
   /** Bring a drawn node into sight. */
   reveal(node: SVGElement): void {
     this.camera.reveal(header(node));
+  }
+
+  /** See to it that what is in sight is in the document; after anything that may have moved it. */
+  look(): void {
+    if (this.#scene?.look(this.camera.sight)) this.#tell("drawn");
+    this.#tell("moved");
   }
 
   focus(node: SVGElement): void {
@@ -119,7 +160,36 @@ export class Widget {
 
   /** Data and layout engine, at the first need; what failed to load may be tried again. */
   load(): Promise<[Session, Viz]> {
-    const engine = loadViz(this.#source && new URL("viz.js", this.#source).href);
+    return Promise.all([this.#loadData(), loadViz(this.#source && new URL("viz.js", this.#source).href)]);
+  }
+
+  /** Load ahead of the need; a failure is told when the reader asks for something. */
+  prefetch(): void {
+    if (wasmAllowed()) this.load().catch(() => undefined);
+  }
+
+  /** Show another state, once those asked for before are drawn; the node of this id stays where it is on screen. */
+  change(next: Change, id = ""): Promise<void> {
+    return this.ask((session, viz) => {
+      this.#show(session.show(next(session.state, session), viz), id);
+      if (isBroken(viz)) discardViz();
+    });
+  }
+
+  /** Do something that needs data and layout engine, in its turn; if they can't be had, the reader is told. */
+  ask(use: (session: Session, viz: Viz) => void): Promise<void> {
+    if (!wasmAllowed()) this.note.say(strings.stillPicture);
+    return wasmAllowed()
+      ? this.#take(() => this.load().then(([session, viz]) => use(session, viz)))
+      : Promise.resolve();
+  }
+
+  /** Do something that needs the data only. */
+  askData(use: (session: Session) => void): Promise<void> {
+    return this.#take(() => this.#loadData().then(use));
+  }
+
+  #loadData(): Promise<Session> {
     this.#loading ??= loadData(this.host.getAttribute("graph") ?? "", this.#source).then(
       (data) => {
         this.session = new Session(data);
@@ -131,48 +201,39 @@ export class Widget {
         throw error;
       },
     );
-    return Promise.all([this.#loading, engine]);
+    return this.#loading;
   }
 
-  /** Load ahead of the need; a failure is told when the reader asks for something. */
-  prefetch(): void {
-    if (wasmAllowed()) this.load().catch(() => undefined);
-  }
-
-  /** Show another state, once those asked for before are drawn; the node of this id stays where it is on screen. */
-  change(next: Change, id = ""): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#change(next, id));
+  /** One after the other. */
+  #take(action: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(async () => {
+      this.note.wait(strings.loading);
+      try {
+        await action();
+        this.note.clear();
+      } catch (error) {
+        this.#explain(error, () => void this.#take(action));
+      }
+    });
     return this.#turn;
   }
 
-  async #change(next: Change, id: string): Promise<void> {
-    if (!wasmAllowed()) {
-      this.#note.say(strings.stillPicture);
-      return;
-    }
-    this.#note.wait(strings.loading);
-    try {
-      const [session, viz] = await this.load();
-      this.#show(session.show(next(session.state, session), viz), id);
-      if (isBroken(viz)) discardViz();
-      this.#note.clear();
-    } catch (error) {
-      this.#explain(error, () => void this.change(next, id));
-    }
-  }
-
   /** Put a new picture in place of the old one, around the node that was toggled, or else its upper edge. */
-  #show(svg: string, id: string): void {
+  #show(layout: Layout, id: string): void {
     const old = this.tree;
     const active = (this.stage.getRootNode() as ShadowRoot).activeElement;
     const focused = nodeAt(active);
-    const picture = parse(svg);
+    const scene = isLarge(layout) ? new Scene(layout) : undefined;
+    const picture = scene?.picture ?? (parseSvg(draw(layout))[0] as SVGSVGElement);
     picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
-    const tree = new Tree(picture);
+    const tree = new Tree(picture, scene);
+    this.#scene = undefined;
     const [before, after] = [old.find(id), tree.find(id)];
     if (before && after) this.camera.replace(picture, header(before), header(after));
     else this.camera.replace(picture, old.picture, picture);
     this.tree = tree;
+    this.#scene = scene;
+    scene?.look(this.camera.sight);
     if (!this.#still.hasChildNodes()) this.#still.append(old.picture);
     if (focused !== null) this.#focusAgain(idOf(focused), id);
     this.#tell("drawn");
@@ -191,15 +252,9 @@ export class Widget {
 
   #explain(error: unknown, retry: () => void): void {
     if (error instanceof LoadError) {
-      this.#note.say(strings.loadFailed(error.file), retry);
+      this.note.say(fill(strings.loadFailed, error.file), retry);
       return;
     }
-    this.#note.say(strings.drawFailed);
+    this.note.say(strings.drawFailed);
   }
-}
-
-function parse(svg: string): SVGSVGElement {
-  const template = document.createElement("template");
-  template.innerHTML = svg;
-  return template.content.firstElementChild as SVGSVGElement;
 }

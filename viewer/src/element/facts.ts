@@ -1,0 +1,194 @@
+/** What is known of a node, as rows of text for the details panel. */
+import { shortName } from "../families.js";
+import {
+  ancestors,
+  type GraphIndex,
+  type GraphNode,
+  type Json,
+  type ModuleNode,
+  type ParameterCount,
+} from "../graph.js";
+import { formatCount, tensorLabel } from "../labels.js";
+import { fill, strings } from "./strings.js";
+
+export interface Fact {
+  /** What it is: a key of the table of strings. */
+  label: keyof typeof strings;
+  /** One line each. */
+  lines: string[];
+}
+
+/** A node's facts; of the whole model's where there is no such node. */
+export function factsOf(index: GraphIndex, id: string): Fact[] {
+  const node = index.nodes.get(id);
+  const { graph } = index;
+  const known = node ?? graph.model;
+  const facts: Fact[] = [
+    { label: "inputs", lines: inputsOf(index, id, node) },
+    { label: "outputs", lines: outputsOf(index, node) },
+    { label: "arguments", lines: argumentsOf(node) },
+    { label: "weights", lines: weightsOf(index, node) },
+    { label: "parameters", lines: parametersOf(index, node) },
+    { label: "flops", lines: shareOf(known, graph.model, "flops", (value) => formatCount(value)) },
+    { label: "memory", lines: shareOf(known, graph.model, "activation_bytes", formatBytes) },
+    { label: "tied", lines: tiedOf(index, node) },
+    { label: "assumptions", lines: assumptionsOf(index, id) },
+    { label: "error", lines: errorOf(index, id) },
+  ];
+  return facts.filter(({ lines }) => lines.length > 0);
+}
+
+/** The file and line a node comes from. */
+export function sourceOf(index: GraphIndex, id: string): string | undefined {
+  const node = index.nodes.get(id) ?? index.graph.model;
+  return ("source" in node && node.source) || undefined;
+}
+
+/** What a node is, written out: a class, a function, a kind. */
+export function kindOf(node: GraphNode): string {
+  if (node.kind === "module") return node.class;
+  return node.kind === "op" ? node.name : node.kind;
+}
+
+/** The name a node is known by: a module's dotted path, a weight's name. */
+export function pathOf(node: GraphNode): string {
+  if (node.kind === "module")
+    return node.path + ((node.call ?? 1) > 1 ? ` · ${fill(strings.call, node.call ?? 1)}` : "");
+  return node.kind === "op" ? node.id : (node.name ?? node.id);
+}
+
+/** Bytes as people read them: `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit + 1 < units.length) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value < 10 && unit > 0 ? Math.round(value * 10) / 10 : Math.round(value)} ${units[unit]}`;
+}
+
+/** A tensor as `name: 1×16×768 float32`. */
+export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
+  const spec = index.graph.tensors[tensor];
+  const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
+  return [name ?? spec?.name, look].filter(Boolean).join(": ");
+}
+
+// -- rows -------------------------------------------------------------------------------------------------------------
+
+function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): string[] {
+  if (node === undefined || node.kind === "module") {
+    return Object.entries((node ?? index.graph.model).inputs ?? {}).map(([name, tensor]) =>
+      tensorText(index, tensor, name),
+    );
+  }
+  const lines: string[] = [];
+  for (const [source, edges] of Object.entries(index.graph.adjacency)) {
+    const from = index.nodes.get(source);
+    for (const edge of edges) {
+      if (edge.to !== id) continue;
+      const text = tensorText(index, edge.tensor, edge.argument ?? "");
+      lines.push(from === undefined ? text : `${text} ← ${source}`);
+    }
+  }
+  return lines;
+}
+
+function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  if (node === undefined || node.kind === "module") {
+    return Object.entries((node ?? index.graph.model).outputs ?? {}).map(([name, tensor]) =>
+      tensorText(index, tensor, name),
+    );
+  }
+  return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
+}
+
+function argumentsOf(node: GraphNode | undefined): string[] {
+  const values = node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined;
+  return Object.entries(values ?? {}).map(([name, value]) =>
+    /^\d+$/.test(name) ? valueText(value) : `${name}=${valueText(value)}`,
+  );
+}
+
+function valueText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const names =
+    node?.kind === "module"
+      ? Object.keys(index.graph.parameters).filter((name) => index.graph.parameters[name]?.owner === node.path)
+      : node?.kind === "op"
+        ? Object.values(node.weights ?? {})
+        : node?.kind === "parameter" || node?.kind === "buffer"
+          ? [node.name]
+          : [];
+  return names.map((name) => {
+    const spec = index.graph.parameters[name];
+    const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${strings.frozen}` : "";
+    return `${name}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
+  });
+}
+
+function parametersOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const whole = index.graph.model.parameters.total;
+  const count: ParameterCount | undefined =
+    node === undefined ? index.graph.model.parameters : moduleOf(node)?.parameters;
+  if (count === undefined || count.total === 0) return [];
+  const lines = [exact(count.total) + (node === undefined ? "" : percent(count.total, whole))];
+  if (count.own > 0 && count.own !== count.total) lines.push(fill(strings.own, exact(count.own)));
+  if (count.trainable !== count.total) lines.push(fill(strings.trainable, exact(count.trainable)));
+  return lines;
+}
+
+function moduleOf(node: GraphNode): ModuleNode | undefined {
+  return node.kind === "module" ? node : undefined;
+}
+
+type Measured = { flops?: number | null; activation_bytes?: number | null };
+
+function shareOf(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
+  const value = (node as Measured)[what];
+  if (value == null || value === 0) return [];
+  return [format(value) + (node === whole ? "" : percent(value, whole[what]))];
+}
+
+/** `1019904` → `1,019,904`. */
+function exact(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function percent(part: number, whole: number | null | undefined): string {
+  if (!whole) return "";
+  const share = (100 * part) / whole;
+  return ` (${share >= 10 ? Math.round(share) : share >= 0.1 ? share.toFixed(1) : "< 0.1"} %)`;
+}
+
+function tiedOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const specs = Object.entries(index.graph.parameters).filter(
+    ([name, spec]) =>
+      (spec.tied ?? []).length > 0 &&
+      (node?.kind === "module" ? spec.owner === node.path : node !== undefined && "name" in node && node.name === name),
+  );
+  return specs.map(([name, spec]) => `${name} = ${(spec.tied ?? []).join(" = ")}`);
+}
+
+function assumptionsOf(index: GraphIndex, id: string): string[] {
+  const { assumptions, status } = index.graph;
+  const guesses = (status.guesses ?? []).filter(({ node }) => node === id);
+  const told = guesses.map(({ value, reason }) => `${valueText(value)}: ${reason}`);
+  const node = index.nodes.get(id);
+  // what had to be assumed is how the model is called: about the whole, and about its inputs
+  const assumed = node === undefined || node.kind === "input" ? assumptions : [];
+  return [...assumed.map(({ subject, value, reason }) => `${subject} = ${value}: ${reason}`), ...told];
+}
+
+function errorOf(index: GraphIndex, id: string): string[] {
+  const { error } = index.graph.status;
+  if (!error) return [];
+  const at = error.node;
+  if (index.nodes.has(id) && at !== id && !(at && index.nodes.has(at) && ancestors(index, at).includes(id))) return [];
+  return [`${shortName(error.type)}: ${error.message}`];
+}

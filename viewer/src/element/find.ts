@@ -1,0 +1,65 @@
+/** Finding nodes by what a reader types: path, class, function, shape. */
+import type { GraphIndex, GraphNode } from "../graph.js";
+import { tensorLabel } from "../labels.js";
+import { kindOf, pathOf } from "./facts.js";
+
+interface Entry {
+  id: string;
+  /** Lower case; one line of everything that can be searched. */
+  text: string;
+}
+
+const entries = new WeakMap<GraphIndex, Entry[]>();
+
+/**
+ * Ids of the nodes that match, in the order they run. Words are looked for as they are, each anywhere; where nothing has
+ * them all, their letters in order will do, best first.
+ */
+export function find(index: GraphIndex, query: string): string[] {
+  const words = normal(query).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const all = entriesOf(index);
+  const exact = all.filter(({ text }) => words.every((word) => text.includes(word)));
+  if (exact.length > 0) return exact.map(({ id }) => id);
+  return all
+    .map(({ id, text }) => ({ id, spread: words.reduce((sum, word) => sum + spread(text, word), 0) }))
+    .filter((hit) => hit.spread < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.spread - b.spread)
+    .map(({ id }) => id);
+}
+
+/** How far apart the letters of a word stand in a text, at their tightest; infinite where they are not there. */
+export function spread(text: string, word: string): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let start = text.indexOf(word.charAt(0)); start >= 0; start = text.indexOf(word.charAt(0), start + 1)) {
+    let at = start;
+    for (const letter of word.slice(1)) {
+      at = text.indexOf(letter, at + 1);
+      if (at < 0) return best;
+    }
+    best = Math.min(best, at - start + 1 - word.length);
+  }
+  return best > MOST_APART * word.length ? Number.POSITIVE_INFINITY : best;
+}
+
+/** Letters scattered over a whole line are no hit. */
+const MOST_APART = 3;
+
+function entriesOf(index: GraphIndex): Entry[] {
+  let made = entries.get(index);
+  if (made === undefined) {
+    made = index.graph.nodes.map((node) => ({ id: node.id, text: normal(textOf(index, node)) }));
+    entries.set(index, made);
+  }
+  return made;
+}
+
+function textOf(index: GraphIndex, node: GraphNode): string {
+  const outputs = node.kind === "output" ? [] : Object.values(node.outputs ?? {});
+  return [pathOf(node), kindOf(node), ...outputs.map((tensor) => tensorLabel(index, tensor))].join(" ");
+}
+
+/** `1x16x768` is typed where `1×16×768` is shown. */
+function normal(text: string): string {
+  return text.toLowerCase().replace(/(?<=\d)x(?=\d)/g, "×");
+}

@@ -1,0 +1,122 @@
+/** Lighting up: the selected node, its edges, what leads to it or follows from it, and the way between two nodes. */
+import { linePath } from "../draw.js";
+import { type Edge, edgesAt, type Flow, flowOf, reach, shortestWay } from "./flow.js";
+import { strings } from "./strings.js";
+import { header, idOf, nodeAt } from "./tree.js";
+import type { Action, Widget } from "./widget.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** What is lit of a selected node: only its own edges, all that leads here or follows, or the way to another node. */
+type Way = "near" | "before" | "after" | { to: string };
+
+export function lights(widget: Widget): void {
+  let way: Way = "near";
+  const chosen = layer("mg-lit");
+
+  const light = () => {
+    const id = widget.selected;
+    mark(widget, id);
+    chosen.remove();
+    dim(widget, undefined);
+    if (!id) return;
+    void widget.ask((session, viz) => {
+      if (id !== widget.selected) return;
+      const edges = edgesOf(flowOf(session.layout(viz)), id, way);
+      if (edges.length === 0 && typeof way === "object") widget.note.say(strings.noWay);
+      trace(widget, chosen, edges);
+      if (way !== "near") dim(widget, new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]));
+    });
+  };
+  const follow = (other: Way) => {
+    way = other;
+    light();
+  };
+
+  widget.on("selected", () => follow("near"));
+  widget.on("drawn", light);
+  hover(widget);
+  widget.actions.push(lightSwitch(strings.before, "before"), lightSwitch(strings.after, "after"), {
+    text: strings.wayTo,
+    offered: isDrawn,
+    run: () => {
+      widget.note.say(strings.wayHint);
+      widget.pick = (to) => {
+        widget.note.clear();
+        follow({ to });
+      };
+    },
+  });
+
+  function lightSwitch(text: string, kind: "before" | "after"): Action {
+    const pressed = () => way === kind;
+    return { text, offered: isDrawn, run: () => follow(pressed() ? "near" : kind), pressed };
+  }
+}
+
+/** The whole model is nowhere in the picture. */
+function isDrawn(id: string): boolean {
+  return id !== "";
+}
+
+/** The edges of the node under the pointer. */
+function hover(widget: Widget): void {
+  const edges = layer("mg-lit mg-near");
+  let aimed: string | undefined;
+  const aim = (id: string | undefined) => {
+    const { session } = widget;
+    if (id === aimed) return;
+    aimed = id;
+    edges.remove();
+    if (id === undefined || session === undefined) return;
+    void widget.load().then(([, viz]) => {
+      if (id === aimed) trace(widget, edges, edgesAt(flowOf(session.layout(viz)), id));
+    });
+  };
+  widget.stage.addEventListener("pointerover", (event) => {
+    const node = nodeAt(event.target);
+    aim(node !== null && header(node).contains(event.target as Node) ? idOf(node) : undefined);
+  });
+  widget.stage.addEventListener("pointerleave", () => aim(undefined));
+  widget.on("drawn", () => aim(undefined));
+}
+
+function edgesOf(flow: Flow, id: string, way: Way): Edge[] {
+  if (way === "near") return edgesAt(flow, id);
+  if (typeof way === "string") return reach(flow, id, way);
+  const onward = shortestWay(flow, id, way.to);
+  return onward.length > 0 ? onward : shortestWay(flow, way.to, id);
+}
+
+function layer(name: string): SVGPathElement {
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("class", name);
+  return path;
+}
+
+/** One path over the picture: independent of which edges are in the document, and of where branches are drawn as one. */
+function trace(widget: Widget, path: SVGPathElement, edges: Edge[]): void {
+  path.setAttribute("d", edges.map(({ line, arrives }) => linePath(line, arrives)).join(""));
+  widget.tree.picture.append(path);
+}
+
+/** Everything closed that is not among these steps back. */
+function dim(widget: Widget, lit: ReadonlySet<string> | undefined): void {
+  const { picture } = widget.tree;
+  picture.classList.toggle("mg-dim", lit !== undefined);
+  for (const node of picture.querySelectorAll<SVGElement>(".mg-node")) {
+    node.classList.toggle("mg-on", lit?.has(idOf(node)) === true);
+  }
+}
+
+/** The selected node is seen and told as such. */
+function mark(widget: Widget, id: string | undefined): void {
+  const { picture } = widget.tree;
+  for (const node of picture.querySelectorAll(".mg-selected")) {
+    node.classList.remove("mg-selected");
+    node.removeAttribute("aria-selected");
+  }
+  const node = id === undefined ? undefined : widget.tree.find(id);
+  node?.classList.add("mg-selected");
+  node?.setAttribute("aria-selected", "true");
+}

@@ -1,0 +1,173 @@
+/** The details of one node, or of the model, below the picture. */
+import { shortName } from "../families.js";
+import { surface } from "../surface.js";
+import { box, button, iconButton, make } from "./dom.js";
+import { factsOf, kindOf, pathOf, sourceOf } from "./facts.js";
+import type { Session } from "./session.js";
+import { runsIn, withNode } from "./states.js";
+import { fill, strings } from "./strings.js";
+import type { Widget } from "./widget.js";
+
+const CLOSE = "M4 4l8 8M12 4l-8 8";
+const DETAILS = "M8 7v5M8 4h.01M2 2h12v12H2z";
+
+export function panel(widget: Widget): void {
+  const sheet = box("mg-panel-sheet");
+  sheet.role = "region";
+  sheet.ariaLabel = strings.details;
+  sheet.hidden = true;
+  widget.foot.prepend(sheet);
+  /** Who closed it did not want it at the next click that opens a module, either. */
+  let wanted = true;
+
+  const close = () => {
+    if (sheet.hidden) return false;
+    const within = sheet.contains((sheet.getRootNode() as ShadowRoot).activeElement);
+    const node = widget.tree.find(widget.selected ?? "");
+    wanted = false;
+    sheet.hidden = true;
+    widget.select(undefined);
+    if (within && node !== undefined) widget.focus(node);
+    return true;
+  };
+  const show = (session: Session) => {
+    const id = widget.selected;
+    if (id === undefined) return;
+    sheet.hidden = false;
+    sheet.replaceChildren(...contentOf(widget, session, id, () => void close()));
+    sheet.scrollTop = 0;
+    room(widget, sheet);
+  };
+  const open = (id: string) => {
+    wanted = true;
+    if (widget.selected === id) void widget.askData(show);
+    else widget.select(id);
+  };
+
+  widget.on("selected", () => {
+    const id = widget.selected;
+    if (id === undefined) {
+      sheet.hidden = true;
+      room(widget, sheet);
+    } else if (wanted || !widget.tree.expandable(id)) void widget.askData(show);
+  });
+  widget.on("drawn", () => {
+    if (!sheet.hidden && widget.session !== undefined) show(widget.session);
+  });
+  widget.onKey("Escape", close);
+  widget.onKey("i", (id) => {
+    if (id !== undefined) open(id);
+    return id !== undefined;
+  });
+  widget.toolbar.add(
+    iconButton(strings.details, DETAILS, () => (sheet.hidden ? open(widget.selected ?? "") : close())),
+  );
+}
+
+/** What scrolls into sight must not end up behind the sheet. */
+function room(widget: Widget, sheet: HTMLElement): void {
+  widget.stage.style.setProperty("--mg-foot", sheet.hidden ? "0px" : `${sheet.offsetHeight}px`);
+}
+
+function contentOf(widget: Widget, session: Session, id: string, close: () => void): Node[] {
+  const node = session.traced.nodes.get(id);
+  const { model } = session.traced.graph;
+  const kind = node === undefined ? model.class : kindOf(node);
+  const head = box(
+    "mg-panel-head",
+    make("strong", "", node === undefined ? model.name : pathOf(node)),
+    classLink(widget, kind),
+    ...sourceLink(widget, session, id),
+  );
+  const facts = box("mg-facts", ...factsOf(session.traced, id).map(({ label, lines }) => fact(strings[label], lines)));
+  const actions = box("mg-row", ...actionsFor(widget, id), ...repeats(widget, session, id), copyButton(head, facts));
+  const closing = iconButton(strings.close, CLOSE, close);
+  closing.classList.add("mg-close");
+  return [closing, head, actions, facts];
+}
+
+function fact(label: string, lines: string[]): HTMLElement {
+  return make("dl", "", make("dt", "", label), ...lines.map((line) => make("dd", "", line)));
+}
+
+/** The link to its API page is where the host put it: in the outline. */
+function classLink(widget: Widget, kind: string): HTMLElement {
+  const mentions = widget.host.querySelectorAll<HTMLElement>(".mg-outline [data-class]");
+  const link = [...mentions].find((mention) => mention.dataset.class === kind)?.querySelector("a");
+  const code = make("code", "", shortName(kind));
+  code.title = kind;
+  return link == null ? code : anchor(link.href, code);
+}
+
+/** The template that the host gave, filled in. */
+function sourceLink(widget: Widget, session: Session, id: string): HTMLElement[] {
+  const source = sourceOf(session.traced, id);
+  if (source === undefined) return [];
+  const code = make("code", "", source);
+  const template = widget.host.getAttribute("source-link");
+  const [, path, line] = /^(.*):(\d+)$/.exec(source) ?? [];
+  if (template === null || path === undefined || line === undefined) return [code];
+  const url = template.replace("{path}", path.split("/").map(encodeURIComponent).join("/")).replace("{line}", line);
+  return [/^https?:/.test(url) ? anchor(url, code) : code];
+}
+
+function anchor(url: string, content: Node): HTMLElement {
+  const link = make("a", "", content);
+  link.href = url;
+  return link;
+}
+
+function actionsFor(widget: Widget, id: string): HTMLElement[] {
+  const switches: (() => void)[] = [];
+  const made = widget.actions
+    .filter((action) => action.offered(id))
+    .map((action) => {
+      const element = button(action.text, () => {
+        action.run(id);
+        for (const update of switches) update();
+      });
+      switches.push(() => {
+        if (action.pressed !== undefined) element.ariaPressed = String(action.pressed());
+      });
+      return element;
+    });
+  for (const update of switches) update();
+  return made;
+}
+
+/** A run of equal blocks: any one of them can be opened. */
+function repeats(widget: Widget, session: Session, id: string): HTMLElement[] {
+  const index = session.shown();
+  const holder = index.holder.get(id);
+  if (holder === undefined) return [];
+  const run = runsIn(surface(index, holder, new Set(session.state.unrolled))).find(({ members }) =>
+    members.includes(id),
+  );
+  const modules = run?.members.filter((member) => index.nodes.get(member)?.kind === "module") ?? [];
+  if (run === undefined || modules.length < 2) return [];
+  const choice = make("select", "mg-choice", make("option", "", fill(strings.openRepeat, modules.length)));
+  choice.ariaLabel = strings.repeats;
+  for (const member of modules) choice.append(make("option", "", member));
+  choice.addEventListener("change", () => {
+    const member = choice.value;
+    if (!modules.includes(member)) return;
+    void widget
+      .change((state, current) => {
+        const found = withNode(current, state, member);
+        return { ...found, expanded: [...new Set([...found.expanded, member])].sort() };
+      }, id)
+      .then(() => widget.go(member));
+  });
+  return [choice];
+}
+
+function copyButton(...parts: HTMLElement[]): HTMLButtonElement {
+  const made = button(strings.copy, () => {
+    // biome-ignore lint/performance/useDomNodeTextContent: lines are wanted as lines
+    const text = parts.map((part) => part.innerText).join("\n");
+    // only secure pages have a clipboard; elsewhere the text is marked, ready for the reader's own keys
+    if (navigator.clipboard === undefined) getSelection()?.selectAllChildren(parts[0]?.parentElement ?? made);
+    else void navigator.clipboard.writeText(text).then(() => made.replaceChildren(strings.copied));
+  });
+  return made;
+}

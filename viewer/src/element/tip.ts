@@ -1,0 +1,69 @@
+/** What flows through the edge under the pointer: the tensor's name, shape and dtype. */
+import { box } from "./dom.js";
+import { tensorText } from "./facts.js";
+import { type Edge, type Flow, flowOf } from "./flow.js";
+import type { Widget } from "./widget.js";
+
+/** An edge is thin; so near counts, px on screen. */
+const NEAR = 6;
+
+export function tip(widget: Widget): void {
+  const note = box("mg-tip");
+  note.hidden = true;
+  note.role = "tooltip";
+  widget.stage.append(note);
+  const show = (event: PointerEvent) => {
+    note.hidden = true;
+    const { session } = widget;
+    if (session === undefined || (event.target as Element).closest(".mg-node, .mg-header")) return;
+    const { clientX, clientY } = event;
+    void widget.load().then(([, viz]) => {
+      const edge = edgeAt(widget, flowOf(session.layout(viz)), clientX, clientY);
+      if (edge === undefined) return;
+      note.textContent = tensorText(session.traced, edge.tensor);
+      note.hidden = note.textContent === "";
+      const frame = widget.stage.getBoundingClientRect();
+      const x = Math.min(
+        clientX - frame.left + widget.stage.scrollLeft + 12,
+        widget.stage.clientWidth - note.offsetWidth,
+      );
+      note.style.transform = `translate(${x}px, ${clientY - frame.top + 16}px)`;
+    });
+  };
+  widget.stage.addEventListener("pointermove", show);
+  widget.stage.addEventListener("click", (event) => show(event as PointerEvent));
+  widget.stage.addEventListener("pointerleave", () => {
+    note.hidden = true;
+  });
+}
+
+function edgeAt(widget: Widget, flow: Flow, clientX: number, clientY: number): Edge | undefined {
+  const matrix = widget.tree.picture.getScreenCTM();
+  if (matrix === null) return undefined;
+  const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
+  let nearest = NEAR / matrix.a;
+  let found: Edge | undefined;
+  for (const edge of flow.edges) {
+    const far = distance(edge, x, y, nearest);
+    if (far < nearest) {
+      nearest = far;
+      found = edge;
+    }
+  }
+  return found;
+}
+
+/** From a point to an edge; edges run along the axes, but for a few. */
+function distance({ line }: Edge, x: number, y: number, limit: number): number {
+  let least = limit;
+  for (let i = 1; i < line.length; i += 1) {
+    const [ax, ay] = line[i - 1] ?? [0, 0];
+    const [bx, by] = line[i] ?? [0, 0];
+    if (Math.max(ax, bx) < x - least || Math.min(ax, bx) > x + least) continue;
+    if (Math.max(ay, by) < y - least || Math.min(ay, by) > y + least) continue;
+    const length = (bx - ax) ** 2 + (by - ay) ** 2;
+    const part = length === 0 ? 0 : Math.max(0, Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length));
+    least = Math.min(least, Math.hypot(ax + part * (bx - ax) - x, ay + part * (by - ay) - y));
+  }
+  return least;
+}
