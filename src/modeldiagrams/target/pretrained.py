@@ -172,6 +172,7 @@ _VISION = "vision|image|visual|backbone|encoder|vit"
 
 
 def _image(values: _Values) -> tuple[str, int, tuple[Any, Any]]:
+    """Where a configuration has an image's size, its channels, height and width."""
     place, value = values.get("image_size img_size input_size image_resolution crop_size max_img_size", _VISION)
     _, channels = values.number("num_channels in_channels in_chans num_input_channels", _VISION, 3)
     side = _side(value)
@@ -218,6 +219,15 @@ def _patches(_: str, values: _Values) -> Iterator[Offer]:
 def _grid(_: str, __: _Values) -> Iterator[Offer]:
     entry = {"shape": [1, 3], "dtype": "int64", "low": _GRID, "high": _GRID + 1}
     yield Offer(entry, f"time, height and width in patches: {_GRID} each")
+
+
+def _sizes(_: str, values: _Values) -> Iterator[Offer]:
+    """Height and width of an image: in patches, or in pixels."""
+    place, _channels, (height, _width) = _image(values)
+    _, patch = values.number("patch_size", _VISION, 1)
+    for count, unit in ((height // patch, "patches"), (height, "pixels")) if place else ():
+        entry = {"shape": [1, 2], "dtype": "int64", "low": count, "high": count + 1}
+        yield Offer(entry, f"height and width of an image of {place} {height} in {unit}")
 
 
 def _wave(_: str, values: _Values) -> Iterator[Offer]:
@@ -324,6 +334,7 @@ _BY_NAME: tuple[tuple[str, Callable[[str, _Values], Iterator[Offer]]], ...] = (
     (r"visual_(feats|pos|embeds)", _visual),
     (r"bbox|boxes|input_boxes", _boxes),
     (r".*grid_thw", _grid),
+    (r"(image|target|original)_sizes", _sizes),
     (r"past_.*|future_.*", _series),
     (r"pixel_values_videos|videos?", _videos),
     (r"pixel_values.*|images?|pixels?|prompt_pixel_values|sample", _pixels),

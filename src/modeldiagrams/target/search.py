@@ -37,7 +37,7 @@ _WORK = 300
 """Calls and parameters that a try may have on the average: some seconds in all, and as many on every machine."""
 _REALS = 6
 """Passes with values, which may take long."""
-_REPEATS = 12
+_REPEATS = 8
 """Tries with the very same failure after which it is not the inputs' any more."""
 _LONGEST = 120
 _COMBINATIONS = 20_000
@@ -55,7 +55,7 @@ class Found:
     reasons: dict[str, str]
     """Input → why it is what it is."""
     trace: Trace | None
-    """The pass that worked, if one without arithmetic did."""
+    """The pass with them, if it needs not be run again to be shown."""
 
 
 @dataclass
@@ -94,8 +94,10 @@ class _Search:
     seen: set[str] = field(default_factory=set)
     asked: list[_Pick] = field(default_factory=list)
     """What layers asked for and was not tried so far."""
-    works: Trace | None = None
-    """The pass that did."""
+    works: _Pick | None = None
+    """The combination that did."""
+    trace: Trace | None = None
+    """Its pass, if it is the one to show."""
     failures: Counter[tuple[str | None, str]] = field(default_factory=Counter)
     """Where and why → how often."""
     reals: int = 0
@@ -107,9 +109,9 @@ class _Search:
             if self._is_over():
                 break
             self._try(pick)
-            if self.works:
-                return pick
-        return None
+            if self.works is not None:
+                break
+        return self.works
 
     def _is_over(self) -> bool:
         most = max(self.failures.values(), default=0)
@@ -148,8 +150,9 @@ class _Search:
         entries = self.entries(pick)
         self.seen.add(repr(entries))
         best = max(self.done.values(), default=-1)
+        self.done[pick] = 0
         self.done[pick] = self._run(pick, entries, "auto" if self.is_on_meta else "fake")
-        if not (self.works or self.is_on_meta) and self.done[pick] > best and self.reals < _REALS:
+        if self.works is None and not self.is_on_meta and self.done[pick] > best and self.reals < _REALS:
             self.reals += 1
             self.done[pick] = max(self.done[pick], self._run(pick, entries, "real"))
 
@@ -160,7 +163,8 @@ class _Search:
         except TargetError as problem:
             self.tries.lines.append(f"{entries}: {problem}")
             return -1
-        trace, told = passed(self.model, args, kwargs, way)
+        is_first = len(self.done) <= 1  # the likeliest to work: then it is the pass that is shown
+        trace, told = passed(self.model, args, kwargs, way, costs=is_first)
         mode, error = trace.graph.status.mode, trace.graph.status.error
         self.tries.lines.append(f"{entries} ({mode}): {told.partition(chr(10))[0][:_LONGEST]}")
         ops = sum(isinstance(node, OpNode) for node in trace.graph.nodes)
@@ -169,7 +173,8 @@ class _Search:
             self.failures[error.node, told] += 1
             self._mend(pick, trace.graph)
         elif told == _WORKS:
-            self.works = trace
+            self.works = pick
+            self.trace = trace if is_first and mode != "real" else None
         return ops
 
     def _mend(self, pick: _Pick, graph: Graph) -> None:
@@ -229,14 +234,15 @@ def search(
     if pick is None:
         return None
     reasons = {name: offer.reason for name, offer in state.chosen(pick).items()}
-    is_real = state.works is None or state.works.graph.status.mode == "real"
-    return Found(state.entries(pick), reasons, None if is_real else state.works)
+    return Found(state.entries(pick), reasons, state.trace)
 
 
-def passed(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode) -> tuple[Trace, str]:
+def passed(
+    model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
+) -> tuple[Trace, str]:
     """One pass, with the same random numbers every time, and in one line what became of it."""
     with seeded():
-        trace = trace_run(model, args, kwargs, mode=mode)
+        trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
     if error:
         return trace, f"{error.type}: {error.message}"
