@@ -52,8 +52,9 @@ def test_wheel_holds_exactly_three_packages_with_types_and_viewer(wheel: Path) -
 
 def test_notices_name_every_bundled_package(wheel: Path) -> None:
     notices = zipfile.ZipFile(wheel).read("modeldiagrams/static/third-party-notices.txt").decode()
-    for name in ("@viz-js/viz", "Graphviz", "Expat"):
+    for name in ("@viz-js/viz", "Graphviz", "Expat", "opentype.js", "@expo-google-fonts/inter"):
         assert name in notices
+    assert "SIL OPEN FONT LICENSE" in notices  # it goes with the font, beside the licence of the package around it
 
 
 def test_sdist_carries_the_built_viewer_and_no_third_party_sources(sdist: Path) -> None:

@@ -1,0 +1,88 @@
+"""Flat pictures look as Chromium shows the others: every shape and every word has the very same style."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from modeldiagrams.flat import flattened
+from modeldiagrams.render import View, render
+from modeldiagrams.serialize import load
+
+pytestmark = pytest.mark.browser
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+STYLES = """
+() => {
+  const opacity = (node) => (node instanceof Element ? getComputedStyle(node).opacity * opacity(node.parentNode) : 1);
+  const paint = (node, name) => {
+    const style = getComputedStyle(node);
+    return [style[name], style[`${name}Opacity`] * opacity(node)];
+  };
+  const shape = (node) => {
+    const { strokeWidth, strokeDasharray, strokeLinecap, strokeLinejoin } = getComputedStyle(node);
+    const lines = [strokeWidth, strokeDasharray, strokeLinecap, strokeLinejoin];
+    return { fill: paint(node, "fill"), stroke: paint(node, "stroke"), rest: lines };
+  };
+  const run = (text, child) => {
+    const node = child instanceof Element ? child : text;
+    const { fontSize, fontWeight } = getComputedStyle(node);
+    const words = [child.textContent, fontSize, fontWeight, getComputedStyle(text).textAnchor];
+    return { fill: paint(node, "fill"), stroke: paint(node, "stroke"), rest: words };
+  };
+  const drawn = [...document.querySelectorAll("rect, path, circle, text")];
+  const runs = (node) => [...node.childNodes].map((child) => run(node, child));
+  return drawn.flatMap((node) => node.tagName === "text" ? runs(node) : [shape(node)]);
+}
+"""
+
+
+def colour(paint):
+    """What is seen of a paint: red, green, blue, alpha; the alpha alone counts where nothing is seen."""
+    text, opacity = paint
+    if text == "none":
+        return (0, 0, 0, 0)
+    numbers = [float(number) for number in re.findall(r"[\d.]+(?:e-?\d+)?", text)]
+    scale = 255 if text.startswith("color(srgb") else 1
+    red, green, blue, alpha = (*(channel * scale for channel in numbers[:3]), *numbers[3:], 1)[:4]
+    return (red, green, blue, alpha * opacity) if alpha * opacity else (0, 0, 0, 0)
+
+
+def seen(styles):
+    """The styles of what is not transparent; lines count where there are some."""
+    for style in styles:
+        fill, stroke = colour(style["fill"]), colour(style["stroke"])
+        if fill[3] or stroke[3]:
+            is_text = style["rest"][-1] in {"start", "middle", "end"}
+            yield fill, stroke, style["rest"] if stroke[3] or is_text else []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.json")))
+def test_chromium_sees_the_same_style(chromium, tmp_path, name, theme):
+    graph = load(GOLDEN / f"{name}.json")
+    styled = render(graph, View(depth=9), standalone=True)
+    flat = flattened(render(graph, View(depth=9)), theme, outlines=False)
+    found = []
+    with chromium.new_context(color_scheme=theme) as context:
+        page = context.new_page()
+        for picture in (styled, flat):
+            (tmp_path / "picture.svg").write_text(picture.svg, "utf-8")
+            page.goto((tmp_path / "picture.svg").as_uri())
+            found.append(list(seen(page.evaluate(STYLES))))
+        background = page.evaluate("() => getComputedStyle(document.querySelector('rect')).fill")
+        (tmp_path / "picture.svg").write_text(styled.svg, "utf-8")
+        page.goto((tmp_path / "picture.svg").as_uri())
+        assert background == page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+    expected, (_, *got) = found
+    assert len(got) == len(expected)
+    for (fill, stroke, rest), (flat_fill, flat_stroke, flat_rest) in zip(expected, got, strict=True):
+        # colours are rounded to whole numbers, opacities to hundredths
+        assert flat_fill == pytest.approx(fill, abs=0.51)
+        assert flat_stroke == pytest.approx(stroke, abs=0.51)
+        assert flat_fill[3] == pytest.approx(fill[3], abs=0.006)
+        assert flat_stroke[3] == pytest.approx(stroke[3], abs=0.006)
+        assert flat_rest == rest
