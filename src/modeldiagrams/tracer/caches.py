@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -21,6 +21,7 @@ __all__ = ["fresh_caches"]
 
 _METHODS = (staticmethod, classmethod)
 _CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
+_KINDS = frozenset({FunctionType, _CachedFunction, *_METHODS})
 
 
 @contextlib.contextmanager
@@ -39,6 +40,8 @@ def fresh_caches(model: Any) -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         for owner in _owners(model):
             for name, value in list(vars(owner).items()):
+                if type(value) not in _KINDS:
+                    continue
                 function = value.__func__ if isinstance(value, _METHODS) else value
                 if isinstance(function, _CachedFunction):
                     undo.callback(setattr, owner, name, value)
@@ -52,13 +55,14 @@ def fresh_caches(model: Any) -> Iterator[None]:
 def _owners(model: Any) -> list[type | ModuleType]:
     """The classes of a model's modules with their bases, and the Python modules where these are written."""
     modules = model.modules() if isinstance(model, nn.Module) else [model]
-    classes = {base: None for module in modules for base in type(module).__mro__ if base is not object}
+    kinds = dict.fromkeys(map(type, modules))
+    classes = {base: None for kind in kinds for base in kind.__mro__ if base is not object}
     names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
     return [*classes, *(sys.modules[name] for name in names if name in sys.modules)]
 
 
 def _cells_with_cache(value: Any) -> list[Any]:
-    closure = value.__closure__ if inspect.isfunction(value) else None
+    closure = value.__closure__ if isinstance(value, FunctionType) else None
     return [cell for cell in closure or () if isinstance(_content(cell), _CachedFunction)]
 
 

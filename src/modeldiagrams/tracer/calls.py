@@ -23,13 +23,13 @@ from modeldiagrams.tracer.internals import (
     alias_of,
     unseen_by_modes,
 )
-from modeldiagrams.tracer.recording import Call
+from modeldiagrams.tracer.recording import Call, Site
 from modeldiagrams.tracer.walk import find_tensors, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from modeldiagrams.tracer.recorder import Recorder
+    from modeldiagrams.tracer.recorder import Here, Recorder
     from modeldiagrams.tracer.recording import Value
     from modeldiagrams.tracer.weights import Weights
 
@@ -46,12 +46,12 @@ class CallStack:
         self._weights = weights
         self._numbers = {"": 1}
         self._is_root_call = False
-        self._names: dict[Any, tuple[tuple[str, ...], str | None]] = {}
+        self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
 
     def run(
         self,
         module: nn.Module,
-        forward: Callable[..., Any],
+        function: Callable[..., Any],
         args: Sequence[Any],
         kwargs: dict[str, Any],
         *,
@@ -61,28 +61,30 @@ class CallStack:
 
         Args:
             module: The module.
-            forward: What to call with the arguments.
+            function: What to call with the module and the arguments.
             args: Positional arguments, without the module.
             kwargs: Keyword arguments.
-            direct: Whether ``forward`` is the class's forward function, called without ``__call__``.
+            direct: Whether it is the class's forward function, called without ``__call__``.
         """
-        root = self.recorder.recording.root
-        if self._is_root_call and module is root.module:
+        recorder = self.recorder
+        if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
-            given = self._named(module, args, kwargs)
-            return self._close(root, given, self._forward(root, forward, args, kwargs))
-        here = self.recorder.here
-        call = self._open(module)
-        call.forward = forward if direct else None
+            call = recorder.recording.root
+            return self._close(
+                call, self._named(module, args, kwargs), self._forward(call, function, module, args, kwargs)
+            )
+        here = recorder.here
+        call = self._open(here, module)
+        call.forward = function if direct else None
         here.stack.append(call)
         paused, here.paused = here.paused, 0
         observed, here.observed = here.observed, 0
         try:
-            given = self._note(call.inputs, self._named(module, args, kwargs))
-            result = self._forward(call, forward if not direct else functools.partial(forward, module), args, kwargs)
-            return self._close(call, given, result)
-        except Exception as error:
-            self.recorder.failed(error, call)
+            given = self._named(module, args, kwargs)
+            self._note(call.inputs, given)
+            return self._close(call, given, self._forward(call, function, module, args, kwargs))
+        except BaseException as error:
+            recorder.failed(error, call)
             raise
         finally:
             here.stack.pop()
@@ -99,26 +101,29 @@ class CallStack:
         """Whether a module belongs to the traced model."""
         return self._weights.path(module) is not None
 
-    def _forward(self, call: Call, forward: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        if not isinstance(call.module, torch.jit.ScriptModule):
-            return forward(*args, **kwargs)
+    def _forward(
+        self, call: Call, function: Callable[..., Any], module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        if not isinstance(module, torch.jit.ScriptModule):
+            return function(module, *args, **kwargs)
         with self.recorder.out_of_sight():
-            result, call.flops = self.recorder.counted(forward, args, kwargs)
+            result, call.flops = self.recorder.counted(function, (module, *args), kwargs)
         return result
 
-    def _open(self, module: nn.Module) -> Call:
-        stack = self.recorder.here.stack
-        holder = stack[-1]
+    def _open(self, here: Here, module: nn.Module) -> Call:
+        holder = here.stack[-1]
         path = self._weights.path(module)
         if path is None:
             path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
             self.learn(module, path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
-        call.strand = self.recorder.here.strand
+        call.strand = here.strand
         holder.is_leaf = False
-        for outer in stack:
+        outer: Call | None = holder
+        while outer is not None and outer.is_empty:
             outer.is_empty = False
+            outer = outer.holder
         self.recorder.recording.steps.append(call)
         return call
 
@@ -128,26 +133,24 @@ class CallStack:
             self.recorder.provenance.assign(tensor, source.value)
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
-        returned = find_tensors(result, "" if not isinstance(result, Tensor) else "output")
+        returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
         if call.is_empty:
             result, returned = self._record_unseen_work(call, given, result, returned)
         self._note(call.outputs, returned)
         return result
 
-    def _note(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    def _note(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> None:
         """Write down which values go into or come out of a call."""
-        with unseen_by_modes():
-            for name, tensor in named:
-                values = self.recorder.provenance.values(tensor)
-                if values:
-                    into[name] = values[-1]
-        return named
+        provenance = self.recorder.provenance
+        for name, tensor in named:
+            values = provenance.values(tensor)
+            if values:
+                into[name] = values[-1]
 
     def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
-        function = getattr(type(module), "forward", None)
-        names = self._names.get(function)
+        names = self._names.get(type(module))
         if names is None:
-            names = self._names[function] = argument_names(module)
+            names = self._names[type(module)] = argument_names(module)
         return named_tensors(names, args, kwargs)
 
     def _record_unseen_work(
@@ -164,7 +167,9 @@ class CallStack:
             if not made and not handed_on:
                 return result, returned
             class_ = _class_name(call.module)
-            op = self.recorder.new_op(class_, class_.rpartition(".")[2], opaque=bool(made))
+            op = self.recorder.new_op(
+                Site(class_, class_.rpartition(".")[2], self.recorder.finder.here(), opaque=bool(made))
+            )
             op.flops = call.flops
             for name, tensor in given:
                 if made or id(tensor) in handed_on:
@@ -202,10 +207,17 @@ def named_tensors(
     found: list[tuple[str, Tensor]] = []
     for i, value in enumerate(args):
         name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
-        found += [(name, value)] if isinstance(value, Tensor) else find_tensors(value, name, into_objects=into_objects)
+        _find_into(found, value, name, into_objects)
     for name, value in kwargs.items():
-        found += [(name, value)] if isinstance(value, Tensor) else find_tensors(value, name, into_objects=into_objects)
+        _find_into(found, value, name, into_objects)
     return found
+
+
+def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001
+    if isinstance(value, Tensor):
+        found.append((name, value))
+    elif value is not None:
+        found += find_tensors(value, name, into_objects=into_objects)
 
 
 @contextlib.contextmanager
@@ -232,24 +244,29 @@ def _replace(undo: contextlib.ExitStack, owner: type, name: str, replacement: An
 
 
 def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    recorder = calls.recorder
+
     @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if calls.recorder.here.is_recording:
-            return calls.run(self, functools.partial(original, self), args, kwargs, direct=False)
-        with calls.recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
+        if recorder.here.is_recording:
+            return calls.run(self, original, args, kwargs, direct=False)
+        with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
             if is_recording:
-                return calls.run(self, functools.partial(original, self), args, kwargs, direct=False)
+                return calls.run(self, original, args, kwargs, direct=False)
         return original(self, *args, **kwargs)
 
     return __call__
 
 
 def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    recorder = calls.recorder
+
     @functools.wraps(original)
     def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        if not calls.recorder.here.is_recording:
+        here = recorder.here
+        if not here.is_recording:
             return original(self, *args, **kwargs)
-        top = calls.recorder.here.stack[-1]
+        top = here.stack[-1]
         # the same module on top: its own forward, reached through __call__, or its base class's through super()
         if top.module is self and top.forward is not original:
             top.forward = top.forward or original
@@ -291,7 +308,8 @@ def _classes_with_forward(model: Any) -> list[type[nn.Module]]:
     """The classes, among those of the model's modules and their bases, that define a forward of their own."""
     if not isinstance(model, nn.Module):
         return []
-    classes = {base: None for module in model.modules() for base in type(module).__mro__}
+    kinds = dict.fromkeys(map(type, model.modules()))
+    classes = {base: None for kind in kinds for base in kind.__mro__}
     return [
         class_
         for class_ in classes

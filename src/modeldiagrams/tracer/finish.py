@@ -60,8 +60,8 @@ class _Plan:
     """What becomes a node, in which order and where."""
 
     steps: list[_Step] = field(default_factory=list)
-    holders: dict[str, Call | None] = field(default_factory=dict)
-    """Node id → holder; None for inputs and outputs."""
+    holders: dict[str, str | None] = field(default_factory=dict)
+    """Node id → id of the holder; None directly under the root."""
     inner: dict[int, dict[str, str]] = field(default_factory=dict)
     """id(op) → the weights that belong to it: argument → dotted name."""
     edges: list[tuple[Op, Feed]] = field(default_factory=list)
@@ -85,11 +85,12 @@ def _plan(recording: Recording) -> _Plan:
 def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
     """Tell weights that are part of a leaf module from values that flow."""
     for feed in op.feeds:
-        source = feed.value.origin
+        argument, value, _ = feed
+        source = value.origin
         if isinstance(source, Source) and source.kind != "input":
             name = _owned_name(source, op.call)
             if name is not None:
-                plan.inner.setdefault(id(op), {})[feed.argument] = name
+                plan.inner.setdefault(id(op), {})[argument] = name
                 continue
             users.setdefault(source, []).append(op)
         plan.edges.append((op, feed))
@@ -99,24 +100,34 @@ def _owned_name(source: Source, call: Call) -> str | None:
     """The name under which a leaf module call, or a module in it that is not called itself, owns a weight, or None."""
     if call.holder is None or not call.is_leaf or source.kind == "constant":
         return None
-    return next((name for name in source.names if name.startswith(f"{call.path}.")), None)
+    prefix = f"{call.path}."
+    for name in source.names:
+        if name.startswith(prefix):
+            return name
+    return None
 
 
 def _place(recording: Recording, steps: list[Op | Call], users: dict[Source, list[Op]], plan: _Plan) -> None:
     """Put every source before the step, inside its holder, in which it is used first."""
     before: dict[int, list[Source]] = {}
+    around: dict[Source, str | None] = {}
     for source, ops in users.items():
         holder = source.call or _common_holder([op.call for op in ops], recording.root)
-        plan.holders[source.id] = holder
+        around[source] = holder.id or None
         if ops:
             before.setdefault(id(_step_inside(holder, ops[0])), []).append(source)
     plan.steps.extend(recording.inputs)
     plan.holders.update((source.id, None) for source in recording.inputs)
     for step in steps:
-        plan.steps.extend(before.get(id(step), ()))
+        for source in before.get(id(step), ()):
+            plan.steps.append(source)
+            plan.holders[source.id] = around[source]
         plan.steps.append(step)
-        plan.holders[step.id] = step.holder if isinstance(step, Call) else step.call
-    plan.steps.extend(source for source, ops in users.items() if not ops)
+        call = step.holder if isinstance(step, Call) else step.call
+        plan.holders[step.id] = call.id or None if call else None
+    unused = [source for source, ops in users.items() if not ops]
+    plan.steps.extend(unused)
+    plan.holders.update((source.id, around[source]) for source in unused)
 
 
 def _step_inside(holder: Call, op: Op) -> Op | Call:
@@ -154,9 +165,9 @@ class _Builder:
         self._plan = plan
         self._weights = weights
         self._marks = marks
-        self._present = {step.id for step in plan.steps}
         self._costs = _Costs(plan.steps)
         self._class_source = functools.cache(class_source)
+        self._qualified = functools.cache(qualified)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
@@ -181,28 +192,22 @@ class _Builder:
 
     def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
         found: dict[str, list[ir.Edge]] = {step.id: [] for step in self._plan.steps}
-        for op, feed in self._plan.edges:
-            edge = ir.Edge(to=op.id, tensor=feed.value.id, argument=feed.argument, flow=feed.flow)
-            found[feed.value.origin.id].append(edge)
+        for op, (argument, value, flow) in self._plan.edges:
+            found[value.origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
         for name, values in self._recording.outputs:
             for value in values:
                 found[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
         return {source: tuple(edges) for source, edges in found.items() if edges}
 
     def hierarchy(self) -> dict[str, str | None]:
-        root = self._recording.root
-        holders: dict[str, str | None] = {}
-        for step in self._plan.steps:
-            holder = self._plan.holders[step.id]
-            holders[step.id] = None if holder is None or holder is root else holder.id
-        holders.update((f"output:{name}", None) for name, _ in self._recording.outputs)
-        return holders
+        return {**self._plan.holders, **{f"output:{name}": None for name, _ in self._recording.outputs}}
 
     def tensors(self) -> dict[str, ir.TensorSpec]:
         roles = {values[-1]: name for name, values in reversed(self._recording.outputs)}
         roles.update((source.value, source.names[0]) for source in self._recording.inputs)
+        spec = functools.cache(_tensor_spec)
         return {
-            value.id: ir.TensorSpec(shape=value.shape, dtype=value.dtype, name=roles.get(value))
+            value.id: spec(value.shape, value.dtype, roles.get(value))
             for step in self._plan.steps
             for value in _values_made(step)
         }
@@ -226,16 +231,17 @@ class _Builder:
         return _source_node(step)
 
     def _op(self, op: Op) -> ir.OpNode:
+        site = op.site
         return ir.OpNode(
             id=op.id,
-            name=op.name,
-            outputs=tuple(value.id for value in op.outputs),
-            arguments=op.arguments,
+            name=site.name,
+            outputs=tuple([value.id for value in op.outputs]),
+            arguments=site.arguments,
             weights=self._plan.inner.get(id(op), {}),
-            source=op.source,
+            source=site.source,
             flops=op.flops,
-            activation_bytes=sum(value.nbytes for value in op.outputs),
-            opaque=op.opaque,
+            activation_bytes=_nbytes(op),
+            opaque=site.opaque,
         )
 
     def _module(self, call: Call) -> ir.ModuleNode:
@@ -243,7 +249,7 @@ class _Builder:
         return ir.ModuleNode(
             id=call.id,
             path=call.path,
-            class_=qualified(class_),
+            class_=self._qualified(class_),
             parameters=self._weights.count(call.module),
             call=call.number,
             attributes=attributes(call.module),
@@ -260,7 +266,7 @@ class _Builder:
         return {name: value.id for name, value in values.items() if self._is_present(value)}
 
     def _is_present(self, value: Value) -> bool:
-        return value.origin.id in self._present
+        return value.origin.id in self._plan.holders
 
 
 class _Costs:
@@ -270,15 +276,16 @@ class _Costs:
         self.flops: dict[int, int] = {}
         self.nbytes: dict[int, int] = {}
         for op in steps:
-            if not isinstance(op, Op):
-                continue
-            nbytes = sum(value.nbytes for value in op.outputs)
-            call: Call | None = op.call
-            while call is not None:
-                self.nbytes[id(call)] = self.nbytes.get(id(call), 0) + nbytes
-                if op.flops is not None:
-                    self.flops[id(call)] = self.flops.get(id(call), 0) + op.flops
-                call = call.holder
+            if isinstance(op, Op):
+                self._add(op.call, _nbytes(op), op.flops)
+        for call in reversed(steps):
+            if isinstance(call, Call) and call.holder is not None:  # those inside come first
+                self._add(call.holder, self.nbytes.get(id(call), 0), self.flops.get(id(call)))
+
+    def _add(self, call: Call, nbytes: int, flops: int | None) -> None:
+        self.nbytes[id(call)] = self.nbytes.get(id(call), 0) + nbytes
+        if flops is not None:
+            self.flops[id(call)] = self.flops.get(id(call), 0) + flops
 
 
 def class_of(model: Any) -> type | Any:
@@ -289,6 +296,15 @@ def class_of(model: Any) -> type | Any:
 def qualified(class_: Any) -> str:
     """Fully qualified name of a class or function."""
     return f"{class_.__module__}.{class_.__qualname__}"
+
+
+def _nbytes(op: Op) -> int:
+    outputs = op.outputs
+    return outputs[0].nbytes if len(outputs) == 1 else sum([value.nbytes for value in outputs])
+
+
+def _tensor_spec(shape: tuple[int | str, ...] | None, dtype: str, name: str | None) -> ir.TensorSpec:
+    return ir.TensorSpec(shape=shape, dtype=dtype, name=name)
 
 
 def _values_made(step: _Step) -> list[Value]:

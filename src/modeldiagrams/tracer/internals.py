@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.multiprocessing.reductions import StorageWeakRef
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "BOOKKEEPING",
     "FunctionBase",
-    "Memory",
     "Operator",
     "OperatorPacket",
     "ScriptFunction",
@@ -22,13 +21,17 @@ __all__ = [
     "UninitializedTensor",
     "alias_of",
     "memory_key",
+    "modules_of",
     "own_buffers",
+    "own_modules",
     "own_parameters",
     "schema_of",
     "schemas_named",
     "set_version",
+    "storage_of",
     "unseen_by_modes",
     "version_of",
+    "versions_of",
     "without_wrappers",
 ]
 
@@ -40,30 +43,26 @@ ScriptFunction: Any = torch._C.ScriptFunction
 FunctionBase: Any = torch._C._FunctionBase
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
+BOOKKEEPING = frozenset(vars(nn.Module()))
+"""Attributes that every module has: parameters, buffers, hooks."""
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 """Context: torch functions called inside are not handed to any function mode."""
 
 _NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
 
-class Memory:
-    """A weak hold on a tensor's memory: while it is held, the memory's key is not given to other memory."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self._reference: Any = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether no tensor uses the memory any more."""
-        return bool(self._reference.expired())
+def storage_of(tensor: Tensor) -> Any:
+    """A tensor's memory: one and the same object as long as any tensor uses it; None where it has none of its own."""
+    try:
+        return tensor.untyped_storage()
+    except _NO_MEMORY:
+        return None
 
 
 def memory_key(tensor: Tensor) -> int | None:
-    """What tells one tensor's memory from another's; None for tensors without memory of their own."""
-    try:
-        return int(tensor.untyped_storage()._cdata)
-    except _NO_MEMORY:
-        return None
+    """What tells one tensor's memory from another's while both are in use."""
+    storage = storage_of(tensor)
+    return None if storage is None else id(storage)
 
 
 def version_of(tensor: Tensor) -> int | None:
@@ -72,6 +71,14 @@ def version_of(tensor: Tensor) -> int | None:
         return tensor._version
     except RuntimeError:
         return None
+
+
+def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
+    """The same for several tensors."""
+    try:
+        return [tensor._version for tensor in tensors]
+    except RuntimeError:
+        return [version_of(tensor) for tensor in tensors]
 
 
 def set_version(tensor: Tensor, version: int) -> None:
@@ -99,6 +106,32 @@ def alias_of(tensor: Tensor) -> Tensor:
     except _NO_MEMORY:
         return tensor
     return alias
+
+
+def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
+    """Every module of a model under every one of its paths, a module before those in it; empty for other models.
+
+    As `named_modules` without leaving out those with several paths, but four times faster, and not endless where a
+    module holds itself.
+    """
+    found: list[tuple[str, nn.Module]] = []
+    if isinstance(model, nn.Module):
+        _add_modules(model, "", found, set())
+    return found
+
+
+def _add_modules(module: nn.Module, path: str, found: list[tuple[str, nn.Module]], around: set[int]) -> None:
+    found.append((path, module))
+    if module._modules and id(module) not in around:
+        around.add(id(module))
+        for name, inner in own_modules(module).items():
+            _add_modules(inner, f"{path}.{name}" if path else name, found, around)
+        around.discard(id(module))
+
+
+def own_modules(module: nn.Module) -> dict[str, nn.Module]:
+    """The modules a module holds itself."""
+    return {name: inner for name, inner in module._modules.items() if inner is not None}
 
 
 def own_parameters(module: nn.Module) -> dict[str, Tensor]:

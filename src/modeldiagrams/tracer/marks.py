@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import random
 import sys
 from collections import OrderedDict
@@ -12,17 +13,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.internals import memory_key, set_version, version_of
+from modeldiagrams.tracer.internals import (
+    memory_key,
+    modules_of,
+    own_buffers,
+    own_parameters,
+    set_version,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Keeper", "untouched"]
 
-_CONTAINERS = (dict, OrderedDict, list, set)
+_CONTAINERS = frozenset({dict, OrderedDict, list, set})
 
 
-@dataclass
+@dataclass(slots=True)
 class _Kept:
     """A tensor as it was."""
 
@@ -44,10 +52,10 @@ class Keeper:
     def __init__(self, model: Any) -> None:
         self._kept: dict[int, _Kept] = {}
         self._by_memory: dict[int | None, _Kept] = {}
-        if isinstance(model, nn.Module):
-            for parameter in model.parameters():
+        for _, module in modules_of(model):
+            for parameter in own_parameters(module).values():
                 self._keep(parameter, copy=False)
-            for buffer in model.buffers():
+            for buffer in own_buffers(module).values():
                 self._keep(buffer, copy=True)
 
     def before_write(self, tensor: Tensor) -> None:
@@ -63,13 +71,11 @@ class Keeper:
                 self._restore(kept)
 
     def _keep(self, tensor: Tensor, *, copy: bool) -> None:
-        kept = _Kept(
-            tensor, type(tensor), version_of(tensor), tensor.requires_grad, None, _copy(tensor) if copy else None
-        )
-        if tensor.is_leaf:
-            kept.grad = tensor.grad
-        self._kept[id(tensor)] = kept
-        self._by_memory[memory_key(tensor)] = kept
+        if id(tensor) not in self._kept:
+            copied = _copy(tensor) if copy else None
+            grad = tensor.grad if tensor.is_leaf else None
+            kept = _Kept(tensor, type(tensor), version_of(tensor), tensor.requires_grad, grad, copied)
+            self._kept[id(tensor)] = self._by_memory[memory_key(tensor)] = kept
 
     def _restore(self, kept: _Kept) -> None:
         tensor = kept.tensor
@@ -96,48 +102,50 @@ def untouched(model: Any) -> Iterator[Keeper]:
     with contextlib.ExitStack() as undo:
         undo.callback(keeper.restore)
         if isinstance(model, nn.Module):
-            undo.callback(_restore_modules, [(module, _ModuleState.of(module)) for module in model.modules()])
+            modules = {id(module): module for _, module in modules_of(model)}
+            undo.callback(_restore_modules, [_ModuleState.of(module) for module in modules.values()])
         undo.callback(_restore_random, _random_state())
         undo.callback(_restore_settings, _settings())
         yield keeper
 
 
-@dataclass
+@dataclass(slots=True)
 class _ModuleState:
     """The attributes of a module, and what was in those that are plain containers: hooks, parameters, caches."""
 
+    module: nn.Module
     class_: type
     attributes: dict[str, Any]
-    contents: dict[str, Any]
+    contents: list[tuple[Any, Any]]
+    """Container and a copy of it, None for empty ones: most are hooks, and empty."""
 
     @classmethod
     def of(cls, module: nn.Module) -> _ModuleState:
         attributes = vars(module).copy()
-        # most containers are hooks, and empty: not worth a copy each
-        filled = {key: value.copy() for key, value in attributes.items() if type(value) in _CONTAINERS and value}
-        return cls(type(module), attributes, filled)
+        containers = [value for value in attributes.values() if type(value) in _CONTAINERS]
+        return cls(module, type(module), attributes, [(value, value.copy() if value else None) for value in containers])
+
+    def restore(self) -> None:
+        if type(self.module) is not self.class_:
+            self.module.__class__ = self.class_  # lazy modules turn into others
+        attributes = vars(self.module)
+        if not _same(attributes, self.attributes):
+            attributes.clear()
+            attributes.update(self.attributes)
+        for container, content in self.contents:
+            if content is not None:
+                _restore_container(container, content)
+            elif container:
+                container.clear()
 
 
-def _restore_modules(states: list[tuple[nn.Module, _ModuleState]]) -> None:
-    for module, state in states:
-        _restore_module(module, state)
-
-
-def _restore_module(module: nn.Module, state: _ModuleState) -> None:
-    if type(module) is not state.class_:
-        module.__class__ = state.class_  # lazy modules turn into others
-    attributes = vars(module)
-    attributes.clear()
-    attributes.update(state.attributes)
-    for key, value in attributes.items():
-        if type(value) in _CONTAINERS:
-            _restore_container(value, state.contents.get(key, ()))
+def _restore_modules(states: list[_ModuleState]) -> None:
+    for state in states:
+        state.restore()
 
 
 def _restore_container(value: Any, content: Any) -> None:
-    if not content:
-        value.clear()
-    elif isinstance(value, list):
+    if isinstance(value, list):
         value[:] = content
     elif isinstance(value, set) or not _same(value, content):
         value.clear()
@@ -145,7 +153,12 @@ def _restore_container(value: Any, content: Any) -> None:
 
 
 def _same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
-    return len(now) == len(before) and all(a is b and now[a] is before[b] for a, b in zip(now, before, strict=True))
+    """Whether both hold the very same objects in the same order."""
+    return (
+        len(now) == len(before)
+        and all(map(operator.is_, now.values(), before.values()))
+        and all(map(operator.is_, now, before))
+    )
 
 
 def _random_state() -> dict[str, Any]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import torch
 from torch import Tensor
 from torch.overrides import resolve_name
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "ARRAY_READS",
-    "FROM_PYTHON",
     "METADATA",
     "SHAPE_ONLY",
     "VALUE_READS",
@@ -72,7 +70,8 @@ _MAX_TEXT = 200
 _MAX_NESTING = 4
 
 
-class Function(msgspec.Struct, frozen=True):
+@dataclass(slots=True, eq=False)
+class Function:
     """What is known about a torch function before it runs."""
 
     name: str
@@ -85,11 +84,21 @@ class Function(msgspec.Struct, frozen=True):
     writes_first: bool = False
     """Known to write its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
     opaque: bool = False
+    replaces: bool = field(init=False)
+    """Gives a tensor other memory: ``x.data = …``."""
+    reads_values: bool = field(init=False)
+    """Values leave torch through it."""
+    reads_arrays: bool = field(init=False)
+    """And they may come back as a tensor."""
+    takes_values: bool = field(init=False)
+    """Makes a tensor of Python or numpy values."""
 
-    @property
-    def reads_values(self) -> bool:
-        """Whether values leave torch through it."""
-        return self.raw in VALUE_READS
+    def __post_init__(self) -> None:
+        """Classify by name."""
+        self.replaces = self.raw == "__set__"
+        self.reads_values = self.raw in VALUE_READS
+        self.reads_arrays = self.raw in ARRAY_READS
+        self.takes_values = self.raw in FROM_PYTHON
 
 
 def describe(function: Callable[..., Any]) -> Function:

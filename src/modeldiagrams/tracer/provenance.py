@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import math
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from modeldiagrams.tracer.internals import Memory, memory_key, without_wrappers
+from modeldiagrams.tracer.internals import storage_of, unseen_by_modes, without_wrappers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Provenance", "spec_of"]
 
 _MAX_VIEWS = 64
-_INTEGERS = frozenset({int})
 
 
 _Geometry: TypeAlias = tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]
 """Offset, sizes and strides in elements, and dtype."""
+_Write: TypeAlias = "tuple[Value, _Geometry | None, int]"
+"""Value written, where, and the id of the tensor it was written through."""
 
 
 @dataclass(slots=True)
@@ -53,20 +54,16 @@ class _Region:
 class _Memory:
     """What happened to one storage."""
 
-    alive: Memory
-    views: list[tuple[Value, _Geometry | None]] = field(default_factory=list)
-    writes: list[tuple[Value, _Geometry | None, int]] = field(default_factory=list)
-    """Value written, where, and the id of the tensor it was written through."""
+    alive: weakref.ref[Any]
+    views: list[tuple[Value, _Geometry | None]]
+    writes: list[_Write]
 
 
-@dataclass(slots=True)
-class _Known:
-    """What one tensor object held when it was last assigned."""
+_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory | None, int]"
+"""What one tensor object held when it was last assigned: the object, its value, its memory, writes to that until then.
 
-    tensor: weakref.ref[Tensor]
-    value: Value
-    memory: _Memory | None
-    writes_seen: int
+A tuple, since there is one for every tensor that comes out of an op.
+"""
 
 
 class Provenance:
@@ -80,15 +77,18 @@ class Provenance:
     def values(self, tensor: Tensor) -> Sequence[Value]:
         """The values a tensor holds now: one, or several where its parts were written separately, or none known."""
         known = self._tensors.get(id(tensor))
-        if known is not None and known.tensor() is tensor:
-            memory = known.memory
-            if memory is None or len(memory.writes) == known.writes_seen:
-                return (known.value,)
-            return _with_writes(tensor, known, memory)
-        inner = without_wrappers(tensor)
-        if inner is not tensor:
-            return self.values(inner)
-        return self._by_memory(tensor) or self._by_parts(tensor)
+        if known is not None:
+            reference, values, memory, writes_seen = known
+            if reference() is tensor:
+                if memory is None or len(memory.writes) == writes_seen:
+                    return values
+                with unseen_by_modes():
+                    return _with_writes(tensor, values[0], memory.writes[writes_seen:])
+        with unseen_by_modes():
+            inner = without_wrappers(tensor)
+            if inner is not tensor:
+                return self.values(inner)
+            return self._by_memory(tensor) or self._by_parts(tensor)
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
         """From now on the tensor holds this value.
@@ -102,16 +102,18 @@ class Provenance:
             Whether it is the first tensor known to use its memory.
         """
         memory = self._memory(tensor)
-        is_new_memory = memory is None or not memory.views
+        is_new_memory, writes_seen = True, 0
         if memory is not None:
+            views = memory.views
+            is_new_memory = not views
             geometry = _geometry(tensor)
+            views.append((value, geometry))
             if written:
                 memory.writes.append((value, geometry, id(tensor)))
-            memory.views.append((value, geometry))
-            if len(memory.views) > _MAX_VIEWS:
-                del memory.views[: _MAX_VIEWS // 2]
-        writes_seen = len(memory.writes) if memory else 0
-        self._tensors[id(tensor)] = _Known(weakref.ref(tensor), value, memory, writes_seen)
+            if len(views) > _MAX_VIEWS:
+                del views[: _MAX_VIEWS // 2]
+            writes_seen = len(memory.writes)
+        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, writes_seen)
         inner = without_wrappers(tensor)
         if inner is not tensor:
             self.assign(inner, value, written=written)
@@ -131,20 +133,19 @@ class Provenance:
     def exporter(self, tensor: Tensor) -> Op | None:
         """The op that shared this tensor's memory with another library."""
         memory, op = self._exported.get(_address(tensor), (None, None))
-        return op if memory is not None and not memory.alive.is_gone else None
+        return op if memory is not None and memory.alive() is not None else None
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
-        key = memory_key(tensor)
-        if key is None:
+        storage = storage_of(tensor)
+        if storage is None:
             return None
-        memory = self._memories.get(key)
-        if memory is None:
-            memory = self._memories[key] = _Memory(Memory(tensor))
+        memory = self._memories.get(id(storage))
+        if memory is None or memory.alive() is not storage:
+            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage), [], [])
         return memory
 
     def _by_memory(self, tensor: Tensor) -> Sequence[Value]:
-        key = memory_key(tensor)
-        memory = self._memories.get(key) if key is not None else None
+        memory = self._memory(tensor)
         if memory is None or not memory.views:
             return ()
         geometry = _geometry(tensor)
@@ -161,33 +162,38 @@ class Provenance:
         return list(dict.fromkeys(value for name in names for value in self.values(getattr(tensor, name))))
 
 
-def _with_writes(tensor: Tensor, known: _Known, memory: _Memory) -> list[Value]:
+def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
     """What a tensor holds after writes through other tensors that look into the same memory."""
-    values = [known.value]
+    values = [value]
     region = _region(_geometry(tensor))
-    for value, geometry, through in memory.writes[known.writes_seen :]:
+    for written, geometry, through in writes:
         other = _region(geometry)
         if through == id(tensor):
-            values = [value]
+            values = [written]
         elif region is None or other is None:
-            values.append(value)
+            values.append(written)
         elif other.covers(region):
-            values = [value]
+            values = [written]
         elif other.overlaps(region):
-            values.append(value)
+            values.append(written)
     return values
 
 
 def spec_of(tensor: Tensor) -> tuple[tuple[int | str, ...] | None, str]:
     """Shape (None for lazy ones, a name for a symbolic size) and dtype without prefix."""
-    dtype = dtype_name(tensor.dtype)
     try:
-        shape: tuple[Any, ...] = tuple(tensor.shape)
+        shape = tensor.shape
     except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
-        return None, dtype
-    if not _INTEGERS.issuperset(map(type, shape)):
-        shape = tuple(size if type(size) is int else str(size) for size in shape)
-    return shape, dtype
+        return None, dtype_name(tensor.dtype)
+    try:
+        return _spec(shape, tensor.dtype)
+    except TypeError:  # symbolic sizes can't be looked up
+        return tuple(size if type(size) is int else str(size) for size in shape), dtype_name(tensor.dtype)
+
+
+@functools.lru_cache(maxsize=4096)
+def _spec(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[tuple[int | str, ...], str]:
+    return tuple(size if type(size) is int else str(size) for size in shape), dtype_name(dtype)
 
 
 @functools.cache
@@ -199,7 +205,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 def _geometry(tensor: Tensor) -> _Geometry | None:
     """Which part of its memory a tensor shows, as torch says it."""
     try:
-        return tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype
+        return tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
     except (RuntimeError, NotImplementedError):
         return None
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer import ops
-from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, version_of
+from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of
+from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
-from modeldiagrams.tracer.recording import Call, Feed, Op, Recording, Source, Value
+from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Value
 from modeldiagrams.tracer.schemas import ArgumentNames
-from modeldiagrams.tracer.walk import flatten, substitute
+from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,12 +28,14 @@ if TYPE_CHECKING:
     from modeldiagrams.graph import Flow
     from modeldiagrams.tracer.source import SourceFinder
 
-__all__ = ["Recorder"]
+__all__ = ["Here", "Recorder"]
 
 
-class _Here(threading.local):
-    """Where one thread is in the pass; a new thread starts where the main one is."""
+@dataclass(slots=True)
+class Here:
+    """Where one thread is in the pass."""
 
+    stack: list[Call]
     is_recording: bool = False
     strand: int = 0
     paused: int = 0
@@ -43,14 +47,18 @@ class _Here(threading.local):
     array_read: Op | None = None
     """The last op through which values left torch."""
 
-    def __init__(self, main_stack: list[Call]) -> None:
-        """Runs on every thread that asks."""
-        self.stack = list(main_stack)
-
     @property
     def is_in_the_open(self) -> bool:
         """Recorded, and not below a call that is recorded as one op."""
         return self.is_recording and not self.paused and not self.observed
+
+
+class _Threads(threading.local):
+    """Where each thread is; a new one starts where the main one is."""
+
+    def __init__(self, main_stack: list[Call]) -> None:
+        """Runs on every thread that asks."""
+        self.here = Here(list(main_stack))
 
 
 class Recorder(TorchFunctionMode):
@@ -69,15 +77,21 @@ class Recorder(TorchFunctionMode):
         super().__init__()
         self.recording = recording
         self.provenance = Provenance()
-        self._finder = finder
+        self.finder = finder
         self._functions: dict[Any, ops.Function] = {}
+        self._sites: dict[Any, Site] = {}
         self._names = ArgumentNames()
         self._before_write = before_write
         self._strands = itertools.count()
         self._pending_guesses: list[tuple[Any, str]] = []
         main_stack = [recording.root]
-        self.here = _Here(main_stack)
+        self._threads = _Threads(main_stack)
         self.here.stack = main_stack
+
+    @property
+    def here(self) -> Here:
+        """Where the running thread is."""
+        return self._threads.here
 
     @contextlib.contextmanager
     def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
@@ -114,12 +128,16 @@ class Recorder(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        function = self._functions.get(func)
-        if function is None:
-            function = self._functions[func] = ops.describe(func)
-        if function.is_metadata or self.here.paused:
+        function = self._functions.get(func) or self.describe(func)
+        if function.is_metadata or self._threads.here.paused:
             return func(*args, **(kwargs or {}))
         return self.observe(function, func, args, kwargs or {})
+
+    def describe(self, func: Any) -> ops.Function:
+        """What is known of a function; remembered."""
+        if func not in self._functions:
+            self._functions[func] = ops.describe(func)
+        return self._functions[func]
 
     def observe(
         self, function: ops.Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
@@ -130,38 +148,35 @@ class Recorder(TorchFunctionMode):
             Its result, with an alias in place of an argument that was handed back unchanged: else what comes after
             could not be told from what came before.
         """
-        bound = [*self._names.bind(run, args), *kwargs.items()]
-        tensors: list[tuple[str, Tensor]] = []
-        for name, value in bound:
-            flatten(value, name, tensors)
-        versions = [version_of(tensor) for _, tensor in tensors]
+        tensors: list[Tensor] = []
+        key = (function, self.finder.here(), *kwargs, *outline((*args, *kwargs.values()) if kwargs else args, tensors))
+        versions = versions_of(tensors)
         start = len(self.recording.steps)
         if function.writes_first or "out" in kwargs:
             self._announce_write([*args[:1], kwargs.get("out")])
         try:
             result, flops = self.counted(run, args, kwargs)
-        except Exception as error:
-            self._fail(error, self._record(function, bound, tensors))
+        except BaseException as error:
+            self._fail(error, self._record(function, self._site(key, function, run, (args, kwargs)), tensors))
             raise
-        written = [t for (_, t), version in zip(tensors, versions, strict=True) if version_of(t) != version]
-        if function.writes_first and not written and args:
-            written = _tensors_in(args[0])
+        written = []
+        if versions != (now := versions_of(tensors)):
+            written = [t for t, before, after in zip(tensors, versions, now, strict=True) if before != after]
+        elif function.writes_first and args:
+            written = tensors_in(args[0])
         if function.opaque and any(isinstance(step, Call) for step in self.recording.steps[start:]):
             return result  # an autograd function that runs modules: these tell more than one op would
-        returned = _tensors_in(result)
+        returned = tensors_in(result)
         if not (returned or written or function.reads_values):
             return result
-        op = self._record(function, bound, tensors)
+        op = self._record(function, self._site(key, function, run, (args, kwargs)), tensors)
         op.flops = flops
-        return self._bind_results(op, function, result, (returned, written, [t for _, t in tensors]))
+        return self._bind_results(op, function, result, (returned, written, tensors))
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Record an operator that ran out of the function mode's sight."""
-        function = self._functions.get(operator)
-        if function is None:
-            function = self._functions[operator] = ops.describe(operator)
         with unseen_by_modes():
-            return self.observe(function, operator, args, kwargs)
+            return self.observe(self.describe(operator), operator, args, kwargs)
 
     def guessed(self, value: Any, reason: str) -> None:
         """A value was assumed while the call that is being observed ran."""
@@ -169,7 +184,7 @@ class Recorder(TorchFunctionMode):
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
-        here = self.here
+        here = self._threads.here
         outer, here.flops = here.flops, None
         here.observed += 1
         try:
@@ -180,7 +195,7 @@ class Recorder(TorchFunctionMode):
             here.flops = outer
 
     def _announce_write(self, targets: Sequence[Any]) -> None:
-        for tensor in _tensors_in(targets):
+        for tensor in tensors_in(targets):
             self._before_write(tensor)
 
     def failed(self, error: BaseException, where: Op | Call) -> None:
@@ -197,49 +212,51 @@ class Recorder(TorchFunctionMode):
         """The values a tensor holds; one of unknown origin becomes known as a constant or as a value come back."""
         return self.provenance.values(tensor) or (self._value_of_stranger(tensor),)
 
-    def new_op(self, name: str, short: str, *, opaque: bool = False) -> Op:
+    def new_op(self, site: Site) -> Op:
         """Begin the next op in the running module call."""
-        call = self.here.stack[-1]
-        op = Op(_op_id(call, short), name, call, source=self._finder.here(), opaque=opaque)
-        op.strand = self.here.strand
+        here = self._threads.here
+        call = here.stack[-1]
         call.is_empty = False
+        op = Op(_op_id(call, site.short), site, call, here.strand, [], [])
         self.recording.steps.append(op)
-        self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
-        self._pending_guesses.clear()
+        if self._pending_guesses:
+            self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
+            self._pending_guesses.clear()
         return op
 
-    def feed(self, op: Op, name: str, tensor: Tensor, *, shape_only: bool = False) -> None:
+    def feed(self, op: Op, place: str, tensor: Tensor, flow: Flow = "data") -> None:
         """Let a tensor flow into an op."""
-        for value in self.values(tensor):
-            flow: Flow = "inferred" if value.inferred else "shape" if shape_only else "data"
-            op.feeds.append(Feed(name, value, flow))
+        for value in self.provenance.values(tensor) or (self._value_of_stranger(tensor),):
+            op.feeds.append((place, value, "inferred" if value.inferred else flow))
 
     def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
-        shape, dtype = spec_of(tensor)
-        value = op.add_output(shape, dtype)
+        value = op.add_output(*spec_of(tensor))
         is_new_memory = self.provenance.assign(tensor, value, written=written)
-        if is_new_memory and not written and shape is not None:
+        if is_new_memory and not written and value.shape is not None:
             value.nbytes = tensor.numel() * tensor.element_size()
 
     def _fail(self, error: BaseException, op: Op) -> None:
         op.failed = True
         self.failed(error, op)
 
-    def _record(
-        self, function: ops.Function, bound: Sequence[tuple[str, Any]], tensors: Sequence[tuple[str, Tensor]]
-    ) -> Op:
-        op = self.new_op(function.name, function.short, opaque=function.opaque)
-        for name, value in bound:
-            if not _is_only_tensors(value):
-                op.arguments[name] = ops.plain(value)
-        position = ops.SHAPE_ONLY.get(function.short, -1)
-        shape_only = bound[position][1] if 0 <= position < len(bound) else None
-        for name, tensor in tensors:
-            # the old content of a tensor is not read when its data is replaced
-            if function.raw != "__set__" or tensor is not bound[0][1]:
-                self.feed(op, name, tensor, shape_only=tensor is shape_only)
-        if function.raw in ops.FROM_PYTHON and not tensors:
+    def _site(
+        self, key: Any, function: ops.Function, run: Callable[..., Any], given: tuple[Sequence[Any], dict[str, Any]]
+    ) -> Site:
+        """What calls like this one have in common."""
+        site = self._sites.get(key)
+        if site is None:
+            args, kwargs = given
+            bound = [*self._names.bind(run, args), *kwargs.items()]
+            site = self._sites[key] = _site_of(function, bound, self.finder.here())
+        return site
+
+    def _record(self, function: ops.Function, site: Site, tensors: Sequence[Tensor]) -> Op:
+        op = self.new_op(site)
+        for place, flow, tensor in zip(site.places, site.flows, tensors, strict=False):
+            if flow is not None:
+                self.feed(op, place, tensor, flow)
+        if function.takes_values and not tensors:
             self._feed_from_python(op)
         return op
 
@@ -248,8 +265,11 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         """Give every returned and every written tensor its new value."""
         returned, written, given = tensors
-        written_ids = set(map(id, written))
-        given_ids = set(map(id, given))
+        given_ids = list(map(id, given))
+        if len(returned) == 1 and not written and id(result) not in given_ids and not function.reads_arrays:
+            self.output(op, returned[0])  # nearly all
+            return result
+        written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}
         for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
             if key in written_ids:
@@ -259,14 +279,14 @@ class Recorder(TorchFunctionMode):
                 self.output(op, aliases[key])
             else:
                 self.output(op, tensor)
-        if function.raw in ops.ARRAY_READS:
+        if function.reads_arrays:
             self.here.array_read = op
             for tensor in given:
                 self.provenance.export(tensor, op)
         return substitute(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
 
     def _output_written(self, op: Op, function: ops.Function, tensor: Tensor) -> None:
-        if function.raw == "__set__":
+        if function.replaces:
             # other memory now; nothing that looked into the old one changes
             self.provenance.forget(tensor)
             self.output(op, tensor)
@@ -279,7 +299,7 @@ class Recorder(TorchFunctionMode):
         if read is not None and read.call is op.call:
             value = read.add_output((), "float32")
             value.inferred = True
-            op.feeds.append(Feed("", value, "inferred"))
+            op.feeds.append(("", value, "inferred"))
 
     def _value_of_stranger(self, tensor: Tensor) -> Value:
         """Value of a tensor whose making was not seen."""
@@ -297,15 +317,14 @@ class Recorder(TorchFunctionMode):
 
     def _constant(self, tensor: Tensor) -> Value:
         """A tensor that was there before: a global variable, or else of unknown origin."""
-        name = self._finder.global_name(tensor)
+        name = self.finder.global_name(tensor)
         if name is None:
             call = self.here.stack[-1]
             source = Source("constant", _op_id(call, "constant"), ())
             source.call = call
         else:
             source = Source("constant", f"constant:{name}", (name,))
-        source.value = Value(source, 0, *spec_of(tensor))
-        return source.value
+        return source.hold(*spec_of(tensor))
 
 
 def _op_id(call: Call, short: str) -> str:
@@ -313,12 +332,25 @@ def _op_id(call: Call, short: str) -> str:
     return f"{call.id}/{short}" if n == 1 else f"{call.id}/{short}#{n}"
 
 
-def _tensors_in(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
+def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: str | None) -> Site:
     found: list[tuple[str, Tensor]] = []
-    flatten(value, "", found)
-    return [tensor for _, tensor in found]
+    flows: list[Flow | None] = []
+    read_for_shape = ops.SHAPE_ONLY.get(function.short, -1)
+    for i, (name, value) in enumerate(bound):
+        flatten(value, name, found)
+        flow: Flow | None = "shape" if i == read_for_shape and isinstance(value, Tensor) else "data"
+        if i == 0 and function.replaces:  # the old content of a tensor is not read when its data is replaced
+            flow = None
+        flows += [flow] * (len(found) - len(flows))
+    return Site(
+        function.name,
+        function.short,
+        source,
+        function.opaque,
+        arguments={name: ops.plain(value) for name, value in bound if not _is_only_tensors(value)},
+        places=tuple(place for place, _ in found),
+        flows=tuple(flows),
+    )
 
 
 def _is_only_tensors(value: Any) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Flow
 
-__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Source", "SourceKind", "Value"]
+__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Value"]
 
 SourceKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
@@ -19,6 +19,8 @@ SourceKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 class Value:
     """One state of one tensor. A write makes a new value; the old one stays what it was."""
 
+    id: str
+    """``node:index``, the key in `Graph.tensors`."""
     origin: Origin
     index: int
     shape: tuple[int | str, ...] | None
@@ -27,11 +29,6 @@ class Value:
     """New memory this value took: 0 for views and writes into existing memory."""
     inferred: bool = False
     """It left torch and came back: where it came from is deduced, not seen."""
-
-    @property
-    def id(self) -> str:
-        """``node:index``, the key in `Graph.tensors`."""
-        return f"{self.origin.id}:{self.index}"
 
 
 @dataclass(slots=True, eq=False)
@@ -46,14 +43,10 @@ class Source:
     call: Call | None = None
     """Where it was met first; only for constants without a name."""
 
-
-@dataclass(slots=True, eq=False)
-class Feed:
-    """A value going into an op."""
-
-    argument: str
-    value: Value
-    flow: Flow = "data"
+    def hold(self, shape: tuple[int | str, ...] | None, dtype: str) -> Value:
+        """Say what it is."""
+        self.value = Value(f"{self.id}:0", self, 0, shape, dtype)
+        return self.value
 
 
 @dataclass(slots=True, eq=False)
@@ -82,30 +75,49 @@ class Call:
 
 
 @dataclass(slots=True, eq=False)
+class Site:
+    """All that calls of one function from one line with like arguments have in common: found out once."""
+
+    name: str
+    """Public name of the function."""
+    short: str
+    """Its last part, for ids."""
+    source: str | None = None
+    """``file:line`` in user code."""
+    opaque: bool = False
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """Those that are no tensors."""
+    places: tuple[str, ...] = ()
+    """Where each tensor goes in: ``input``, ``tensors[1]``."""
+    flows: tuple[Flow | None, ...] = ()
+    """What is read of each tensor; None for nothing."""
+
+
+@dataclass(slots=True, eq=False)
 class Op:
     """One recorded call of a torch function."""
 
     id: str
-    name: str
+    site: Site
     call: Call
-    feeds: list[Feed] = field(default_factory=list)
-    outputs: list[Value] = field(default_factory=list)
-    arguments: dict[str, Any] = field(default_factory=dict)
-    source: str | None = None
-    opaque: bool = False
+    strand: int
+    """0 on the main thread; else which stretch of work on another thread it belongs to."""
+    feeds: list[Feed]
+    outputs: list[Value]
     failed: bool = False
     flops: int | None = None
-    strand: int = 0
-    """0 on the main thread; else which stretch of work on another thread it belongs to."""
 
     def add_output(self, shape: tuple[int | str, ...] | None, dtype: str) -> Value:
         """Append the next output."""
-        value = Value(self, len(self.outputs), shape, dtype)
+        n = len(self.outputs)
+        value = Value(f"{self.id}:{n}", self, n, shape, dtype)
         self.outputs.append(value)
         return value
 
 
 Origin: TypeAlias = Op | Source
+Feed: TypeAlias = "tuple[str, Value, Flow]"
+"""A value going into an op: as which argument, which value, and what is read of it."""
 
 
 @dataclass(slots=True)
@@ -121,3 +133,10 @@ class Recording:
     """The op that asked, the value assumed, and why."""
     error: BaseException | None = None
     failed_at: Op | Call | None = None
+
+    def release(self) -> None:
+        """Take apart what refers to itself, so that it goes at once, and with it what the pass held."""
+        for step in (self.root, *self.steps):
+            step.outputs.clear()
+        self.steps.clear()
+        self.error = self.failed_at = None

@@ -48,7 +48,12 @@ class Trace:
 
 
 def trace(
-    model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *, mode: Mode = "auto"
+    model: Any,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    mode: Mode = "auto",
+    costs: bool = True,
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
@@ -62,6 +67,8 @@ def trace(
         mode: How values are computed. ``fake``: shapes only, no arithmetic. ``meta``: as they are, with parameters on
             the meta device. ``real``: for real. ``auto``: meta and then fake where the parameters are on meta, else
             fake, and real where fake fails.
+        costs: Whether floating point operations are counted. Without, a trace is faster, but what runs out of torch's
+            own sight (C++ extensions) is not seen.
 
     Returns:
         The graph of the pass.
@@ -70,7 +77,7 @@ def trace(
         TypeError: if `args` is a tensor instead of a tuple.
         ValueError: for an unknown mode.
     """
-    graph, _ = _run(model, _given(args, kwargs), mode, costs=True)
+    graph, _ = _run(model, _given(args, kwargs), mode, costs=costs)
     return graph
 
 
@@ -84,7 +91,7 @@ def trace_run(
         args: As for `trace`.
         kwargs: As for `trace`.
         mode: As for `trace`.
-        costs: Whether floating point operations are counted; without it a trace is a little faster.
+        costs: As for `trace`.
     """
     graph, ran = _run(model, _given(args, kwargs), mode, costs=costs)
     return Trace(graph, user_files(ran))
@@ -106,7 +113,8 @@ def _run(
     attempts = _attempts(model, mode)
     notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
+        with _no_collection():
+            graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
         notes += _fallback_note(attempts[i + 1], graph.status.error)
@@ -157,7 +165,6 @@ class _Pass:
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, and put everything back."""
         with (
-            _no_collection(),
             untouched(self._model) as keeper,
             fresh_caches(self._model),
             contextlib.ExitStack() as scope,
@@ -173,6 +180,7 @@ class _Pass:
             else:
                 recorder.forgive()
             graph = build_graph(self._recording, self._weights, self._status(notes))
+            self._recording.release()
         return graph, self._finder.files
 
     def _prepare(
@@ -217,10 +225,9 @@ def _note_inputs(recorder: Recorder, model: Any, args: tuple[Any, ...], kwargs: 
     for name, tensor in named_tensors(argument_names(model), args, kwargs, into_objects=True):
         if id(tensor) not in seen:
             source = Source("input", f"input:{name}", (name,))
-            source.value = Value(source, 0, *spec_of(tensor))
+            seen[id(tensor)] = source.hold(*spec_of(tensor))
             recording.inputs.append(source)
             recorder.provenance.assign(tensor, source.value)
-            seen[id(tensor)] = source.value
         recording.root.inputs[name] = seen[id(tensor)]
 
 

@@ -7,10 +7,11 @@ inside counts with its own signature and the values that enter it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.recording import Call, Op, Recording, Source
+from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Value
@@ -34,6 +35,8 @@ class _Work:
         self._ordinals: dict[int, int] = {}
         self._entered: dict[int, list[Value]] = {}
         """id(call) → values that enter it from outside, in the order of their first use."""
+        self._op = functools.cache(_op_text)
+        self._outside = functools.cache(_outside_text)
         for step in recording.steps:
             holder = step.holder if isinstance(step, Call) else step.call
             siblings = self._inside.setdefault(id(holder), [])
@@ -43,29 +46,39 @@ class _Work:
     def sign(self, call: Call) -> None:
         """Compute one call's signature from its direct steps; those of the calls inside are known already."""
         entered: dict[Value, int] = {}
-        parts: list[Any] = [type(call.module).__qualname__]
+        parts = [repr(type(call.module).__qualname__)]
         for step in self._inside.get(id(call), ()):
             if isinstance(step, Op):
-                outputs = [(value.shape, value.dtype) for value in step.outputs]
-                parts.append((step.name, sorted(step.arguments.items()), outputs))
-                parts += [(f.argument, f.flow, self._place(f.value, call, entered)) for f in step.feeds]
+                parts.append(self._op(step.site, *[(value.shape, value.dtype) for value in step.outputs]))
+                for argument, value, flow in step.feeds:
+                    parts.append(f"({argument!r}, {flow!r}, {self._place(value, call, entered)})")
             else:
-                parts.append(self.signatures[id(step)])
+                parts.append(repr(self.signatures[id(step)]))
                 parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
         self._entered[id(call)] = list(entered)
-        self.signatures[id(call)] = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+        text = f"[{', '.join(parts)}]"
+        self.signatures[id(call)] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
-    def _place(self, value: Value, call: Call, entered: dict[Value, int]) -> Any:
+    def _place(self, value: Value, call: Call, entered: dict[Value, int]) -> str:
+        """Where a value comes from, seen from inside a call."""
         origin = value.origin
         if isinstance(origin, Source):
             if origin.kind in ("parameter", "buffer"):
-                return ("weight", value.shape, value.dtype)
-            return (entered.setdefault(value, len(entered)), value.shape, value.dtype)
-        path = [value.index, self._ordinals[id(origin)]]
+                return self._outside("weight", value.shape, value.dtype)
+            return self._outside(entered.setdefault(value, len(entered)), value.shape, value.dtype)
+        path = f"[{value.index}, {self._ordinals[id(origin)]}"
         holder: Call | None = origin.call
         while holder is not call:
             if holder is None or holder.holder is None:
-                return (entered.setdefault(value, len(entered)), value.shape, value.dtype)
-            path.append(self._ordinals[id(holder)])
+                return self._outside(entered.setdefault(value, len(entered)), value.shape, value.dtype)
+            path += f", {self._ordinals[id(holder)]}"
             holder = holder.holder
-        return path
+        return path + "]"
+
+
+def _op_text(site: Site, *outputs: tuple[Any, str]) -> str:
+    return repr((site.name, sorted(site.arguments.items()), list(outputs)))
+
+
+def _outside_text(name: str | int, shape: Any, dtype: str) -> str:
+    return repr((name, shape, dtype))

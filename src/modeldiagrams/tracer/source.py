@@ -7,6 +7,7 @@ import linecache
 import re
 import sys
 import sysconfig
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,28 +74,20 @@ class SourceFinder:
 
     def __init__(self, boundary: CodeType) -> None:
         self._boundary = boundary
-        self._names: dict[CodeType, str | None] = {}
-        self._places: dict[tuple[CodeType, int], str] = {}
+        self._known: dict[int, _Code] = {}
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
     def here(self) -> str | None:
         """``file:line`` of the innermost user frame above the boundary, or None."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
-        names = self._names
+        known = self._known
         while frame is not None and frame.f_code is not self._boundary:
-            name = names[frame.f_code] if frame.f_code in names else self._name(frame)
-            if name is not None:
-                return self._place(frame, name)
+            code = known.get(id(frame.f_code)) or self._learn(frame)
+            if code.name is not None:
+                return code.places.get(frame.f_lasti) or code.place(frame)
             frame = frame.f_back
         return None
-
-    def _place(self, frame: FrameType, name: str) -> str:
-        """``file:line``, remembered: a model runs the same lines for every layer, and counting lines is slow."""
-        key = (frame.f_code, frame.f_lasti)
-        if key not in self._places:
-            self._places[key] = f"{name}:{frame.f_lineno}"
-        return self._places[key]
 
     def global_name(self, value: Any) -> str | None:
         """The dotted name of a global variable of the running code that holds this very object, or None."""
@@ -118,14 +111,33 @@ class SourceFinder:
 
     def _name(self, frame: FrameType) -> str | None:
         """The relative file of a frame of user code; None for torch's, ours and generated code."""
-        code = frame.f_code
-        if code not in self._names:
-            file = code.co_filename
-            is_user = _is_user_file(file)
-            self._names[code] = relative_file(file, str(frame.f_globals.get("__name__"))) if is_user else None
-            if is_user:
-                self.files.add(file)
-        return self._names[code]
+        return (self._known.get(id(frame.f_code)) or self._learn(frame)).name
+
+    def _learn(self, frame: FrameType) -> _Code:
+        file = frame.f_code.co_filename
+        name = None
+        if _is_user_file(file):
+            self.files.add(file)
+            name = relative_file(file, str(frame.f_globals.get("__name__")))
+        code = self._known[id(frame.f_code)] = _Code(frame.f_code, name)
+        return code
+
+
+@dataclass(slots=True)
+class _Code:
+    """A function that runs. Models run the same lines for every layer, and counting lines is slow."""
+
+    code: CodeType
+    """Kept, so that its id stays its own: its hash would be computed anew each time."""
+    name: str | None
+    """The file; None where it is not user code."""
+    places: dict[int, str] = field(default_factory=dict)
+    """``file:line`` by instruction."""
+
+    def place(self, frame: FrameType) -> str:
+        """``file:line`` of the instruction that runs."""
+        place = self.places[frame.f_lasti] = f"{self.name}:{frame.f_lineno}"
+        return place
 
 
 def _is_user_file(file: str) -> bool:
@@ -155,16 +167,10 @@ def user_files(ran: set[str]) -> tuple[str, ...]:
     Returns:
         Absolute paths, sorted; no installed packages, not the standard library, not this package.
     """
-    loaded = {
-        file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)
-    }
-    return tuple(sorted(file for file in ran | loaded if _is_user_file(file) and _is_own_work(file)))
+    loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    files = {file for file in (*ran, *loaded) if isinstance(file, str) and "/site-packages/" not in file}
+    return tuple(sorted(file for file in files if _is_user_file(file) and _is_own_work(file)))
 
 
 def _is_own_work(file: str) -> bool:
-    return (
-        file.endswith(".py")
-        and "/site-packages/" not in file
-        and not file.startswith(_PACKAGE)
-        and Path(file).is_absolute()
-    )
+    return file.endswith(".py") and not file.startswith(_PACKAGE) and Path(file).is_absolute()

@@ -44,8 +44,8 @@ def _first_id(strand: list[_Step]) -> str:
 def _runs_forward(steps: list[_Step]) -> bool:
     place = {id(step): i for i, step in enumerate(steps)}
     return all(
-        place.get(id(feed.value.origin), -1) < i
+        place.get(id(value.origin), -1) < i
         for i, step in enumerate(steps)
         if isinstance(step, Op)
-        for feed in step.feeds
+        for _, value, _ in step.feeds
     )

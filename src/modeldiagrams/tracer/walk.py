@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["children", "find_tensors", "flatten", "substitute"]
+__all__ = ["children", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
 _MAX_ITEMS = 4096
@@ -75,25 +75,40 @@ def children(item: Any, place: str, *, into_objects: bool) -> Iterator[tuple[str
     elif isinstance(item, slice):
         yield from ((_joined(place, part), getattr(item, part)) for part in ("start", "stop", "step"))
     elif dataclasses.is_dataclass(item):
+        held = getattr(item, "__dict__", {})  # some classes make every getattr slow
         for field in dataclasses.fields(item):
-            yield _joined(place, field.name), getattr(item, field.name, None)
+            name = field.name
+            yield _joined(place, name), held[name] if name in held else getattr(item, name, None)
     elif into_objects and hasattr(item, "__dict__") and not callable(item):
         for key, value in list(vars(item).items())[:_MAX_ITEMS]:
             yield _joined(place, key), value
 
 
-def flatten(value: Any, place: str, found: list[tuple[str, Tensor]]) -> None:
-    """Collect the tensors among an op's arguments or results: the fast path of `find_tensors`."""
+def flatten(value: Any, place: str, found: list[tuple[str, Tensor]], depth: int = 0) -> None:
+    """Collect the tensors among an op's arguments or results, in the same order as `outline`."""
     if isinstance(value, Tensor):
         found.append((place, value))
+    elif depth >= _MAX_DEPTH:
+        return
     elif isinstance(value, list | tuple):
         for i, item in enumerate(value):
-            flatten(item, f"{place}[{i}]", found)
+            flatten(item, f"{place}[{i}]", found, depth + 1)
     elif isinstance(value, dict):
         for key, item in value.items():
-            flatten(item, _joined(place, str(key)), found)
+            flatten(item, _joined(place, str(key)), found, depth + 1)
     elif isinstance(value, slice):
-        flatten([value.start, value.stop, value.step], place, found)
+        flatten([value.start, value.stop, value.step], place, found, depth)
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The same without places."""
+    if isinstance(value, Tensor):
+        return [value]
+    if value is None:
+        return []
+    found: list[tuple[str, Tensor]] = []
+    flatten(value, "", found)
+    return [tensor for _, tensor in found]
 
 
 def substitute(value: Any, replace: Callable[[Tensor], Tensor]) -> Any:

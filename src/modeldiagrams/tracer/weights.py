@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.graph import ParameterCount, ParameterSpec
-from modeldiagrams.tracer.internals import UninitializedTensor, own_buffers, own_parameters
+from modeldiagrams.tracer.internals import (
+    BOOKKEEPING,
+    UninitializedTensor,
+    modules_of,
+    own_buffers,
+    own_modules,
+    own_parameters,
+)
 from modeldiagrams.tracer.provenance import spec_of
-from modeldiagrams.tracer.recording import Source, Value
+from modeldiagrams.tracer.recording import Source
 from modeldiagrams.tracer.walk import find_tensors
 
 if TYPE_CHECKING:
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Weights"]
 
-_NO_TENSORS = (str, int, float, type(None), nn.Module)
+_NO_TENSORS = frozenset({str, bool, int, float, type(None)})
 
 
 class Weights:
@@ -27,6 +34,7 @@ class Weights:
         self._sources: dict[int, tuple[Tensor, Source]] = {}
         self._paths: dict[int, tuple[nn.Module, str]] = {}
         self._counts: dict[int, ParameterCount] = {}
+        self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
         self._specs: dict[str, tuple[Tensor, SourceKind]] = {}
 
     def add_module(self, module: nn.Module, path: str) -> list[tuple[Tensor, Source]]:
@@ -40,8 +48,9 @@ class Weights:
             Every tensor that was not known before.
         """
         before = len(self._sources)
-        modules = list(module.named_modules(prefix=path, remove_duplicate=False))
-        for name, inner in modules:
+        modules = modules_of(module)
+        for inner_path, inner in modules:
+            name = f"{path}.{inner_path}" if path and inner_path else path or inner_path
             self._paths.setdefault(id(inner), (inner, name))
             prefix = f"{name}." if name else ""
             for key, parameter in own_parameters(inner).items():
@@ -49,12 +58,18 @@ class Weights:
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
         entered: dict[int, Any] = {}  # modules may share what they hold: a configuration
-        for name, inner in modules:  # at last, for a plain attribute may hold a weight
-            for key, value in vars(inner).items():
-                # private dicts are torch's own bookkeeping: _parameters, _buffers, hooks
-                if not isinstance(value, _NO_TENSORS) and not (key.startswith("_") and isinstance(value, dict)):
-                    self._add_constants(value, f"{name}.{key}" if name else key, entered)
+        for inner in {
+            id(inner): inner for _, inner in modules
+        }.values():  # at last: a plain attribute may hold a weight
+            self._add_attributes(inner, entered)
         return list(self._sources.values())[before:]
+
+    def _add_attributes(self, module: nn.Module, entered: dict[int, Any]) -> None:
+        path = self._paths[id(module)][1]
+        for key in [key for key in vars(module) if key not in BOOKKEEPING]:
+            value = vars(module)[key]
+            if type(value) not in _NO_TENSORS and not isinstance(value, nn.Module):
+                self._add_constants(value, f"{path}.{key}" if path else key, entered)
 
     def path(self, module: nn.Module) -> str | None:
         """A module's dotted path (the first of several); None for modules not seen so far."""
@@ -77,15 +92,24 @@ class Weights:
         if not isinstance(module, nn.Module):
             return ParameterCount(own=0, total=0, trainable=0)
         if id(module) not in self._counts:
-            own = {id(p): p for p in own_parameters(module).values()}
-            # most modules have none inside; for these the walk would cost more than all else
-            every = {id(p): p for p in module.parameters()} if any(True for _ in module.children()) else own
+            own = {id(p): _size(p) for p in own_parameters(module).values()}
+            every = self._parameters_in(module).values()
             self._counts[id(module)] = ParameterCount(
-                own=sum(map(_size, own.values())),
-                total=sum(map(_size, every.values())),
-                trainable=sum(_size(p) for p in every.values() if p.requires_grad),
+                own=sum(own.values()),
+                total=sum([size for size, _ in every]),
+                trainable=sum([size for size, is_trainable in every if is_trainable]),
             )
         return self._counts[id(module)]
+
+    def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
+        """Size of, and whether trainable, every parameter in a module and the modules in it, each once."""
+        known = self._inside.get(id(module))
+        if known is None:
+            known = {id(p): (_size(p), p.requires_grad) for p in own_parameters(module).values()}
+            self._inside[id(module)] = known
+            for inner in own_modules(module).values():
+                known.update(self._parameters_in(inner))
+        return known
 
     def specs(self) -> dict[str, ParameterSpec]:
         """All parameters and buffers by dotted name."""
@@ -106,7 +130,7 @@ class Weights:
 
     def _register(self, tensor: Tensor, kind: SourceKind, name: str) -> None:
         source = Source(kind, f"{kind}:{name}", (name,))
-        source.value = Value(source, 0, *spec_of(tensor))
+        source.hold(*spec_of(tensor))
         self._sources[id(tensor)] = (tensor, source)
 
     def _spec(self, name: str, tensor: Tensor, kind: SourceKind) -> ParameterSpec:
