@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeldiagrams import __version__
-from sphinx_modeldiagrams.assets import write_data, write_shared
+from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelGraphDirective
@@ -40,6 +40,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("missing-reference", resolve_elsewhere)
     app.connect("warn-missing-reference", stay_silent)
     app.connect("html-page-context", write_data)
+    app.connect("html-page-context", add_everywhere)
     app.connect("build-finished", write_shared)
     app.connect("build-finished", close_maker)
     return {"version": __version__, "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

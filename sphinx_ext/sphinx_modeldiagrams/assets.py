@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
-__all__ = ["write_data", "write_shared"]
+__all__ = ["add_everywhere", "write_data", "write_shared"]
 
 
 def write_data(
@@ -32,6 +32,23 @@ def write_data(
     diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
     for name, content in {**data_files(diagrams), **graph_files(diagrams)}.items():
         write_atomically(Path(app.outdir) / FOLDER / name, content)
+
+
+def add_everywhere(
+    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: nodes.document | None
+) -> None:
+    """Name viewer and style on pages without diagrams, too, where a site wants all assets on all pages.
+
+    Not as Sphinx's own script files: these lie in ``_static`` and carry a digest of what is written only later.
+    """
+    wanted = app.registry.html_assets_policy == "always" and is_interactive(app.builder)
+    if not wanted or not any(domain_of(app.env).diagrams.values()):
+        return
+    address = context["pathto"]
+    tags = f'<link rel="stylesheet" href="{address(f"{FOLDER}/model-graph.css", 1)}">'
+    if not settings_of(app.config).static_only:
+        tags += f'<script src="{address(f"{FOLDER}/model-graph.js", 1)}" defer></script>'
+    context["metatags"] = f"{context.get('metatags', '')}\n{tags}"
 
 
 def write_shared(app: Sphinx, exception: Exception | None) -> None:

@@ -11,6 +11,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.serialize import save
 
+NET = ".. model-graph:: net.json\n"
 PAGES = {
     "html": ("index.html", "guide/deep.html", "guide/myst.html", "plain.html"),
     "dirhtml": ("index.html", "guide/deep/index.html", "guide/myst/index.html", "plain/index.html"),
@@ -79,6 +80,20 @@ def test_every_asset_is_where_the_page_looks_for_it(builder, site, build, tmp_pa
 def test_page_without_diagram_has_no_assets(html):
     for page in ("plain.html", "api.html", "search.html", "genindex.html"):
         assert "model-graph" not in read(html, page)
+
+
+def test_all_pages_have_the_assets_where_a_site_wants_it_so(make_site, build, tmp_path):
+    conf = 'html_theme = "furo"\n\ndef setup(app):\n    app.set_html_assets_policy("always")'
+    source = make_site(conf, page=NET, plain="No diagram.")
+    folder = source / "deep"
+    folder.mkdir()
+    (folder / "page.rst").write_text(":orphan:\n\nDeep\n====\n")
+    assert build(source, tmp_path / "out", "-W").returncode == 0
+    for page in ("plain.html", "search.html"):
+        html = read(tmp_path / "out", page)
+        assert '<link rel="stylesheet" href="modeldiagrams/model-graph.css">' in html
+        assert '<script src="modeldiagrams/model-graph.js" defer></script>' in html
+    assert 'src="../modeldiagrams/model-graph.js"' in read(tmp_path / "out", "deep/page.html")
 
 
 def test_site_without_diagram_has_no_assets(build, tmp_path):
