@@ -24,6 +24,17 @@ def test_patterns_as_text(text: str, patterns: list[str]) -> None:
     assert parse_options({"model": "a.B", "expand": text}).expand == patterns
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["{'*': TB, '*.attn': LR}", "*: TB, *.attn: LR", '{"*": "TB", "*.attn": "LR"}', {"*": "TB", "*.attn": "LR"}],
+)
+def test_directions_by_pattern(written: Any) -> None:
+    options = parse_options({"model": "a.B", "direction": written})
+    assert options.direction == {"*": "TB", "*.attn": "LR"}
+    # the last that matches counts: the order is the author's
+    assert list(options.direction) == ["*", "*.attn"]
+
+
 def test_numbers_are_fine_where_text_is_expected() -> None:
     assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == Options(model="a.B", width="640", caption="3")
 
@@ -49,6 +60,7 @@ def test_defaults_come_second() -> None:
         ({"model": "a", "depth": -1}, "depth", "got -1"),
         ({"model": "a", "depth": "two"}, "depth", "got 'two'"),
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
+        ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "expected YAML"),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),

@@ -111,9 +111,10 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
         return None
     graph = serialize(diagram.graph)
     view = view_of(diagram.options)
-    options = {"depth": view.depth, "expand": view.expand, "fit": _page(builder)}
+    options = {"depth": view.depth, "expand": view.expand, "collapse": view.collapse, "fit": _page(builder)}
     arguments = [f"--{name}={json.dumps(value)}" for name, value in options.items() if value is not None]
-    arguments += [f"--direction={view.direction}"] if view.direction else []
+    direction = view.direction if isinstance(view.direction, str | None) else json.dumps(view.direction)
+    arguments += [f"--direction={direction}"] if direction else []
     key = repr((arguments, viewer_digest())).encode() + graph
     folder = Path(builder.doctreedir) / _FOLDER / hashlib.blake2b(key, digest_size=8).hexdigest()
     path = folder / f"{diagram.id}.{kind.suffix}"

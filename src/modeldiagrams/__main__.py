@@ -20,7 +20,7 @@ from modeldiagrams.explain import explain
 from modeldiagrams.export import write
 from modeldiagrams.flat import Theme
 from modeldiagrams.options import option_help, parse_options
-from modeldiagrams.patterns import unmatched
+from modeldiagrams.patterns import unmatched_in
 from modeldiagrams.render import view_from
 from modeldiagrams.snapshots import take_snapshots
 from modeldiagrams.worker import Mode, Problem, Refused, Worker
@@ -90,7 +90,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, explained: bool, **g
 
 @main.command("render")
 @click.argument("graph", type=_GRAPH_FILE)
-@_options("depth", "expand", "direction")
+@_options("depth", "expand", "collapse", "direction")
 @click.option(
     "--fit",
     metavar="PAGE",
@@ -113,7 +113,8 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme, **view: str 
     with _errors(), _progress(f"drawing {graph}"):
         loaded = serialize.load(graph)
         write(loaded, output, given, flat=flat, theme=theme)
-    idle = unmatched(loaded, view_from({"expand": given.get("expand")}).expand)
+    looked = view_from({name: text for name, text in given.items() if name != "fit"})
+    idle = unmatched_in(loaded, looked.expand, looked.collapse, looked.direction)
     if idle:
         click.echo(f"Warning: {idle}", err=True)
 

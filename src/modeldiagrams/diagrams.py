@@ -18,7 +18,7 @@ from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, Re
 from modeldiagrams.graph import Graph
 from modeldiagrams.installed import has_torch
 from modeldiagrams.options import Options
-from modeldiagrams.patterns import unmatched
+from modeldiagrams.patterns import unmatched_in
 from modeldiagrams.render import Picture, view_of
 from modeldiagrams.serialize import deserialize
 from modeldiagrams.snapshots import Snapshots
@@ -28,7 +28,7 @@ __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
-_CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "direction")
+_CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "collapse", "direction")
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Maker:
             diagram = msgspec.structs.replace(diagram, picture=self._draw(traced.content, options))
         except ModelDiagramsError as error:
             return _with_problem(diagram, error)
-        idle = unmatched(traced.graph, options.expand)
+        idle = unmatched_in(traced.graph, options.expand, options.collapse, options.direction)
         return _with_problem(diagram, idle) if idle else diagram
 
     def close(self) -> None:

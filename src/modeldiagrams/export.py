@@ -29,9 +29,9 @@ def to_svg(graph: Graph, *, flat: bool = False, theme: Theme = "light", **view: 
         flat: Whether it is for what is no browser (drawing programs, books): without a style sheet, with text as
             outlines. Otherwise it has light and dark colours, and the reader's font.
         theme: ``light`` or ``dark``, for a flat one.
-        **view: `depth`, `expand` and `direction`, as in `Options`; and `fit`, the width and height in CSS pixels of
-            the page it is for (or ``a4`` or ``letter``): as much is expanded as stays legible there, in the direction
-            that shows more, and the picture is no larger.
+        **view: `depth`, `expand`, `collapse` and `direction`, as in `Options`; and `fit`, the width and height in CSS
+            pixels of the page it is for (or ``a4`` or ``letter``): as much is expanded as stays legible there, in the
+            direction that shows more, and the picture is no larger.
 
     Returns:
         The SVG.
@@ -89,7 +89,7 @@ def to_html(graph: Graph, **view: Any) -> str:
 
     Args:
         graph: What to draw.
-        **view: `depth`, `expand` and `direction`, as in `Options`.
+        **view: `depth`, `expand`, `collapse` and `direction`, as in `Options`.
 
     Returns:
         The document. It loads nothing from anywhere.
@@ -127,7 +127,13 @@ def _theme(theme: Theme) -> Theme:
 def drawn(graph: Graph, view: Mapping[str, Any]) -> Diagram:
     """A graph as a diagram of its own, without documentation around it."""
     first = view_from(view)
-    options = Options(model=graph.model.class_, depth=first.depth, expand=first.expand, direction=first.direction)
+    options = Options(
+        model=graph.model.class_,
+        depth=first.depth,
+        expand=first.expand,
+        collapse=first.collapse,
+        direction=first.direction,
+    )
     return Diagram(
         id=diagram_id(options),
         options=options,

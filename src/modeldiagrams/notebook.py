@@ -34,7 +34,7 @@ def diagram(
         model: The model, in the mode (train or eval) it is to be shown in.
         args: Positional arguments of one call.
         kwargs: Keyword arguments of that call.
-        **view: `depth`, `expand` and `direction`, as in `Options`; `fit`, as in `to_svg`.
+        **view: `depth`, `expand`, `collapse` and `direction`, as in `Options`; `fit`, as in `to_svg`.
 
     Returns:
         The diagram.

@@ -20,6 +20,7 @@ _Length = Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[^\s#]+$")]
 _Depth = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
+_Direction = Literal["TB", "LR"]
 _Device = Annotated[str, msgspec.Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$")]
 
 
@@ -67,7 +68,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     depth: Annotated[
         _Depth | None,
         msgspec.Meta(
-            description="How many levels of modules are expanded at first; by default as many as stay readable."
+            description="How many levels of modules are expanded at first; by default as many as stay readable. Where"
+            " `depth` and `expand` are given, what either asks for is expanded."
         ),
     ] = None
     expand: Annotated[
@@ -77,9 +79,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
             " `[encoder.layers.0, '*.attention']`."
         ),
     ] = None
+    collapse: Annotated[
+        list[str] | None,
+        msgspec.Meta(
+            description="Patterns of module paths or class names that stay closed at first, whatever `depth` and"
+            " `expand` say, or would be chosen by default: `['*.attention', LayerNorm]`."
+        ),
+    ] = None
     direction: Annotated[
-        Literal["TB", "LR"] | None,
-        msgspec.Meta(description="Top to bottom (`TB`, the default) or left to right (`LR`)."),
+        _Direction | dict[str, _Direction] | None,
+        msgspec.Meta(
+            description="Top to bottom (`TB`, the default) or left to right (`LR`). By patterns of module paths or"
+            " class names for the inside of those modules, `{'*': TB, '*.attention': LR}`: the last that matches"
+            " counts, and `*` is also for the model itself."
+        ),
     ] = None
     timeout: Annotated[
         _Positive | None,
@@ -140,7 +153,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Options)}
 # patterns often begin with `*`, which YAML would read as an alias: their text form is a plain comma list
-_PATTERNS = frozenset({"expand"})
+_PATTERNS = frozenset({"expand", "collapse"})
 
 
 def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Options:
@@ -209,6 +222,9 @@ def _plain(name: str, value: Any) -> Any:
     """The value as data: YAML for structured options given as text, plain numbers allowed where text is expected."""
     if _FIELDS[name].default is False and (value is None or value == ""):
         return True  # a flag that is mentioned is meant
+    if name == "direction" and isinstance(value, str) and ":" in value:
+        entries = (entry.partition(":") for entry in value.strip(" {}").split(",") if entry.strip())
+        return {pattern.strip(" '\""): direction.strip(" '\"") for pattern, _, direction in entries}
     if _is_text(name):
         # YAML reads `width: 640` and `name: 3` as numbers; what the author means is the text
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value

@@ -1,4 +1,4 @@
-"""The patterns of the option `expand`, checked where somebody can be told; the viewer applies them by the same rule.
+"""The patterns of `expand`, `collapse` and `direction`, checked where somebody can be told. The viewer's rule is ours.
 
 A pattern is compared with the whole of a module's path, of its class's name and of its class's full name; ``*`` stands
 for anything, dots included, and ``?`` for one character.
@@ -14,16 +14,25 @@ from modeldiagrams.errors import OptionError
 from modeldiagrams.graph import ModuleNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["unmatched"]
+__all__ = ["unmatched", "unmatched_in"]
 
 _WILD = {"*": ".*", "?": "."}
 
 
-def unmatched(graph: Graph, patterns: Iterable[str] | None) -> OptionError | None:
+def unmatched_in(
+    graph: Graph, expand: list[str] | None, collapse: list[str] | None, direction: str | Mapping[str, str] | None
+) -> OptionError | None:
+    """What to tell the author of a view, of the first option with a pattern that no module matches."""
+    turned = () if direction is None or isinstance(direction, str) else [key for key in direction if key != "*"]
+    options = {"expand": expand, "collapse": collapse, "direction": turned}
+    return next(filter(None, (unmatched(graph, patterns, name) for name, patterns in options.items())), None)
+
+
+def unmatched(graph: Graph, patterns: Iterable[str] | None, option: str = "expand") -> OptionError | None:
     """What to tell the author of patterns that no module matches; None if each matches one."""
     names: dict[str, None] = {}
     for node in graph.nodes if patterns else ():
@@ -34,7 +43,7 @@ def unmatched(graph: Graph, patterns: Iterable[str] | None) -> OptionError | Non
         return None
     near = difflib.get_close_matches(idle[0], names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
-    return OptionError("expand", f"no module matches {', '.join(map(repr, idle))}; {hint}")
+    return OptionError(option, f"no module matches {', '.join(map(repr, idle))}; {hint}")
 
 
 def _rule(pattern: str) -> re.Pattern[str]:

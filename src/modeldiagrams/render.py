@@ -35,7 +35,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     depth: int | None = None
     expand: list[str] | None = None
-    direction: Literal["TB", "LR"] | None = None
+    collapse: list[str] | None = None
+    direction: Literal["TB", "LR"] | dict[str, Literal["TB", "LR"]] | None = None
     fit: tuple[float, float] | None = None
     """Width and height in CSS pixels of the page it is drawn for: as much is expanded as stays legible there."""
 
@@ -54,7 +55,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
 
 def view_of(options: Options) -> View:
     """The part of the options that says how the graph is looked at."""
-    return View(depth=options.depth, expand=options.expand, direction=options.direction)
+    return View(depth=options.depth, expand=options.expand, collapse=options.collapse, direction=options.direction)
 
 
 def view_from(keywords: Mapping[str, Any]) -> View:

@@ -4,7 +4,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.graph import ModuleNode
-from modeldiagrams.patterns import unmatched
+from modeldiagrams.patterns import unmatched, unmatched_in
 
 MODULES = [node for node in small_graph().nodes if isinstance(node, ModuleNode)]
 
@@ -25,3 +25,11 @@ def test_what_matches_nothing_is_named_with_what_was_meant():
 def test_nothing_is_asked_of_nothing():
     assert unmatched(small_graph(), None) is None
     assert unmatched(small_graph(), []) is None
+
+
+def test_the_first_option_with_an_idle_pattern_is_named():
+    assert unmatched_in(small_graph(), None, None, {"*": "TB"}) is None
+    assert unmatched_in(small_graph(), None, None, "LR") is None
+    assert "no module matches '§'" in str(unmatched_in(small_graph(), None, None, {"§": "LR"}))
+    error = unmatched_in(small_graph(), ["*"], ["§"], None)
+    assert error.option == "collapse"

@@ -4,13 +4,16 @@ import { layout } from "./layout.js";
 import { type Bounds, isOpenable, readable } from "./readable.js";
 import { findRuns } from "./roll.js";
 import { runId } from "./surface.js";
-import { type Direction, type State, shownIndex, view } from "./view.js";
+import { type Direction, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
   depth?: number | null;
   expand?: string[] | null;
-  direction?: Direction | null;
+  /** What stays closed, whatever else is said. */
+  collapse?: string[] | null;
+  /** For the whole picture, or by pattern for the inside of modules: the last that matches counts, `*` also for the model. */
+  direction?: Direction | Record<string, Direction> | null;
   /** Width and height, in px, of the page that the picture is for. */
   fit?: readonly [width: number, height: number] | null;
 }
@@ -18,14 +21,14 @@ export interface ViewOptions {
 /** Longest picture, in px: about a screen of scrolling down, or the width of a page. */
 const LONGEST = { TB: 1080, LR: 1200 } as const;
 /** Widest, or running left to right highest, picture that a page shows without making it illegible. */
-const BROADEST = { TB: 1000, LR: 900 } as const;
+const BROADEST = { TB: 1000, LR: 640 } as const;
 
 /** How small a page may show a picture: labels of 10 px are then as large as footnotes' signs, and legible. */
 const LEGIBLE = 0.7;
 
 /** The state a picture starts from. */
 export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
-  if (options.fit == null) return stateIn(traced, options, options.direction ?? "TB", screen);
+  if (options.fit == null) return stateIn(traced, options, mainDirection(options) ?? "TB", screen);
   return fitting(traced, options, options.fit);
 }
 
@@ -35,7 +38,8 @@ function fitting(traced: GraphIndex, options: ViewOptions, [width, height]: read
     direction === "TB"
       ? { longest: height / LEGIBLE, broadest: width / LEGIBLE }
       : { longest: width / LEGIBLE, broadest: height / LEGIBLE };
-  const directions: Direction[] = options.direction == null ? ["TB", "LR"] : [options.direction];
+  const main = mainDirection(options);
+  const directions: Direction[] = main === null ? ["TB", "LR"] : [main];
   const found = directions.map((direction) => {
     const state = stateIn(traced, options, direction, paper);
     const drawn = layout(view(traced, state), null);
@@ -54,14 +58,34 @@ function screen(direction: Direction): ReturnType<Bounds> {
 }
 
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, bounds: Bounds): State {
-  const start: State = { expanded: [], unrolled: [], direction };
+  const index = shownIndex(traced, { expanded: [], unrolled: [], direction });
+  const start: State = { expanded: [], unrolled: [], direction, ...turned(index, options.direction, direction) };
+  const closed = new Set(matching(index, options.collapse ?? []));
+  const isClosed = (id: string) => singleChain(index, id).some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {
-    return { ...start, expanded: readable(traced, start, bounds).sort() };
+    return { ...start, expanded: readable(traced, start, bounds, isClosed).sort() };
   }
-  const index = shownIndex(traced, start);
-  const wanted = new Set(matching(index, options.expand ?? []));
+  const matched = matching(index, options.expand ?? []);
+  const wanted = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));
   const shown = options.depth == null ? [] : shallow(index, options.depth);
-  return { ...start, expanded: [...new Set([...wanted, ...shown])].sort(), unrolled: unrolledFor(index, wanted) };
+  const expanded = [...new Set([...wanted, ...shown])].filter((id) => !isClosed(id)).sort();
+  return { ...start, expanded, unrolled: unrolledFor(index, wanted) };
+}
+
+/** The model's own direction; null where nobody says. */
+function mainDirection({ direction }: ViewOptions): Direction | null {
+  return typeof direction === "string" ? direction : (direction?.["*"] ?? (direction == null ? null : "TB"));
+}
+
+/** Modules whose inside is to run otherwise than the picture. */
+function turned(index: GraphIndex, wanted: ViewOptions["direction"], main: Direction): Pick<State, "turned"> {
+  if (wanted == null || typeof wanted === "string") return {};
+  // the last that matches counts
+  const rules = Object.entries(wanted).reverse();
+  const tests = rules.map(([pattern, direction]) => ({ matches: matcher([pattern]), direction }));
+  const directionOf = (node: ModuleNode) => tests.find(({ matches }) => matches(node))?.direction ?? main;
+  const other = modules(index).filter((node) => directionOf(node) !== main);
+  return other.length === 0 ? {} : { turned: other.map((node) => node.id).sort() };
 }
 
 /** Every module down to a depth: with 1, those directly in the model. */
@@ -71,13 +95,16 @@ function shallow(index: GraphIndex, depth: number): string[] {
     .map((node) => node.id);
 }
 
-/** Modules whose path or class matches a pattern, with everything around them. */
+/** Modules whose path or class matches a pattern. */
 function matching(index: GraphIndex, patterns: string[]): string[] {
+  return modules(index)
+    .filter(matcher(patterns))
+    .map((node) => node.id);
+}
+
+function matcher(patterns: string[]): (node: ModuleNode) => boolean {
   const rules = patterns.map(glob);
-  const hits = modules(index).filter((node) =>
-    rules.some((rule) => rule.test(node.path) || rule.test(shortName(node.class)) || rule.test(node.class)),
-  );
-  return hits.flatMap((node) => [node.id, ...ancestors(index, node.id)]).filter((id) => id !== ROOT);
+  return (node) => [node.path, shortName(node.class), node.class].some((name) => rules.some((rule) => rule.test(name)));
 }
 
 /** Runs to be shown one by one: those of which another member than the one on show is wanted. */

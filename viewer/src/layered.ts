@@ -1,6 +1,6 @@
 /** The plain stand-in for dot: longest-path ranks, order by neighbours, rows packed and centred. Never fails. */
 import type { Ranking } from "./dot.js";
-import type { Plan } from "./plan.js";
+import type { Plan, PlanWire } from "./plan.js";
 import { BORDER } from "./view.js";
 
 const GAP = 28;
@@ -74,7 +74,7 @@ function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
       .filter((wire) =>
         inputs ? wire.from === BORDER && wire.fromPort === port : wire.to === BORDER && wire.toPort === port,
       )
-      .map((wire) => across[inputs ? wire.to : wire.from] ?? 0);
+      .map((wire) => endPlace(plan, across, wire, inputs));
     return { port, at: ends.length === 0 ? 0 : ends.reduce((sum, place) => sum + place, 0) / ends.length };
   });
   const places: number[] = [];
@@ -84,4 +84,11 @@ function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
     least = (places[port] ?? 0) + PORT_GAP;
   }
   return places;
+}
+
+function endPlace(plan: Plan, across: number[], { from, fromPort, to, toPort }: PlanWire, inputs: boolean): number {
+  const slot = plan.slots[inputs ? to : from];
+  const centre = across[inputs ? to : from] ?? 0;
+  const offset = inputs ? slot?.ports?.inputs[toPort] : slot?.ports?.outputs[fromPort];
+  return slot === undefined || offset === undefined ? centre : centre - slot.across / 2 + offset;
 }

@@ -2,13 +2,14 @@
  * View → Layout: every container is laid out alone, inside-out, its children as boxes of fixed size. Equal containers
  * share one geometry, and what a toggle did not touch is not visited again.
  */
-import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./box.js";
+import { titleForms } from "./box.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
+import { enclose, toBorders } from "./enclose.js";
 import { rankAsColumn, rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
-import { turn } from "./turned.js";
-import { BORDER, type Direction, type Frame, type Item, type View } from "./view.js";
+import type { Direction, Frame, Item, View } from "./view.js";
+import { wrapped } from "./wrap.js";
 
 export type { Viz };
 
@@ -77,10 +78,6 @@ export function isBroken(viz: Viz): boolean {
   return broken.has(viz);
 }
 
-const MARGIN = 8;
-const PADDING = 16;
-/** Room between a title and the first row. */
-const BELOW_TITLE = 8;
 /** dot's time grows faster than the number of things: beyond this the plain layout is used. */
 const MOST_FOR_DOT = 1500;
 
@@ -104,7 +101,7 @@ function placeFrame(context: Context, frame: Frame, item: Item | null, around: D
   const inner = frame.items.map((child) =>
     child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction),
   );
-  const geometry = geometryOf(context, frame, { item, around, key }, inner);
+  const geometry = geometryIn(context, frame, { item, around, key }, inner.map(innerSize));
   const placed: Placed = { frame, geometry, inner };
   placedFrames.set(frame, { key, placed });
   return placed;
@@ -118,12 +115,31 @@ interface Surroundings {
   key: string;
 }
 
-function geometryOf(context: Context, frame: Frame, surroundings: Surroundings, inner: (Placed | null)[]): Geometry {
-  const planned = plan(frame, inner.map(innerSize));
+/** As one flow or, where a model's is longer than a page is wide, in lines. */
+function geometryIn(context: Context, frame: Frame, surroundings: Surroundings, inner: (Inner | null)[]): Geometry {
+  const whole = geometryOf(context, frame, surroundings, inner);
+  if (surroundings.item !== null) return whole;
+  const column: Surroundings = { item: null, around: "TB", key: `column ${surroundings.key}` };
+  const inLines = wrapped(frame, inner, whole, (part, parts, ranking) =>
+    geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
+  );
+  return inLines ?? whole;
+}
+
+const A_LINE: Surroundings = { item: null, around: "TB", key: "line" };
+
+function geometryOf(
+  context: Context,
+  frame: Frame,
+  surroundings: Surroundings,
+  inner: (Inner | null)[],
+  ranked?: (plan: Plan) => Ranking,
+): Geometry {
+  const planned = plan(frame, inner);
   const key = `${surroundings.key}|${planKey(planned)}`;
   const known = context.cache.get(key);
   if (known !== undefined) return known;
-  const ranking = rank(context, planned);
+  const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
   const geometry = turnToPage(planned, ranking, route(planned, ranking), surroundings);
   context.cache.set(key, geometry);
   return geometry;
@@ -151,12 +167,9 @@ function rank(context: Context, planned: Plan): Ranking {
 }
 
 /** Flow coordinates → x and y inside the container, with its title and padding. */
-function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, { item, around }: Surroundings): Geometry {
+function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, surroundings: Surroundings): Geometry {
   const { vertical } = planned;
-  const frame =
-    item !== null && (around === "TB") !== vertical
-      ? encloseTurned(planned, ranking, routed, item)
-      : enclose(planned, ranking, routed, item);
+  const frame = enclose(planned, ranking, routed, surroundings);
   const point = ([across, along]: Point): [number, number] =>
     vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
   const boxes = routed.places.map((place, i): Box => {
@@ -174,147 +187,6 @@ function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, { item, aro
   });
   const { width, height, ports, title } = frame;
   return { width, height, boxes, lines, labels, ports, title };
-}
-
-interface Enclosure {
-  width: number;
-  height: number;
-  /** What to add to flow coordinates. */
-  across: number;
-  along: number;
-  title: Title | null;
-  ports: Ports;
-  /** Input port → the first points of its wires, output port → their last, in flow coordinates. */
-  entries: Point[][];
-  exits: Point[][];
-}
-
-/** Ports where the flow reaches the border, and wires straight to them. */
-function straightOn(
-  planned: Plan,
-  ranking: Ranking,
-  { width, height, across, along }: Omit<Box, "x" | "y"> & { across: number; along: number },
-): Pick<Enclosure, "ports" | "entries" | "exits"> {
-  const end = (planned.vertical ? height : width) - along;
-  return {
-    ports: {
-      inputs: ranking.inputs.map((place) => place + across),
-      outputs: ranking.outputs.map((place) => place + across),
-    },
-    entries: ranking.inputs.map((place) => [[place, -along]]),
-    exits: ranking.outputs.map((place) => [[place, end]]),
-  };
-}
-
-/** The container around what was routed: room for padding and for a title that no wire crosses. */
-function enclose(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
-  const span = routed.high - routed.low;
-  if (item === null) {
-    const across = ceilTo(span + 2 * MARGIN, 2 * GRID);
-    const along = ceilTo(routed.depth + 2 * MARGIN, 2 * GRID);
-    const shift = Math.round((across - span) / 2 - routed.low);
-    const [width, height] = planned.vertical ? [across, along] : [along, across];
-    const size = { width, height, across: shift, along: MARGIN };
-    return { ...size, title: null, ...straightOn(planned, ranking, size) };
-  }
-  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, ranking, routed, item);
-}
-
-/** Running down: wires enter through the title's strip, so the title stands in a gap between them. */
-function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
-  const low = routed.low - PADDING;
-  const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
-  const entries = ranking.inputs.map((place) => place - low);
-  const spot = titleSpot(titleForms(item), Math.min(width, ...entries), Math.max(0, ...entries), width);
-  // wires that pass beside the title need no more room below it
-  const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
-  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID + below;
-  const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
-  const { lines } = spot.form;
-  const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
-  const size = { width: width + spot.missing, height, across: spot.missing - low, along: header };
-  return { ...size, title, ...straightOn(planned, ranking, size) };
-}
-
-interface Spot {
-  form: TitleLines;
-  x: number;
-  /** Width to add at the left. */
-  missing: number;
-}
-
-/** Left of all entries on one line or two, else right of them, else the container grows. */
-function titleSpot(forms: [TitleLines, TitleLines], first: number, last: number, width: number): Spot {
-  const room = (form: TitleLines) => form.width + 2 * TITLE_PADDING;
-  const left = forms.find((form) => room(form) <= first);
-  if (left !== undefined) return { form: left, x: TITLE_PADDING, missing: 0 };
-  const right = forms.find((form) => room(form) <= width - last);
-  if (right !== undefined) return { form: right, x: last + TITLE_PADDING, missing: 0 };
-  return { form: forms[1], x: TITLE_PADDING, missing: ceilTo(room(forms[1]) - first, 2 * GRID) };
-}
-
-/** Running right: the title has a strip of its own. */
-function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
-  const [form] = titleForms(item);
-  const header = TITLE_PADDING + TITLE_LINE + GRID;
-  const before = planned.inputs > 0 ? 0 : PADDING;
-  const after = planned.outputs > 0 ? 0 : PADDING;
-  const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);
-  const height = ceilTo(header + PADDING / 2 + (routed.high - routed.low) + PADDING, 2 * GRID);
-  const title: Title = { x: TITLE_PADDING, y: TITLE_PADDING - 2, width: form.width, height: TITLE_LINE, lines: 1 };
-  const size = { width, height, across: header + PADDING / 2 - routed.low, along: before };
-  return { ...size, title, ...straightOn(planned, ranking, size) };
-}
-
-/** Running across the flow around: wires come in and go out beside the beginning of the flow. */
-function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
-  const turned = turn(planned, ranking, routed, isStep(item));
-  const { vertical } = planned;
-  const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
-  const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];
-  const entries = vertical ? [] : [...turned.inputs, ...turned.outputs].map((place) => place - x0 + PADDING);
-  const inner = ceilTo(x1 - x0 + 2 * PADDING, 2 * GRID);
-  // wires from above pass beside the title
-  const spot = titleSpot(titleForms(item), Math.min(inner, ...entries), Math.max(0, ...entries), inner);
-  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + BELOW_TITLE;
-  const width = inner + spot.missing;
-  const height = ceilTo(header + (y1 - y0) + PADDING, GRID);
-  const x = PADDING + spot.missing - x0;
-  const y = header - y0;
-  const [across, along] = vertical ? [x, y] : [y, x];
-  const title: Title = {
-    ...{ x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width },
-    ...{ height: spot.form.lines * TITLE_LINE, lines: spot.form.lines },
-  };
-  const ports: Ports = {
-    inputs: turned.inputs.map((place) => place + along),
-    outputs: turned.outputs.map((place) => place + along),
-  };
-  const end = (vertical ? width : height) - across;
-  return {
-    ...{ width, height, across, along, title, ports },
-    entries: turned.entries.map((line) => [[-across, line[0]?.[1] ?? 0], ...line.slice(1)]),
-    exits: turned.exits.map((line) => [...line.slice(0, -1), [end, line[line.length - 1]?.[1] ?? 0]]),
-  };
-}
-
-/** One of equal steps in a row: states go out where they came in. */
-function isStep(item: Item): boolean {
-  return item.kind === "group" && item.times === 1;
-}
-
-/** Wires through the border reach it. */
-function toBorders(planned: Plan, line: Point[], wire: number, frame: Enclosure): Point[] {
-  const { from, to, fromPort, toPort } = planned.wires[wire] ?? { from: 0, to: 0, fromPort: 0, toPort: 0 };
-  const entry = from === BORDER ? (frame.entries[fromPort] ?? []) : line.slice(0, 1);
-  const exit = to === BORDER ? (frame.exits[toPort] ?? []) : line.slice(-1);
-  // an exit that begins at a corner takes its place
-  const rest = to === BORDER && exit.length > 1 && !sameAcross(line[line.length - 1], exit[0]) ? -2 : -1;
-  return [...entry, ...line.slice(1, rest), ...exit];
-}
-
-function sameAcross(one: Point | undefined, other: Point | undefined): boolean {
-  return one !== undefined && other !== undefined && Math.abs(one[0] - other[0]) < 0.01;
 }
 
 /** Absolute box of an item, wherever it is; null where it is not visible. */

@@ -17,7 +17,12 @@ const LITTLE = 0.01;
  * Breadth first while the picture stays readable, what holds little of the model last. Modules of one class on one level
  * open together or, where that is too much, one of them as an example: the one repeated most, or else the first.
  */
-export function readable(traced: GraphIndex, start: State, bounds: Bounds): string[] {
+export function readable(
+  traced: GraphIndex,
+  start: State,
+  bounds: Bounds,
+  isClosed: (id: string) => boolean,
+): string[] {
   const index = shownIndex(traced, start);
   const fits = page(traced, start, bounds);
   const opened: string[] = [];
@@ -33,7 +38,10 @@ export function readable(traced: GraphIndex, start: State, bounds: Bounds): stri
   };
   const descend = (first: string[], waits: (alike: string[]) => boolean) => {
     for (let level = first; level.length > 0; ) {
-      const groups = byClass(index, level);
+      const groups = byClass(
+        index,
+        level.filter((id) => !isClosed(id)),
+      );
       waiting.push(...groups.filter(waits).flat());
       level = groups.filter((alike) => !waits(alike)).flatMap(open);
     }

@@ -23,6 +23,8 @@ export interface State {
   /** Runs (`Item.run`) that are shown one by one instead of once with `×12`. */
   unrolled: string[];
   direction: Direction;
+  /** Modules whose inside runs the other way than `direction`. */
+  turned?: string[];
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
   plumbing?: boolean;
 }
@@ -94,6 +96,7 @@ interface Context {
   state: State;
   expanded: Set<string>;
   unrolled: Set<string>;
+  turned: Set<string>;
   /** Container → its part of the state. */
   keys: Map<string, string>;
   memo: Memo;
@@ -129,6 +132,7 @@ export function view(traced: GraphIndex, state: State): View {
     state,
     expanded: new Set(state.expanded),
     unrolled: new Set(state.unrolled),
+    turned: new Set(state.turned),
     keys: stateKeys(index, state),
     memo,
   };
@@ -163,6 +167,7 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
   };
   for (const id of state.expanded) note(id, `+${id}`);
   for (const id of state.unrolled) note(headOf(id), `*${id}`);
+  for (const id of state.turned ?? []) note(id, `/${id}`);
   return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
 }
 
@@ -171,13 +176,23 @@ function frameOf(context: Context, id: string, inner: string): Frame {
   const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
-  const frame = makeFrame(context, id, surface(context.index, inner, context.unrolled), context.state.direction);
+  const frame = makeFrame(
+    context,
+    id,
+    surface(context.index, inner, context.unrolled),
+    directionOf(context, [id, inner]),
+  );
   context.memo.set(id, { key, frame });
   return frame;
 }
 
+function directionOf({ state, turned }: Context, ids: string[]): Direction {
+  if (!ids.some((id) => turned.has(id))) return state.direction;
+  return state.direction === "TB" ? "LR" : "TB";
+}
+
 function makeFrame(context: Context, id: string, shown: Surface, direction: Direction): Frame {
-  const items = shown.contents.children.map((child) => itemOf(context, child, shown));
+  const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction));
   const place = new Map(items.map((item, i) => [item.id, i]));
   const frame: Frame = {
     id,
@@ -219,9 +234,9 @@ function portOf(ports: string[] | undefined, tensor: string): number {
 
 // -- items ------------------------------------------------------------------------------------------------------------
 
-function itemOf(context: Context, id: string, shown: Surface): Item {
+function itemOf(context: Context, id: string, shown: Surface, around: Direction): Item {
   const group = shown.groups.get(id);
-  if (group !== undefined) return groupItem(context, id, group);
+  if (group !== undefined) return groupItem(context, id, group, around);
   const { index } = context;
   const node = index.nodes.get(id);
   if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
@@ -270,9 +285,9 @@ function familyOf(index: GraphIndex, node: GraphNode): Family {
 }
 
 /** Several children in a panel that is always open. */
-function groupItem(context: Context, id: string, group: Group): Item {
+function groupItem(context: Context, id: string, group: Group, around: Direction): Item {
   const { kind, times, run } = group;
-  const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : context.state.direction;
+  const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
   return {
     id,
     kind: "group",

@@ -78,6 +78,43 @@ export const parallel = sketch(`
   e.2/mul > cat
 `);
 
+/**
+ *     x ─┬ pick ─ cell ─┐           one cell, three steps; the first has no state yet
+ *        ├ pick ─ cell ─┤
+ *        └ pick ─ cell ─┴ y
+ */
+export const recurrent = calledAgain(
+  sketch(`
+    x > pick'1 > cell/linear > cell/tanh
+    x > pick'2 > cell@2/linear > cell@2/tanh
+    cell/tanh > cell@2/linear
+    x > pick'3 > cell@3/linear > cell@3/tanh > y
+    cell@2/tanh > cell@3/linear
+  `),
+);
+
+/** `cell@2` is the second call of `cell`. */
+function calledAgain(graph: Graph): Graph {
+  for (const node of graph.nodes) {
+    if (node.kind !== "module" || !node.path.includes("@")) continue;
+    const [path = "", call] = node.path.split("@");
+    Object.assign(node, { path, call: Number(call) });
+  }
+  return graph;
+}
+
+/**
+ *     x ┬ [a.0] ─┐┌ [a.1] ─┐┌ [a.2] ─ y        each repeat hangs on the one before, but is two things
+ *       └ [b.0] ─┘└ [b.1] ─┘└ [b.2] ─ z        (the wires cross: a feeds b, b feeds a)
+ */
+export const loose = sketch(
+  [
+    ...["x > a.0/norm > a.0/mul", "x > b.0/relu > b.0/gelu", "b.0/gelu > a.1/norm > a.1/mul"],
+    ...["a.0/mul > b.1/relu > b.1/gelu", "b.1/gelu > a.2/norm > a.2/mul > y", "a.1/mul > b.2/relu > b.2/gelu > z"],
+  ].join("\n"),
+  { "a.0": "Odd", "a.1": "Odd", "a.2": "Odd", "b.0": "Even", "b.1": "Even", "b.2": "Even" },
+);
+
 /** A wrapper with one child only: `outer` holds `outer.inner`, which holds two ops. */
 export const wrapped = sketch("x > outer.inner/linear > outer.inner/relu > y", {
   outer: "Wrapper",
@@ -95,4 +132,6 @@ export const dense = sketch(
 /** x is reshaped on its way; nothing but the reshape stands between. */
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
-export const all: Record<string, Graph> = { residual, fork, chain, alternating, parallel, wrapped, dense, plumbing };
+export const all: Record<string, Graph> = {
+  ...{ residual, fork, chain, alternating, parallel, recurrent, loose, wrapped, dense, plumbing },
+};

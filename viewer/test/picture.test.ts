@@ -7,6 +7,7 @@ import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layou
 import { type State, toggle, view } from "../src/view.js";
 import { all, chain, fork, residual, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
+import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
 
 const viz = await instance();
@@ -57,6 +58,21 @@ describe("layout", () => {
     const around = locate(made, "outer");
     expect(box?.x).toBeGreaterThan(around?.x ?? Number.NaN);
     expect(locate(made, "nowhere")).toBeNull();
+  });
+
+  it("goes on in one line after a container that runs across", () => {
+    const state = initialState(index(fork), { depth: 9, direction: { "*": "TB", attn: "LR" } });
+    const { geometry } = place(fork, state).root;
+    const [into, out] = geometry.lines;
+    expect(into?.map(([x]) => x)).toEqual(out?.map(([x]) => x));
+  });
+
+  it("breaks a long flow to the right into lines, as text is", () => {
+    const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`);
+    const made = place(long, { direction: "LR" });
+    expect(made.width).toBeLessThan(1200);
+    expect(new Set(made.root.geometry.boxes.map((box) => box.y + box.height / 2)).size).toBeGreaterThan(1);
+    expect(validate(made)).toMatchObject(NO_FAULTS);
   });
 
   it("lists what it knows no flow of", () => {

@@ -2,7 +2,18 @@ import { describe, expect, it } from "vitest";
 import { contentsOf, type Graph, index, ROOT } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
 import { type Frame, type State, shownIndex, toggle, toggleRun, type View, view } from "../src/view.js";
-import { alternating, chain, crossed, fork, parallel, plumbing, residual, wrapped } from "./fixtures.js";
+import {
+  alternating,
+  chain,
+  crossed,
+  fork,
+  loose,
+  parallel,
+  plumbing,
+  recurrent,
+  residual,
+  wrapped,
+} from "./fixtures.js";
 
 function show(graph: Graph, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
@@ -63,6 +74,35 @@ describe("rolling", () => {
     expect(items.map((item) => item.kind)).not.toContain("group");
     expect(items.filter((item) => item.unrolled > 1).map((item) => item.run)).toEqual([group?.run]);
     expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
+  });
+
+  it("folds equal branches of one list, each of which can be opened once they are unrolled", () => {
+    const graph = structuredClone(parallel);
+    for (const [id, edges] of Object.entries(graph.adjacency)) {
+      for (const edge of edges) if (edge.to === "/cat") edge.argument = `tensors[${id.slice(2, 3)}]`;
+    }
+    const { root } = show(graph);
+    expect(names(root)).toEqual(["x", "e.0–2 ×3", "cat", "y"]);
+    expect(root.wires).toHaveLength(3);
+    expect(names(show(graph, { unrolled: ["e.0"] }).root)).toEqual(["x", "e.0", "e.1", "e.2", "cat", "y"]);
+  });
+
+  it("folds a loop that calls one module again and again, from its first step on", () => {
+    const { root } = show(recurrent);
+    const step = root.items.find((item) => item.kind === "group");
+    expect([step?.name, step?.times]).toEqual(["step", 3]);
+    expect(step?.frame?.items.map((item) => item.name)).toEqual(["pick", "cell"]);
+  });
+
+  it("shows the steps of a loop side by side", () => {
+    const { root } = show(recurrent, { unrolled: ["group:/pick'1"] });
+    const steps = root.items.find((item) => item.kind === "group");
+    expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
+    expect(steps?.frame?.items.map((item) => item.name)).toEqual(["step 1", "step 2", "step 3"]);
+  });
+
+  it("does not fold together what does not hang together", () => {
+    expect(show(loose).root.items.map((item) => item.kind)).not.toContain("group");
   });
 
   it("leaves equal siblings alone that do not hang on each other", () => {
@@ -130,6 +170,19 @@ describe("the first picture", () => {
   it("unrolls a run where one of its later members is asked for", () => {
     expect(initialState(index(chain), { expand: ["b.1"] })).toMatchObject({ expanded: ["b.1"], unrolled: ["b.0"] });
     expect(initialState(index(chain), { expand: ["b.0"] }).unrolled).toEqual([]);
+  });
+
+  it("leaves closed what the author wants closed, whatever else is said", () => {
+    expect(initialState(index(chain), { collapse: ["b.0"] }).expanded).toEqual([]);
+    expect(initialState(index(chain), { expand: ["b.*"], collapse: ["b.1"] }).expanded).toEqual(["b.0", "b.2"]);
+    expect(initialState(index(wrapped), { depth: 9, collapse: ["Inner"] }).expanded).toEqual([]);
+  });
+
+  it("turns the inside of what a pattern matches, the last pattern counting", () => {
+    const state = initialState(index(chain), { depth: 9, direction: { "*": "LR", Block: "TB", "b.1": "LR" } });
+    expect(state).toMatchObject({ direction: "LR", turned: ["b.0", "b.2"] });
+    const { root } = view(index(chain), state);
+    expect([root.direction, root.items.find((item) => item.id === "b.0")?.frame?.direction]).toEqual(["LR", "TB"]);
   });
 
   it("opens what stays readable when nobody asks", () => {

@@ -1,0 +1,168 @@
+/**
+ * A flow to the right that is longer than a page is wide is broken into lines, like text. Every line is laid out alone and
+ * all of them as a column; then the pieces are put together, so that nobody else knows of lines.
+ */
+import type { Ranking } from "./dot.js";
+import type { Box, Geometry, Label } from "./layout.js";
+import type { Inner, Plan } from "./plan.js";
+import { BORDER, type Frame, type Wire } from "./view.js";
+
+/** Longest line, in px. */
+const LINE = 1150;
+/** What a wire from one line to the next costs, in lines. */
+const CROSSING = 0.25;
+
+/** Lays a frame out, running right or down inside a flow that runs down; with a ranking where that is known. */
+export type Place = (frame: Frame, inner: (Inner | null)[], ranking?: (plan: Plan) => Ranking) => Geometry;
+
+/** A wire's pieces: its place in the line where it begins, between lines, and in the line where it ends; -1 for none. */
+interface Pieces {
+  start: number;
+  first: number;
+  between: number;
+  end: number;
+  last: number;
+}
+
+/** The geometry of a model's frame, in lines; null where one is enough, or where there is nothing to break. */
+export function wrapped(frame: Frame, inner: (Inner | null)[], whole: Geometry, place: Place): Geometry | null {
+  if (frame.direction !== "LR" || whole.width <= LINE) return null;
+  const lineOf = breakLines(frame, whole.boxes);
+  const count = Math.max(...lineOf) + 1;
+  if (count < 2) return null;
+  const { lines, column, pieces } = cut(frame, lineOf, count);
+  const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
+  const placed = lines.map((line, i) =>
+    place(
+      line,
+      (members[i] ?? []).map((item) => inner[item] ?? null),
+    ),
+  );
+  const together = place(column, placed, asColumn);
+  return assemble(together, placed, members, pieces);
+}
+
+/** Item → its line: columns of boxes, broken where few wires cross and lines become about equally long. */
+function breakLines(frame: Frame, boxes: Box[]): number[] {
+  const centre = (box: Box) => Math.round(box.x + box.width / 2);
+  const places = [...new Set(boxes.map(centre))].sort((a, b) => a - b);
+  const columnOf = boxes.map((box) => places.indexOf(centre(box)));
+  const low = places.map((at) => Math.min(...boxes.filter((box) => centre(box) === at).map((box) => box.x)));
+  const high = places.map((at) =>
+    Math.max(...boxes.filter((box) => centre(box) === at).map((box) => box.x + box.width)),
+  );
+  const crossing = places.map((_, column) => {
+    const over = frame.wires.filter(({ from, to }) => (columnOf[from] ?? 0) < column && (columnOf[to] ?? 0) >= column);
+    return new Set(over.map((wire) => `${wire.from} ${wire.source}`)).size;
+  });
+  const lengthOf = (start: number, last: number) => (high[last] ?? 0) - (low[start] ?? 0);
+  const starts = cheapestLines(places.length, lengthOf, crossing);
+  return columnOf.map((column) => starts.filter((start) => start <= column).length - 1);
+}
+
+/** First columns of the lines: few lines, full ones, few wires from one to the next. */
+function cheapestLines(
+  columns: number,
+  lengthOf: (start: number, last: number) => number,
+  crossing: number[],
+): number[] {
+  // column → the cheapest way to break what is before it
+  const best = [{ cost: 0, start: 0 }];
+  for (let last = 0; last < columns; last += 1) {
+    let choice = { cost: Number.POSITIVE_INFINITY, start: last };
+    for (let start = last; start === last || (start >= 0 && lengthOf(start, last) <= LINE); start -= 1) {
+      const empty = 1 - Math.min(1, lengthOf(start, last) / LINE);
+      const cost = (best[start]?.cost ?? 0) + CROSSING * (crossing[start] ?? 0) + 1 + empty * empty;
+      if (cost < choice.cost) choice = { cost, start };
+    }
+    best.push(choice);
+  }
+  const starts: number[] = [];
+  for (let at = columns; at > 0; at = best[at]?.start ?? 0) starts.unshift(best[at]?.start ?? 0);
+  return starts;
+}
+
+/** The frame of every line and of the column of lines; what leaves a line goes over its border. */
+function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; column: Frame; pieces: Pieces[] } {
+  const empty = (id: string, direction: Frame["direction"]): Frame => ({
+    ...{ id, direction, items: [], wires: [], inputs: [], outputs: [] },
+  });
+  const lines = Array.from({ length: count }, (_, line) => empty(`${frame.id} line ${line}`, "LR"));
+  const place = frame.items.map((item, i) => (lines[lineOf[i] ?? 0]?.items.push(item) ?? 1) - 1);
+  const column: Frame = {
+    ...frame,
+    direction: "TB",
+    // an item that stands for a line: all that counts is that it is open
+    items: lines.flatMap((line) => frame.items.slice(0, 1).map((item) => ({ ...item, id: line.id, frame: line }))),
+    wires: [],
+  };
+  const pieces = frame.wires.map((wire) => {
+    const [start, end] = [lineOf[wire.from] ?? 0, lineOf[wire.to] ?? 0];
+    const ends = { from: place[wire.from] ?? 0, to: place[wire.to] ?? 0 };
+    const none: Pieces = { start, first: -1, between: -1, end, last: -1 };
+    const [one, other] = [lines[start], lines[end]];
+    if (one === undefined || other === undefined) return none;
+    if (start === end) return { ...none, first: add(one, { ...wire, ...ends }) };
+    const net = `${wire.from} ${wire.source}`;
+    const [out, into] = [port(one.outputs, net), port(other.inputs, net)];
+    return {
+      ...none,
+      first: add(one, { ...wire, from: ends.from, to: BORDER, toPort: out }),
+      between: add(column, { ...wire, from: start, to: end, fromPort: out, toPort: into, source: net }),
+      last: add(other, { ...wire, from: BORDER, fromPort: into, to: ends.to, source: net }),
+    };
+  });
+  return { lines, column, pieces };
+}
+
+function port(ports: string[], net: string): number {
+  const known = ports.indexOf(net);
+  return known >= 0 ? known : ports.push(net) - 1;
+}
+
+/** The place of a wire in a frame; one that is there already is not drawn twice. */
+function add(frame: Frame, wire: Wire): number {
+  const same = ({ from, to, fromPort, toPort, source }: Wire) =>
+    from === wire.from &&
+    to === wire.to &&
+    fromPort === wire.fromPort &&
+    toPort === wire.toPort &&
+    source === wire.source;
+  const known = frame.wires.findIndex(same);
+  return known >= 0 ? known : frame.wires.push(wire) - 1;
+}
+
+/** Lines one below the other, beginning at one place. */
+function asColumn(plan: Plan): Ranking {
+  const across = plan.slots.map(({ across, ports }) => {
+    const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
+    return across / 2 - (places.length > 0 ? Math.min(...places) : 0);
+  });
+  return { rank: plan.slots.map((_, i) => i), across, inputs: [], outputs: [] };
+}
+
+function assemble(together: Geometry, placed: Geometry[], members: number[][], pieces: Pieces[]): Geometry {
+  const boxes: Box[] = [];
+  const labels: Label[] = [];
+  members.forEach((items, line) => {
+    const { x = 0, y = 0 } = together.boxes[line] ?? {};
+    items.forEach((item, i) => {
+      const box = placed[line]?.boxes[i];
+      if (box !== undefined) boxes[item] = { ...box, x: box.x + x, y: box.y + y };
+    });
+    for (const label of placed[line]?.labels ?? []) {
+      const wire = pieces.findIndex(({ start, first }) => start === line && first === label.wire);
+      labels.push({ ...label, x: label.x + x, y: label.y + y, wire });
+    }
+  });
+  const piece = (line: number, wire: number) => {
+    const { x = 0, y = 0 } = together.boxes[line] ?? {};
+    return (placed[line]?.lines[wire] ?? []).map(([px, py]) => [px + x, py + y] as const);
+  };
+  const lines = pieces.map(({ start, first, between, end, last }) => [
+    ...piece(start, first),
+    ...(together.lines[between] ?? []),
+    ...piece(end, last),
+  ]);
+  return { ...together, boxes, labels, lines };
+}
