@@ -31,7 +31,8 @@ unit: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent test
 	$(BIN)/python -m pytest -m "not zoo"
 
-zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist
+zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist, real LaTeX
+	.ci/latex
 	$(BIN)/python -m pytest -m zoo
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now

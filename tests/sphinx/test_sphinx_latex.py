@@ -1,0 +1,56 @@
+"""Real LaTeX takes what Sphinx writes for it."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pypdfium2
+import pytest
+
+from browser.pages import encoder
+from modeldiagrams.serialize import save
+
+PAGE = """
+Title
+=====
+
+Shown by :numref:`first`.
+
+.. model-graph:: net.json
+   :name: first
+   :caption: A picture with a *caption*.
+
+.. model-graph:: tall.json
+   :caption: Taller than a page.
+   :depth: 9
+"""
+
+
+@pytest.mark.zoo
+def test_pictures_are_on_the_pages_with_their_captions(site, tmp_path, build):
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    (source / "net.json").write_bytes((site / "net.json").read_bytes())
+    save(encoder("Tall", layers=12), source / "tall.json")
+    (source / "index.rst").write_text(PAGE)
+    (source / "conf.py").write_text('extensions = ["sphinx_modeldiagrams"]\nproject = "fixture"\nnumfig = True\n')
+    done = build(source, out, "-W", "-b", "latex")
+    assert done.returncode == 0, done.stderr
+    made = subprocess.run(
+        ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", "fixture.tex"],
+        cwd=out,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout[-3000:]
+    log = (out / "fixture.log").read_text("utf-8", errors="replace")
+    for complaint in ("Float too large", "PDF version", "Undefined control sequence", "not found"):
+        assert complaint not in log
+    with pypdfium2.PdfDocument(out / "fixture.pdf") as document:
+        text = "".join(page.get_textpage().get_text_range() for page in document)
+    assert "Linear 4 → 2" in text
+    assert "layers" in text
+    assert "Shown by Fig. 1" in text
+    assert "A picture with a caption." in text
