@@ -13,7 +13,7 @@ from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_maker, outdat
 from sphinx_modeldiagrams.html import skip, visit_html
 from sphinx_modeldiagrams.links import stay_silent
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.reference import ROLE, ModelRole, resolve_elsewhere
+from sphinx_modeldiagrams.reference import ROLE, ModelRole
 from sphinx_modeldiagrams.transform import OrdinaryNodes
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", check_settings)
     app.connect("config-inited", connect)
     app.connect("env-get-outdated", outdated_documents)
-    app.connect("missing-reference", resolve_elsewhere)
     app.connect("warn-missing-reference", stay_silent)
     app.connect("html-page-context", write_data)
     app.connect("html-page-context", add_everywhere)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "ModelDiagramsDomain", "Place", "close_maker", "domain_of", "outdated_documents", "reference_name"]
 
+_LISTED_MODULES = 2_000
+"""Of one diagram, in the inventory: the largest models have ten thousand."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -58,6 +61,7 @@ class Entry(TypedDict):
     target: bool
     """Whether references to the model lead here."""
     has_graph: bool
+    is_static: bool
     modules: str
     """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
     failed: bool
@@ -71,13 +75,16 @@ class ModelDiagramsDomain(Domain):
 
     name = DOMAIN
     label = "model"
-    object_types: ClassVar[dict[str, ObjType]] = {"diagram": ObjType("diagram", ROLE)}
+    object_types: ClassVar[dict[str, ObjType]] = {
+        "diagram": ObjType("diagram", ROLE),
+        "module": ObjType("module in a diagram", ROLE),
+    }
     roles: ClassVar[dict[str, RoleFunction | XRefRole]] = {ROLE: ModelRole(warn_dangling=True)}
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Entry]]]] = {"diagrams": {}}
-    data_version = 4
+    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}, "references": {}}
+    data_version = 5
 
     _maker: Maker | None = None
     _process: int | None = None
@@ -118,6 +125,7 @@ class ModelDiagramsDomain(Domain):
             place=place,
             target=place["anchor"] is not None and not diagram.options.no_index,
             has_graph=diagram.graph is not None,
+            is_static=diagram.options.static,
             modules="\n".join(dict.fromkeys(modules)),
             failed=diagram.problem is not None and not place["automatic"],
             libraries=list(diagram.libraries),
@@ -128,11 +136,14 @@ class ModelDiagramsDomain(Domain):
 
     def clear_doc(self, docname: str) -> None:
         """Called by Sphinx before a document is read again."""
-        self.diagrams.pop(docname, None)
+        for documents in self.data.values():
+            if isinstance(documents, dict):
+                documents.pop(docname, None)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Called by Sphinx with what a parallel reader found."""
-        self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
+        for kind in self.initial_data:
+            self.data[kind].update({name: found for name, found in otherdata[kind].items() if name in docnames})
 
     def check_consistency(self) -> None:
         """Called by Sphinx when all documents are read: of which diagram are two the target?"""
@@ -153,12 +164,17 @@ class ModelDiagramsDomain(Domain):
                 )
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        """Called by Sphinx for `objects.inv` and for the search."""
+        """Called by Sphinx for `objects.inv` and for the search; modules only have the former."""
         seen = set()
         for docname, entry in self._targets():
-            if entry["model"] not in seen:
-                seen.add(entry["model"])
-                yield entry["model"], entry["model"], "diagram", docname, entry["place"]["anchor"] or "", 1
+            model = entry["model"]
+            if model in seen:
+                continue
+            seen.add(model)
+            yield model, model, "diagram", docname, entry["place"]["anchor"] or "", 1
+            for module in entry["modules"].split("\n")[:_LISTED_MODULES]:
+                if module:
+                    yield f"{model}#{module}", "-", "module", docname, self._anchor(docname, entry, module), -1
 
     def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
         self,
@@ -185,14 +201,33 @@ class ModelDiagramsDomain(Domain):
                 subtype="ref",
             )
             module = ""
-        anchor = entry["place"]["anchor"] or ""
-        if module and is_interactive(builder):
-            anchor = address(anchor, module)
+        anchor = self._anchor(docname, entry, module if is_interactive(builder) else "")
         return make_refnode(builder, fromdocname, docname, anchor, contnode, target)
+
+    def anchors(self, docname: str, ids: list[str]) -> list[str]:
+        """Fragments by which other pages refer to modules in a figure's diagram.
+
+        The widget knows what they mean; where no script runs, there has to be something of this name.
+        """
+        for name, entry in self._targets():
+            if name == docname and entry["place"]["anchor"] in ids:
+                asked = {target for targets in self.data["references"].values() for target in targets}
+                modules = entry["modules"].split("\n")
+                return [self._anchor(name, entry, path) for path in modules if f"{entry['model']}#{path}" in asked]
+        return []
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
         """Called by Sphinx for ``:any:``, which means the class where a class is meant, not its picture."""
         return []
+
+    def _anchor(self, docname: str, entry: Entry, module: str) -> str:
+        """Where a module is shown: in the widget, or else anywhere in the picture."""
+        if not module or entry["is_static"]:
+            return entry["place"]["anchor"] or ""
+        # the very same text twice on a page makes equal entries, too
+        alike = [other for other in self.diagrams[docname] if other["id"] == entry["id"] and not other["is_static"]]
+        place = next(i for i, other in enumerate(alike) if other["place"] == entry["place"])
+        return address(entry["id"], place, module)
 
     def _targets(self) -> list[tuple[str, Entry]]:
         """Diagrams that references lead to; what an author has placed comes first."""

@@ -10,6 +10,7 @@ from sphinx.util.osutil import relative_uri
 from modeldiagrams.host import FOLDER, in_figure
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
+from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.links import references
 from sphinx_modeldiagrams.nodes import diagram_of
 from sphinx_modeldiagrams.sources import viewcode_url
@@ -36,6 +37,8 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
 
     assets = relative_uri(page, f"{FOLDER}/")
     diagram = in_figure(diagram_of(node))
+    for anchor in domain_of(self.builder.env).anchors(self.builder.current_docname, node.parent["ids"]):
+        self.body.append(f'<span id="{html_text(anchor)}"></span>')
     self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"]))
     raise nodes.SkipNode
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import TYPE_CHECKING
 
-from sphinx.ext import intersphinx
 from sphinx.roles import XRefRole
 
 if TYPE_CHECKING:
-    from docutils import nodes
-    from docutils.nodes import Element, Node, TextElement, system_message
-    from sphinx.addnodes import pending_xref
-    from sphinx.application import Sphinx
+    from docutils.nodes import Element, Node, system_message
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["DOMAIN", "ROLE", "ModelRole", "address", "resolve_elsewhere"]
+__all__ = ["DOMAIN", "ROLE", "ModelRole", "address"]
 
 DOMAIN = "modeldiagrams"
 ROLE = "model-graph"
@@ -38,30 +36,23 @@ class ModelRole(XRefRole):
     ) -> tuple[str, str]:
         """Called by Sphinx."""
         title, target = super().process_link(env, refnode, has_explicit_title, title, target)
-        if has_explicit_title or not title.startswith("~"):
-            return title, target
-        model, _, module = target[1:].partition("#")
-        return module or model.rpartition(".")[2], target[1:]
+        if not has_explicit_title and title.startswith("~"):
+            target = target[1:]
+            model, _, module = target.partition("#")
+            title = module or model.rpartition(".")[2]
+        if "#" in target:
+            env.domaindata[DOMAIN]["references"].setdefault(env.docname, []).append(target)
+        return title, target
 
 
-def address(anchor: str, module: str) -> str:
-    """The fragment of a URL that leads to a module inside the diagram with this anchor."""
-    return f"{anchor}:{module}"
+def address(graph: str, place: int, module: str) -> str:
+    """The fragment of a URL that makes the widget show a module (``viewer/src/element/link.ts`` reads it).
 
-
-def resolve_elsewhere(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: TextElement
-) -> nodes.reference | None:
-    """A module in another project's diagram: its inventory has the model, and we know the rest of the address."""
-    model, _, module = node["reftarget"].partition("#")
-    if node.get("refdomain") != DOMAIN or not module or intersphinx.__name__ not in app.extensions:
-        return None
-    asked = node.deepcopy()
-    asked["reftarget"] = model
-    found = intersphinx.missing_reference(app, env, asked, contnode)
-    if found is None:
-        return None
-    page, _, anchor = found["refuri"].partition("#")
-    found["refuri"] = f"{page}#{address(anchor, module)}"
-    found[:] = [contnode]
-    return found
+    Args:
+        graph: Id of the diagram.
+        place: Its number among the diagrams of its page with this id.
+        module: Dotted path.
+    """
+    wanted = {"graph": graph, **({"place": place} if place else {}), "node": module}
+    text = json.dumps(wanted, separators=(",", ":"))
+    return f"{ROLE}-{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"

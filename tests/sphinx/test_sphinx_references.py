@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+from typing import Any
 
 import pytest
 
@@ -32,16 +35,30 @@ def links(page: str) -> list[tuple[str, str]]:
     return [(address, re.sub(r"<[^>]*>", "", text)) for address, text in found]
 
 
+def shown(fragment: str) -> dict[str, Any]:
+    """What the widget is asked to show."""
+    word = fragment.removeprefix("model-graph-")
+    return json.loads(base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)))
+
+
 def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
-    diagram = "page.html#model-graph-mypkg.Net"
-    assert links((html / "roles.html").read_text("utf-8")) == [
-        (diagram, "mypkg.Net"),
-        (diagram, "that one"),
-        (diagram, "Net"),
-        (f"{diagram}:fc", "mypkg.Net#fc"),
-        (f"{diagram}:fc", "fc"),
-    ]
-    assert 'id="model-graph-mypkg.Net"' in (html / "page.html").read_text("utf-8")
+    found = links((html / "roles.html").read_text("utf-8"))
+    assert [text for _, text in found] == ["mypkg.Net", "that one", "Net", "mypkg.Net#fc", "fc"]
+    assert {address for address, _ in found[:3]} == {"page.html#model-graph-mypkg.Net"}
+    ((page, _, fragment),) = {address.partition("#") for address, _ in found[3:]}
+    assert (page, shown(fragment)) == ("page.html", {"graph": "net.json", "node": "fc"})
+    target = (html / "page.html").read_text("utf-8")
+    assert 'id="model-graph-mypkg.Net"' in target
+    # for readers without script, whom nobody shows the module
+    assert target.count(f'<span id="{fragment}"></span>') == 1
+
+
+def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, tmp_path):
+    source = make_site("", page=f"{NET}   :no-index:\n\n{NET}\n:model-graph:`mypkg.Net#fc`\n")
+    result = build(source, tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    ((address, _),) = links((tmp_path / "out" / "page.html").read_text("utf-8"))
+    assert shown(address.removeprefix("#")) == {"graph": "net.json", "place": 1, "node": "fc"}
 
 
 def test_search_knows_diagrams_by_name(html):
@@ -59,10 +76,9 @@ nitpicky = True
 """
     result = build(make_site(conf, page=ROLES), tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
-    diagram = "https://nets.example/page.html#model-graph-mypkg.Net"
+    here = links((html / "roles.html").read_text("utf-8"))
     found = links((tmp_path / "out" / "page.html").read_text("utf-8"))
-    assert [address for address, _ in found] == [diagram, diagram, diagram, f"{diagram}:fc", f"{diagram}:fc"]
-    assert found[-1][1] == "fc"
+    assert found == [(f"https://nets.example/{address}", text) for address, text in here]
 
 
 def test_wrong_references_are_told(make_site, build, tmp_path):
