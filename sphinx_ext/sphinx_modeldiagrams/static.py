@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from docutils import nodes
 from sphinx.util import logging
 
@@ -110,11 +111,11 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
     if diagram.graph is None:
         return None
     graph = serialize(diagram.graph)
-    view = view_of(diagram.options)
-    options = {"depth": view.depth, "expand": view.expand, "collapse": view.collapse, "fit": _page(builder)}
-    arguments = [f"--{name}={json.dumps(value)}" for name, value in options.items() if value is not None]
-    direction = view.direction if isinstance(view.direction, str | None) else json.dumps(view.direction)
-    arguments += [f"--direction={direction}"] if direction else []
+    view = msgspec.structs.replace(view_of(diagram.options), fit=_page(builder))
+    options = {name: value for name, value in msgspec.structs.asdict(view).items() if value is not None}
+    arguments = [
+        f"--{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items()
+    ]
     key = repr((arguments, viewer_digest())).encode() + graph
     folder = Path(builder.doctreedir) / _FOLDER / hashlib.blake2b(key, digest_size=8).hexdigest()
     path = folder / f"{diagram.id}.{kind.suffix}"

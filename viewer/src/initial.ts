@@ -4,7 +4,7 @@ import { layout } from "./layout.js";
 import { type Bounds, isOpenable, readable } from "./readable.js";
 import { findRuns } from "./roll.js";
 import { runId } from "./surface.js";
-import { type Direction, type State, shownIndex, singleChain, view } from "./view.js";
+import { type Direction, type Frame, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
@@ -25,6 +25,8 @@ const BROADEST = { TB: 1000, LR: 640 } as const;
 
 /** How small a page may show a picture: labels of 10 px are then as large as footnotes' signs, and legible. */
 const LEGIBLE = 0.7;
+/** Most legends are one line. */
+const LEGEND = 32;
 
 /** The state a picture starts from. */
 export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
@@ -34,23 +36,28 @@ export function initialState(traced: GraphIndex, options: ViewOptions = {}): Sta
 
 /** Of both directions the one that shows more on a page, or that the page shows larger. */
 function fitting(traced: GraphIndex, options: ViewOptions, [width, height]: readonly [number, number]): State {
+  const [across, down] = [width / LEGIBLE, height / LEGIBLE - LEGEND];
   const paper: Bounds = (direction) =>
-    direction === "TB"
-      ? { longest: height / LEGIBLE, broadest: width / LEGIBLE }
-      : { longest: width / LEGIBLE, broadest: height / LEGIBLE };
+    direction === "TB" ? { longest: down, broadest: across } : { longest: across, broadest: down };
   const main = mainDirection(options);
   const directions: Direction[] = main === null ? ["TB", "LR"] : [main];
   const found = directions.map((direction) => {
     const state = stateIn(traced, options, direction, paper);
-    const drawn = layout(view(traced, state), null);
+    const shown = view(traced, state);
+    const drawn = layout(shown, null);
     const scale = Math.min(1, width / drawn.width, height / drawn.height);
-    return { state, scale, legible: scale >= LEGIBLE };
+    return { state, scale, legible: scale >= LEGIBLE, boxes: boxes(shown.root) };
   });
   found.sort((a, b) => {
     if (a.legible !== b.legible) return a.legible ? -1 : 1;
-    return (a.legible ? b.state.expanded.length - a.state.expanded.length : 0) || b.scale - a.scale;
+    return (a.legible ? b.boxes - a.boxes : 0) || b.scale - a.scale;
   });
   return found[0]?.state ?? stateIn(traced, options, "TB", paper);
+}
+
+/** How many boxes are in a container, those in open ones included. */
+function boxes(frame: Frame): number {
+  return frame.items.reduce((sum, item) => sum + (item.frame === null ? 1 : boxes(item.frame)), 0);
 }
 
 function screen(direction: Direction): ReturnType<Bounds> {
