@@ -13,7 +13,12 @@ export function focusing(widget: Widget): void {
   widget.stage.before(trail);
 
   const show = (id: string | undefined) =>
-    widget.change((state, session) => alone(session, state, id)).then(() => widget.camera.fit());
+    widget
+      .change((state, session) => alone(session, state, id))
+      .then(() => {
+        widget.camera.fit();
+        (trail.hidden ? widget.stage : trail).scrollIntoView({ block: "nearest" });
+      });
   widget.on("drawn", () => {
     const { session } = widget;
     const root = session?.state.root;

@@ -14,17 +14,15 @@ export function colours(widget: Widget): void {
   legend.hidden = true;
   widget.foot.prepend(legend);
 
-  const paint = () => {
-    if (by === "kind" && legend.hidden) return;
-    void widget.askData((session) => {
-      const scale = scaleOf(widget, session, by);
-      legend.hidden = scale === undefined;
-      legend.replaceChildren(...(scale === undefined ? [] : legendOf(scale, by)));
-      widget.stage.dataset.by = by === "kind" || by === "class" ? by : "amount";
-      for (const node of widget.tree.picture.querySelectorAll<SVGElement>("[data-id]")) {
-        node.dataset.step = scale === undefined ? "" : String(scale.stepOf(idOf(node)));
-      }
-    });
+  const paint = (session: Session) => {
+    const scale = scaleOf(widget, session, by);
+    const family = by === "kind" || by === "class" ? by : "amount";
+    for (const part of [widget.stage, legend]) part.dataset.by = family;
+    legend.hidden = scale === undefined;
+    legend.replaceChildren(...(scale === undefined ? [] : legendOf(scale, by)));
+    for (const node of widget.tree.picture.querySelectorAll<SVGElement>("[data-id]")) {
+      node.dataset.step = String(scale?.stepOf(idOf(node)));
+    }
   };
 
   const choice = make("select", "mg-choice");
@@ -36,10 +34,12 @@ export function colours(widget: Widget): void {
   }
   choice.addEventListener("change", () => {
     by = choice.value as By;
-    paint();
+    void widget.askData(paint);
   });
   widget.toolbar.addToMenu(strings.colours, choice);
-  widget.on("drawn", paint);
+  widget.on("drawn", () => {
+    if (by !== "kind" && widget.session !== undefined) paint(widget.session);
+  });
 }
 
 function scaleOf(widget: Widget, session: Session, by: By): Scale | undefined {

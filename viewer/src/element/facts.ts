@@ -126,9 +126,11 @@ function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
           ? [node.name]
           : [];
   return names.map((name) => {
+    // below the module it is in, or beside the op that uses it
+    const local = node?.kind === "module" || node?.kind === "op" ? name.slice(name.lastIndexOf(".") + 1) : name;
     const spec = index.graph.parameters[name];
     const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${strings.frozen}` : "";
-    return `${name}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
+    return `${local}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
   });
 }
 

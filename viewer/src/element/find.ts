@@ -1,5 +1,5 @@
 /** Finding nodes by what a reader types: path, class, function, shape. */
-import type { GraphIndex, GraphNode } from "../graph.js";
+import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph.js";
 import { tensorLabel } from "../labels.js";
 import { kindOf, pathOf } from "./facts.js";
 
@@ -20,12 +20,25 @@ export function find(index: GraphIndex, query: string): string[] {
   if (words.length === 0) return [];
   const all = entriesOf(index);
   const exact = all.filter(({ text }) => words.every((word) => text.includes(word)));
-  if (exact.length > 0) return exact.map(({ id }) => id);
+  if (exact.length > 0)
+    return withoutInsides(
+      index,
+      exact.map(({ id }) => id),
+    );
   return all
     .map(({ id, text }) => ({ id, spread: words.reduce((sum, word) => sum + spread(text, word), 0) }))
     .filter((hit) => hit.spread < Number.POSITIVE_INFINITY)
     .sort((a, b) => a.spread - b.spread)
     .map(({ id }) => id);
+}
+
+/** A module that holds one op shows as one box: one hit. */
+function withoutInsides(index: GraphIndex, hits: string[]): string[] {
+  const found = new Set(hits);
+  return hits.filter((id) => {
+    const holder = index.holder.get(id) ?? ROOT;
+    return !found.has(holder) || contentsOf(index, holder).children.length > 1;
+  });
 }
 
 /** How far apart the letters of a word stand in a text, at their tightest; infinite where they are not there. */

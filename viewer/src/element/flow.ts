@@ -25,6 +25,8 @@ export interface Flow {
   /** Id of a node → the edges that leave and reach it, from outside. */
   from: Map<string, Edge[]>;
   to: Map<string, Edge[]>;
+  /** Vertices that are ports of open nodes. */
+  ports: Set<string>;
 }
 
 /** Frames never change, so what was read once stays. */
@@ -36,7 +38,14 @@ export type Direction = "before" | "after";
 export function flowOf(layout: Layout): Flow {
   const before = known.get(layout.root);
   if (before !== undefined) return before;
-  const flow: Flow = { edges: [], after: new Map(), before: new Map(), from: new Map(), to: new Map() };
+  const flow: Flow = {
+    edges: [],
+    after: new Map(),
+    before: new Map(),
+    from: new Map(),
+    to: new Map(),
+    ports: new Set(),
+  };
   known.set(layout.root, flow);
   const stack: { placed: Placed; x: number; y: number }[] = [{ placed: layout.root, x: 0, y: 0 }];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
@@ -53,8 +62,8 @@ export function flowOf(layout: Layout): Flow {
 function addEdges(flow: Flow, { frame, geometry }: Placed, x: number, y: number): void {
   frame.wires.forEach((wire, i) => {
     const edge: Edge = {
-      from: vertex(frame, wire.from, wire.fromPort, wire.from === BORDER ? "in" : "out"),
-      to: vertex(frame, wire.to, wire.toPort, wire.to === BORDER ? "out" : "in"),
+      from: vertex(flow, frame, wire.from, wire.fromPort, wire.from === BORDER ? "in" : "out"),
+      to: vertex(flow, frame, wire.to, wire.toPort, wire.to === BORDER ? "out" : "in"),
       tensor: wire.tensor,
       source: frame.items[wire.from]?.id ?? frame.id,
       target: frame.items[wire.to]?.id ?? frame.id,
@@ -70,10 +79,12 @@ function addEdges(flow: Flow, { frame, geometry }: Placed, x: number, y: number)
 }
 
 /** A port is one vertex, seen from outside or from inside. */
-function vertex(frame: Frame, place: number, port: number, side: "in" | "out"): string {
+function vertex(flow: Flow, frame: Frame, place: number, port: number, side: "in" | "out"): string {
   const item = frame.items[place];
-  const open = item === undefined || item.frame !== null;
-  return open ? `${side} ${port} ${item?.id ?? frame.id}` : item.id;
+  if (item !== undefined && item.frame === null) return item.id;
+  const name = `${side} ${port} ${item?.id ?? frame.id}`;
+  flow.ports.add(name);
+  return name;
 }
 
 function append(lists: Map<string, Edge[]>, key: string, edge: Edge): void {
@@ -82,19 +93,28 @@ function append(lists: Map<string, Edge[]>, key: string, edge: Edge): void {
   else list.push(edge);
 }
 
-/** The edges at a node, from outside. */
+/** The edges at a node, each up to the nodes at its other ends, through the borders on its way. */
 export function edgesAt(flow: Flow, id: string): Edge[] {
-  return [...starts(flow, id, "before"), ...starts(flow, id, "after")];
+  const isPort = (vertex: string) => flow.ports.has(vertex);
+  return [
+    ...reach(flow, id, "before", ({ from }) => isPort(from)),
+    ...reach(flow, id, "after", ({ to }) => isPort(to)),
+  ];
 }
 
 /** Every edge that leads to a node, or away from it. */
-export function reach(flow: Flow, id: string, direction: Direction): Edge[] {
+export function reach(
+  flow: Flow,
+  id: string,
+  direction: Direction,
+  goesOn: (edge: Edge) => boolean = () => true,
+): Edge[] {
   const found = new Set<Edge>();
   const stack = starts(flow, id, direction);
   for (let edge = stack.pop(); edge !== undefined; edge = stack.pop()) {
     if (found.has(edge)) continue;
     found.add(edge);
-    stack.push(...onward(flow, edge, direction));
+    if (goesOn(edge)) stack.push(...onward(flow, edge, direction));
   }
   return [...found];
 }

@@ -13,6 +13,7 @@ type Way = "near" | "before" | "after" | { to: string };
 export function lights(widget: Widget): void {
   let way: Way = "near";
   const chosen = layer("mg-lit");
+  const isDrawn = (id: string) => widget.tree.has(id);
 
   const light = () => {
     const id = widget.selected;
@@ -36,6 +37,12 @@ export function lights(widget: Widget): void {
   widget.on("selected", () => follow("near"));
   widget.on("drawn", light);
   hover(widget);
+  widget.onKey("Escape", () => {
+    const picking = widget.pick !== undefined;
+    widget.pick = undefined;
+    if (picking) widget.note.clear();
+    return picking;
+  });
   widget.actions.push(lightSwitch(strings.before, "before"), lightSwitch(strings.after, "after"), {
     text: strings.wayTo,
     offered: isDrawn,
@@ -52,11 +59,6 @@ export function lights(widget: Widget): void {
     const pressed = () => way === kind;
     return { text, offered: isDrawn, run: () => follow(pressed() ? "near" : kind), pressed };
   }
-}
-
-/** The whole model is nowhere in the picture. */
-function isDrawn(id: string): boolean {
-  return id !== "";
 }
 
 /** The edges of the node under the pointer. */

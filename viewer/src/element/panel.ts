@@ -9,7 +9,6 @@ import { fill, strings } from "./strings.js";
 import type { Widget } from "./widget.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
-const DETAILS = "M8 7v5M8 4h.01M2 2h12v12H2z";
 
 export function panel(widget: Widget): void {
   const sheet = box("mg-panel-sheet");
@@ -59,8 +58,12 @@ export function panel(widget: Widget): void {
     if (id !== undefined) open(id);
     return id !== undefined;
   });
-  widget.toolbar.add(
-    iconButton(strings.details, DETAILS, () => (sheet.hidden ? open(widget.selected ?? "") : close())),
+  widget.toolbar.addToMenu(
+    "",
+    button(strings.details, () => {
+      widget.toolbar.openMenu(false);
+      open(widget.selected ?? "");
+    }),
   );
 }
 
