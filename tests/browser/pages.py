@@ -129,6 +129,7 @@ def write_site(folder: Path, press: Press) -> None:
     """Write pages and assets; the names of the pages say what they hold."""
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
     tall = press.make(encoder("Tall", layers=6), depth=9)
+    large = press.make(encoder("Large", layers=40), depth=9)
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
@@ -137,6 +138,7 @@ def write_site(folder: Path, press: Press) -> None:
         "one": _fragment(encoder_),
         "two": FILLER + _fragment(encoder_) + FILLER + _fragment(decoder) + FILLER,
         "tall": _fragment(tall),
+        "large": _fragment(large),
         "rolled": _fragment(rolled),
         "sized": _fragment(sized),
         "hostile": _fragment(hostile),
@@ -152,7 +154,7 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.site_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, rolled, sized, hostile):
+    for made in (encoder_, decoder, tall, large, rolled, sized, hostile):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 

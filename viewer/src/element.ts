@@ -9,9 +9,13 @@
 import { focusing } from "./element/alone.js";
 import { colours } from "./element/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "./element/expansion.js";
+import { hint } from "./element/hint.js";
 import { lights } from "./element/lights.js";
+import { link } from "./element/link.js";
+import { minimap } from "./element/minimap.js";
 import { outline } from "./element/outline.js";
 import { panel } from "./element/panel.js";
+import { save } from "./element/save.js";
 import { search } from "./element/search.js";
 import { sight } from "./element/sight.js";
 import { tip } from "./element/tip.js";
@@ -23,7 +27,21 @@ declare const STYLE: string;
 
 const NAME = "model-graph";
 
-const FEATURES: readonly Feature[] = [outline, focusing, expansion, colours, panel, search, lights, tip, sight];
+const FEATURES: readonly Feature[] = [
+  outline,
+  focusing,
+  expansion,
+  colours,
+  panel,
+  search,
+  lights,
+  tip,
+  save,
+  link,
+  minimap,
+  hint,
+  sight,
+];
 
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
@@ -57,6 +75,8 @@ class ModelGraph extends HTMLElement {
     root.adoptedStyleSheets = [styleSheet()];
     root.append(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
+    widget.onKey("Escape", () => widget.toolbar.openMenu(false));
+    widget.stage.addEventListener("pointerdown", () => widget.toolbar.openMenu(false));
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });
@@ -72,7 +92,10 @@ function onClick(widget: Widget, event: MouseEvent): void {
   if (run !== undefined) void toggleRepeats(widget, run);
   if (run !== undefined || node === null || !header(node).contains(event.target as Node)) return;
   const id = idOf(node);
-  if (!choose(widget, id) && widget.tree.expandable(id)) void toggleModule(widget, id);
+  if (choose(widget, id)) return;
+  if (widget.tree.expandable(id)) void toggleModule(widget, id);
+  // below a tall picture on a narrow screen the details would open out of sight
+  else void widget.askData(() => widget.foot.scrollIntoView({ block: "nearest" }));
 }
 
 /** A node was clicked, or Enter was pressed on it; whether somebody waited for that. */

@@ -77,6 +77,12 @@ export class Camera {
     this.#glide(() => this.#zoom(factor, x, y));
   }
 
+  /** Bring a point of the picture into the middle of what is in sight. */
+  lookAt(x: number, y: number): void {
+    const { x: left, y: top, width, height, scale } = this.sight;
+    this.#moveBy((left + width / 2 - x) * scale, (top + height / 2 - y) * scale);
+  }
+
   /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
   replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
     const before = oldPart.getBoundingClientRect();

@@ -19,6 +19,12 @@ const ENGLISH = {
   loadFailed: "The diagram can't be opened because {0} did not load.",
   drawFailed: "This part of the diagram could not be drawn.",
 
+  wheel: "{0} + wheel zooms",
+  copyLink: "Copy a link to this view",
+  linkCopied: "The link was copied.",
+  linkShown: "The link stands in the address bar.",
+  save: "Save as",
+
   // details of a node
   details: "Details (I)",
   close: "Close (Esc)",

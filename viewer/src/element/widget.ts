@@ -54,6 +54,9 @@ export interface Action {
   pressed?(): boolean;
 }
 
+/** The page's policy forbids WebAssembly, and with it any other picture. */
+class NotAllowed extends Error {}
+
 export class Widget {
   readonly host: HTMLElement;
   /** The window onto the picture, and what is moved inside it. */
@@ -177,11 +180,12 @@ export class Widget {
   }
 
   /** Do something that needs data and layout engine, in its turn; if they can't be had, the reader is told. */
-  ask(use: (session: Session, viz: Viz) => void): Promise<void> {
-    if (!wasmAllowed()) this.note.say(strings.stillPicture);
-    return wasmAllowed()
-      ? this.#take(() => this.load().then(([session, viz]) => use(session, viz)))
-      : Promise.resolve();
+  ask(use: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
+    return this.#take(async () => {
+      if (!wasmAllowed()) throw new NotAllowed();
+      const [session, viz] = await this.load();
+      await use(session, viz);
+    });
   }
 
   /** Do something that needs the data only. */
@@ -251,6 +255,10 @@ export class Widget {
   }
 
   #explain(error: unknown, retry: () => void): void {
+    if (error instanceof NotAllowed) {
+      this.note.say(strings.stillPicture);
+      return;
+    }
     if (error instanceof LoadError) {
       this.note.say(fill(strings.loadFailed, error.file), retry);
       return;

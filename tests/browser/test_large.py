@@ -1,0 +1,106 @@
+"""Pictures of hundreds of nodes: only what is in sight is in the document, and nobody notices."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+NODES = "document.querySelector('model-graph').shadowRoot.querySelectorAll('.mg-stage [data-id]').length"
+
+
+@pytest.fixture
+def large(reader, server):
+    """A page with forty open layers, of which the reader has closed the first."""
+    reader.page.goto(f"{server}/large.html")
+    assert reader.page.evaluate(NODES) > 400
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    return reader
+
+
+def test_only_what_is_in_sight_is_in_the_document(large):
+    assert large.page.evaluate(NODES) < 150
+    assert large.node("layers.0").is_visible()
+    assert large.node("layers.39").count() == 0
+
+
+def test_even_before_anything_is_changed(reader, server):
+    reader.page.goto(f"{server}/large.html")
+    reader.node("layers.0.mlp").hover()
+    reader.page.wait_for_function(f"{NODES} < 150")
+    assert reader.node("layers.0.mlp").is_visible()
+
+
+def test_panning_and_scrolling_bring_the_rest(large):
+    x, y = 450, 350
+    for _ in range(8):
+        large.page.mouse.move(x, y + 100)
+        large.page.mouse.down()
+        large.page.mouse.move(x, y - 200, steps=4)
+        large.page.mouse.up()
+    assert large.node("layers.1").count() == 0
+    assert any(large.node(f"layers.{i}.mlp").count() for i in range(3, 9))
+
+
+def test_the_keyboard_reaches_everything(large):
+    large.node("layers.0").focus()
+    large.page.keyboard.press("End")
+    focused = "e => e.shadowRoot.activeElement?.dataset.id"
+    assert large.evaluate(focused) == "output:y"
+    place = large.node("output:y").bounding_box()
+    assert 0 <= place["y"] <= 700 - place["height"]
+    large.page.keyboard.press("ArrowUp")
+    assert large.evaluate(focused) == "head"
+    large.page.keyboard.press("Home")
+    assert large.evaluate(focused) == "input:x"
+    assert large.node("output:y").count() == 0
+
+
+def test_what_is_there_stands_where_the_whole_picture_has_it(large):
+    differing = large.evaluate(
+        """async e => {
+            const whole = new DOMParser().parseFromString(await e.picture(), "image/svg+xml");
+            const at = x => [x.getAttribute("transform"), x.getAttribute("class").replace(" mg-selected", "")].join();
+            const places = new Map([...whole.querySelectorAll("[data-id]")].map(x => [x.dataset.id, at(x)]));
+            const shown = [...e.shadowRoot.querySelectorAll(".mg-stage [data-id]")];
+            const order = [...places.keys()];
+            const ranks = shown.map(x => order.indexOf(x.dataset.id));
+            return shown.filter((x, i) => places.get(x.dataset.id) !== at(x) || ranks[i] < (ranks[i - 1] ?? -1)).length;
+        }"""
+    )
+    assert differing == 0
+
+
+def test_made_small_it_has_boxes_without_words(large):
+    for _ in range(6):
+        large.page.get_by_role("button", name="Zoom out").click()
+    large.page.wait_for_timeout(200)
+    assert large.node("layers.7").is_visible()
+    assert large.page.locator(".mg-stage text >> visible=true").count() == 0
+
+
+def test_the_map_leads_through_it(large):
+    large.page.locator(".mg-map").wait_for()
+    box = large.page.locator(".mg-map").bounding_box()
+    large.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.95 * box["height"])
+    large.node("layers.38").wait_for()
+    assert large.node("layers.1").count() == 0
+
+
+def test_small_pictures_have_no_map(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    assert not reader.page.locator(".mg-map").is_visible()
+
+
+def test_the_wheel_says_once_how_to_zoom(reader, server):
+    reader.page.goto(f"{server}/two.html")
+    reader.node("embed").hover()
+    reader.page.mouse.wheel(0, 10)
+    reader.page.get_by_text("Ctrl + wheel zooms").wait_for()
+    reader.page.get_by_text("Ctrl + wheel zooms").wait_for(state="detached")
+    reader.page.goto(f"{server}/one.html")
+    reader.node("embed").hover()
+    reader.page.mouse.wheel(0, 10)
+    reader.page.wait_for_timeout(100)
+    assert reader.page.get_by_text("Ctrl + wheel zooms").count() == 0
