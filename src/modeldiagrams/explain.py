@@ -31,18 +31,22 @@ def found_options(options: Options, graph: Graph) -> dict[str, Any]:
     """
     names = ("model", "args", "kwargs", "config", "inputs", "inputs_from")
     found = {name: value for name in names if (value := getattr(options, name)) is not None}
+    inside: dict[str, dict[str | int, Any]] = {}
     for item in graph.assumptions:
         place = _PLACE.fullmatch(item.subject)
         if place is None:
             continue
         option, value = place["option"], yaml.safe_load(item.value)
-        if place["name"]:
-            found.setdefault(option, {})[place["name"]] = value
-        elif place["position"]:
-            found.setdefault(option, []).append(value)
+        if place["name"] or place["position"]:
+            inside.setdefault(option, {})[place["name"] or int(place["position"])] = value
         else:
             found[option] = value
-    return found
+    return {**found, **{option: _by_position(values) for option, values in inside.items()}}
+
+
+def _by_position(values: dict[str | int, Any]) -> dict[str | int, Any] | list[Any]:
+    """A list where nothing has a name."""
+    return values if any(isinstance(key, str) for key in values) else [values[key] for key in sorted(values, key=int)]
 
 
 def explain(options: Options, graph: Graph, tried: Iterable[str]) -> str:

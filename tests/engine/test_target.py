@@ -102,6 +102,15 @@ def test_every_kind_of_dtype_can_be_made(dtype):
     assert value.dtype == getattr(torch, dtype.removeprefix("torch."))
 
 
+@pytest.mark.parametrize(
+    "written", ["{1: [1, 5], 0: [1, 4], scale: {value: 2}}", {"0": [1, 4], "1": [1, 5], "scale": {"value": 2}}]
+)
+def test_whole_numbers_as_keys_are_positions(written):
+    args, kwargs = given(written)
+    assert [tuple(value.shape) for value in args] == [(1, 4), (1, 5)]
+    assert kwargs == {"scale": 2}
+
+
 def test_integers_are_zero_or_one_unless_a_range_is_given():
     (bits, ids, floats), _ = given(
         "[{shape: [200], dtype: int64}, {shape: [200], dtype: int64, low: 5, high: 9},"
@@ -170,6 +179,7 @@ def test_a_wrong_model_says_what_came_and_how_to_mend_it(options, message):
         ({"inputs": "[{shape: [1], heigh: 3}]"}, "unknown field `heigh`"),
         ({"inputs": "[{shape: [1], dtype: int64, low: 3, high: 3}]"}, "expected `low` below `high`"),
         ({"inputs": "[{shape: [1], dtype: complex64, high: 3}]"}, "complex numbers have no"),
+        ({"inputs": "{0: [1, 4], 2: [1, 4]}"}, "option `inputs`: expected the positions 0, 1, got 0, 2"),
         ({"inputs": "{shape: [1, 4], dtype: int64}"}, "a single tensor is written as a list"),
         ({"inputs": "[1, 4]", "inputs_from": "mypkg.models.bare"}, "got both; leave one out"),
         ({"inputs_from": "mypkg.models.bear"}, "did you mean 'bare'?"),

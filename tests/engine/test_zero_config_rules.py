@@ -16,7 +16,6 @@ from modeldiagrams.target import record, resolve
 from modeldiagrams.target.conventions import configuration_class, conventional_arguments
 from modeldiagrams.target.forward import unpacked_parameters
 from modeldiagrams.target.inferred import inferred_offers
-from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.layers import layer_offers
 from modeldiagrams.target.mend import mended, refused_width
 from modeldiagrams.target.offered import configured_size, dummy_offers, example
@@ -24,7 +23,6 @@ from modeldiagrams.target.offers import ABSENT, Offer, named_sizes, resolved
 from modeldiagrams.target.pretrained import configured_offers
 from modeldiagrams.target.search import Tries, search
 from modeldiagrams.target.vocabulary import role_of
-from modeldiagrams.target.written import entry_of, text
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.hierarchy import hierarchy_run
 
@@ -257,8 +255,7 @@ def test_candidates_of_a_forward_keep_its_order_and_leave_defaults_out():
         def forward(self, x, flag: bool, mask=None):
             return self.fc(x)
 
-    ((offers, positional),) = inferred_offers(Model())
-    assert not positional
+    (offers,) = inferred_offers(Model())
     assert list(offers) == ["x", "flag", "mask"]
     assert first(offers) == {"x": [1, 4], "flag": {"value": False}}
 
@@ -359,30 +356,3 @@ def test_a_model_without_inputs_shows_its_modules_and_which_option_to_write():
     assert "write the option `inputs`, e.g. `inputs: {secret: [1, 8]}`" in graph.status.notes[0]
     assert target.tried
     assert target.assumptions[0].value == "5 (module hierarchy)"
-
-
-# what was found, as an author would write it
-
-
-@pytest.mark.parametrize(
-    "value",
-    [torch.zeros(2, 3), torch.zeros((), dtype=torch.float64), torch.tensor([[3, 9]]), torch.tensor([True, True])],
-)
-def test_an_entry_makes_a_tensor_like_the_one_it_describes(value):
-    (made,), _ = from_entries([entry_of(value)])
-    assert (made.shape, made.dtype) == (value.shape, value.dtype)
-    if not value.is_floating_point():
-        assert made.min() >= value.min()
-        assert made.max() <= value.max()
-
-
-@pytest.mark.parametrize("value", ["text", None, 3, [1, 2.5], {"a": "b"}])
-def test_an_entry_makes_a_plain_value_again(value):
-    (made,), _ = from_entries([entry_of(value)])
-    assert made == value
-
-
-def test_text_is_yaml_on_one_line():
-    assert text({"shape": [1, 16], "dtype": "int64", "high": 9}) == "{shape: [1, 16], dtype: int64, high: 9}"
-    assert text(10) == "10"
-    assert "\n" not in text(list(range(1000)))

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.explain import found_options
 from modeldiagrams.options import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.offers import Offer
@@ -125,20 +124,6 @@ def test_a_large_model_whose_code_needs_values_gets_memory(options, monkeypatch)
     target = target_of(NeedsValues, **options)
     assert not target.model.embedding.weight.is_meta
     assert record(target).graph.status.mode == "real"
-
-
-def test_what_was_found_written_down_gives_the_same_graph():
-    first = parse_options({"model": f"{__name__}.Deep"})
-    target = resolve(first)
-    graph = record(target).graph
-    written = parse_options(found_options(first, graph_with(graph, target)))
-    again = resolve(written)
-    assert again.assumptions == ()
-    assert record(again).graph == graph
-
-
-def graph_with(graph, target):
-    return SimpleNamespace(assumptions=target.assumptions, status=graph.status)
 
 
 def test_the_pass_that_found_the_inputs_is_the_one_that_is_shown():

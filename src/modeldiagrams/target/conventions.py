@@ -6,6 +6,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.forward import parameters_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -61,12 +63,8 @@ _FITTING = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)
 
 def required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
     """Parameters that must be given, in order; none where a signature can't be read."""
-    try:
-        parameters = inspect.signature(found).parameters.values()
-    except (TypeError, ValueError):
-        return []
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p for p in parameters if p.default is inspect.Parameter.empty and p.kind not in variadic]
+    return [p for p in parameters_of(found).values() if p.default is inspect.Parameter.empty and p.kind not in variadic]
 
 
 def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:

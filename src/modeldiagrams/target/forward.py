@@ -1,4 +1,4 @@
-"""Reading the source of a forward: which parameters are dicts or tuples, and what is taken out of them (rule 4)."""
+"""Reading a forward: its parameters, and from its source which are dicts or tuples and what is taken out (rule 4)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from torch import nn
 
-__all__ = ["unpacked_parameters"]
+__all__ = ["parameters_of", "unpacked_parameters"]
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Parameters by name; none where a signature can't be read, as of compiled code."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
 
 
 def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
@@ -26,7 +34,7 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
     except (OSError, TypeError, SyntaxError):
         return {}
-    parameters = set(inspect.signature(model.forward).parameters)
+    parameters = set(parameters_of(model.forward))
     found: dict[str, list[Any]] = {}
     for node in ast.walk(tree):
         for name, key in _taken(node):

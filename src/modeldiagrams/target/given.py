@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import TargetError
 from modeldiagrams.graph import Assumption
 from modeldiagrams.target.build import call_problem
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inferred import inferred_offers
 from modeldiagrams.target.inputs import from_callable, from_entries
 from modeldiagrams.target.offered import configured_size, dummy_offers, example
 from modeldiagrams.target.pretrained import configured_offers
 from modeldiagrams.target.rules import Rule, assumed
 from modeldiagrams.target.search import Tries, passed, search
-from modeldiagrams.target.written import entry_of
+from modeldiagrams.target.written import entry_of, is_plain
 
 if TYPE_CHECKING:
     from torch import nn
@@ -87,11 +88,11 @@ def _searched(model: nn.Module, tries: Tries) -> Given | None:
         found = search(model, offers, tries)
         if found:
             return _from_search(found, Rule.OFFERED, tries)
-    if not inspect.signature(model.forward).parameters:
+    if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
         reason = "forward has no parameters"
         return Given(assumptions=(Rule.OFFERED.assumption(reason), assumed("inputs", [], reason)))
-    for offers, positional in inferred_offers(model):
-        found = search(model, offers, tries, positional=positional)
+    for inferred in inferred_offers(model):
+        found = search(model, inferred, tries)
         if found:
             return _from_search(found, Rule.INFERRED, tries)
     return None
@@ -103,26 +104,23 @@ def _from_example(model: nn.Module, offered: Example) -> Given:
     if offered.inputs_from:
         values = [Assumption(subject="inputs_from", value=offered.inputs_from, reason="the class offers it")]
     else:
-        names = _names(model, len(offered.args))
-        keys: list[str | int] = [*names] or [*range(len(offered.args))]
-        places = [*map(_place, keys), *map(_place, offered.kwargs)]
-        entries = dict(zip(places, [*offered.args, *offered.kwargs.values()], strict=True))
-        values = [assumed(place, entry_of(value), reason) for place, value in entries.items()]
+        keys: list[str | int] = [*_names(model, len(offered.args)), *offered.kwargs]
+        entries = [entry_of(value) for value in (*offered.args, *offered.kwargs.values())]
+        pairs = dict(zip(keys, entries, strict=True)) if is_plain(entries) else {}
+        values = [assumed(_place(key), entry, reason) for key, entry in pairs.items()]
     return Given(offered.args, offered.kwargs, (told, *values))
 
 
 def _from_search(found: Found, rule: Rule, tries: Tries) -> Given:
-    entries: dict[Any, Any] = found.entries if isinstance(found.entries, dict) else dict(enumerate(found.entries))
     args, kwargs = from_entries(found.entries)
     count = len(tries.lines)
     told = rule.assumption(f"inputs found in {count} tries" if count > 1 else "inputs found at once")
-    reasons = [*found.reasons.values()]
-    values = [assumed(_place(key), entry, reasons[i]) for i, (key, entry) in enumerate(entries.items())]
+    values = [assumed(_place(key), entry, found.reasons[key]) for key, entry in found.entries.items()]
     return Given(args, kwargs, (told, *values), tried=tuple(tries.lines), trace=found.trace)
 
 
 def _hierarchy(model: nn.Module, name: str, tries: Tries) -> Given:
-    parameters = inspect.signature(model.forward).parameters
+    parameters = parameters_of(model.forward)
     names = [key for key, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
     plain = [key for key in names or parameters if parameters[key].kind not in _VARIADIC]
     example = "{" + ", ".join(f"{key}: [1, 8]" for key in plain) + "}" if plain else "[[1, 8]]"
@@ -138,11 +136,11 @@ def _hierarchy(model: nn.Module, name: str, tries: Tries) -> Given:
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def _names(model: nn.Module, count: int) -> list[str]:
-    """Names of the first positional parameters, if all of them have one."""
-    parameters = [*inspect.signature(model.forward).parameters.values()][:count]
+def _names(model: nn.Module, count: int) -> list[str | int]:
+    """Names of the first positional parameters; their positions, unless all of them have one."""
+    parameters = [*parameters_of(model.forward).values()][:count]
     named = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    return named if len(named) == count else []
+    return [*named] if len(named) == count else [*range(count)]
 
 
 def _place(key: str | int) -> str:

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.forward import unpacked_parameters
+from modeldiagrams.target.forward import parameters_of, unpacked_parameters
 from modeldiagrams.target.layers import layer_offers
 from modeldiagrams.target.offers import ABSENT, Offer
 from modeldiagrams.target.vocabulary import named_offers, role_of
@@ -24,38 +24,45 @@ _USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<
 _MOST_GIVEN = 3
 _MOST_LISTED = 4
 _EMPTY = inspect.Parameter.empty
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_NAMELESS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 
-_Offers = dict[str, "Sequence[Offer]"]
+Offers = dict[str | int, "Sequence[Offer]"]
 
 
-def inferred_offers(model: nn.Module) -> Iterator[tuple[_Offers, bool]]:
+def inferred_offers(model: nn.Module) -> Iterator[Offers]:
     """Candidates for every input that a forward takes.
 
     Args:
         model: Its layers and its forward are looked at.
 
     Yields:
-        Input → candidates, and whether inputs are given by position. What has a default is left out first.
+        Input, by name or by position, → candidates. What has a default is left out first.
     """
     layers = layer_offers(model)
-    parameters = [*inspect.signature(model.forward).parameters.values()]
-    named = [
-        p for p in parameters if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    ]
-    variadic = [
-        p for p in parameters if p.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
-    ]
-    if named and not variadic:
+    parameters = [*parameters_of(model.forward).values()]
+    if any(_is_graph(p.name) for p in parameters):
+        layers = _several_rows_first(layers)
+    named = [p for p in parameters if p.kind in _BY_NAME]
+    if any(p.kind in _NAMELESS for p in parameters):
+        yield from _by_position(parameters, layers)
+    elif named:
         inside = unpacked_parameters(model)
-        if any(_is_graph(p.name) for p in named):
-            layers = _several_rows_first(layers)
-        offers = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
+        offers: Offers = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
         if all(options[0] is ABSENT for options in offers.values()):
             offers[named[0].name] = offers[named[0].name][1:]
-        yield {name: options for name, options in offers.items() if options}, False
-    elif variadic:
-        for count in range(max(1, len(variadic)), max(_MOST_GIVEN, len(variadic)) + 1):
-            yield {f"{variadic[0].name}[{i}]": _tensors(variadic[0].name, layers) for i in range(count)}, True
+        yield {name: options for name, options in offers.items() if options}
+
+
+def _by_position(parameters: list[inspect.Parameter], layers: list[tuple[str, Offer]]) -> Iterator[Offers]:
+    """For a forward that does not name all it takes: what it requires, and then more of the rest, one by one."""
+    rest = next((p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    required = [p for p in parameters if p.default is _EMPTY]
+    first = [p for p in required if p.kind in (inspect.Parameter.POSITIONAL_ONLY, _BY_NAME[0])]
+    keywords: Offers = {p.name: _parameter(p, layers, ()) for p in required if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    for count in range(max(1, len(first)), max(_MOST_GIVEN, len(first)) + 1 if rest else len(first) + 1):
+        places = [*first, *[rest] * (count - len(first))]
+        yield {**{i: _parameter(p, layers, ()) for i, p in enumerate(places) if p}, **keywords}
 
 
 def _parameter(parameter: inspect.Parameter, layers: list[tuple[str, Offer]], inside: Sequence[Any]) -> list[Offer]:

@@ -34,7 +34,7 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def from_callable(path: str) -> Arguments:
-    """Call the author's function: a dict goes in by name, a tuple by position, anything else is the one input."""
+    """Call the author's function: a dict goes in by name or position, a tuple by position, else it is the only one."""
     function = locate(path)
     if not callable(function):
         raise TargetError(
@@ -44,12 +44,22 @@ def from_callable(path: str) -> Arguments:
         made = function()
     # Hugging Face tokenizers and processors return a UserDict
     if isinstance(made, dict | UserDict):
-        return (), {str(name): value for name, value in made.items()}
+        return _placed(dict(made), f"what {path} returns")
     return (made if isinstance(made, tuple) else (made,)), {}
 
 
-def from_entries(inputs: list[Any] | dict[str, Any]) -> Arguments:
-    """Positional and keyword arguments of what the author wrote as the option `inputs`."""
+def from_entries(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
+    """Positional and keyword arguments of what the author wrote as the option `inputs`.
+
+    Args:
+        inputs: A shape, entries by position, or entries by name; where keys of a map are whole numbers, by position.
+
+    Returns:
+        What to call a model with: tensors and plain values.
+
+    Raises:
+        TargetError: naming the entry that is none, or the position that is missing.
+    """
     maker = _Maker()
     if isinstance(inputs, dict):
         if "shape" in inputs and inputs.keys() <= set(_TensorEntry.__struct_fields__):
@@ -57,10 +67,21 @@ def from_entries(inputs: list[Any] | dict[str, Any]) -> Arguments:
                 "option `inputs`: a map is read as inputs by name; a single tensor is written as a list, "
                 f"`inputs: [{{shape: {inputs['shape']}, …}}]`, or by name, `inputs: {{x: {{shape: …}}}}`"
             )
-        return (), {name: maker.entry(value, name) for name, value in inputs.items()}
+        made = {name: maker.entry(value, str(name)) for name, value in inputs.items()}
+        return _placed(made, "option `inputs`")
     if inputs and _is_shape(inputs):
         return (maker.entry(inputs, "[0]"),), {}
     return tuple(maker.entry(value, f"[{i}]") for i, value in enumerate(inputs)), {}
+
+
+def _placed(values: dict[Any, Any], what: str) -> Arguments:
+    """Whole numbers are positions, also as text: JSON has no other keys, and no parameter is called `0`."""
+    positions = {int(key): value for key, value in values.items() if str(key).isdecimal()}
+    if sorted(positions) != [*range(len(positions))]:
+        expected = ", ".join(map(str, range(len(positions))))
+        raise TargetError(f"{what}: expected the positions {expected}, got {', '.join(map(str, sorted(positions)))}")
+    named = {str(key): value for key, value in values.items() if not str(key).isdecimal()}
+    return tuple(positions[place] for place in range(len(positions))), named
 
 
 class _TensorEntry(msgspec.Struct, forbid_unknown_fields=True):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inputs import from_callable
 from modeldiagrams.target.offers import Offer
 from modeldiagrams.target.usercode import user_code
-from modeldiagrams.target.written import entry_of
+from modeldiagrams.target.written import entry_of, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def example(model: nn.Module, maker: Any, name: str) -> Example | None:
     return None
 
 
-def dummy_offers(model: nn.Module) -> dict[str, Sequence[Offer]]:
+def dummy_offers(model: nn.Module) -> dict[str | int, Sequence[Offer]]:
     """What ``dummy_inputs`` holds, as `transformers` and `diffusers` have it; nothing if it is not the class's own."""
     holder = next((class_ for class_ in type(model).__mro__ if "dummy_inputs" in vars(class_)), None)
     if holder is None or holder.__name__ in _BASES:
@@ -72,16 +72,16 @@ def dummy_offers(model: nn.Module) -> dict[str, Sequence[Offer]]:
         values: Any = getattr(model, "dummy_inputs", None)
     if not isinstance(values, Mapping):
         return {}
-    known = inspect.signature(model.forward).parameters
-    return {str(k): [Offer(entry_of(value), "from dummy_inputs")] for k, value in values.items() if k in known}
+    entries = {str(name): entry_of(value) for name, value in values.items() if name in parameters_of(model.forward)}
+    return {name: [Offer(entry, "from dummy_inputs")] for name, entry in entries.items() if is_plain(entry)}
 
 
-def configured_size(model: nn.Module) -> dict[str, Sequence[Offer]]:
+def configured_size(model: nn.Module) -> dict[str | int, Sequence[Offer]]:
     """An image of the size in ``default_cfg`` or ``pretrained_cfg``, as timm has them."""
     for attribute in ("pretrained_cfg", "default_cfg"):
         config: Any = getattr(model, attribute, None)
         size = config.get("input_size") if isinstance(config, Mapping) else getattr(config, "input_size", None)
-        names = [*inspect.signature(model.forward).parameters]
+        names = [*parameters_of(model.forward)]
         if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
             return {names[0]: [Offer([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
     return {}

@@ -10,6 +10,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.offers import ABSENT, Offer, ids, ones
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _NEVER = re.compile(
 """Optional parameters that change nothing of the architecture, or that need more than a shape."""
 
 
-def configured_offers(model: nn.Module) -> Iterator[dict[str, Sequence[Offer]]]:
+def configured_offers(model: nn.Module) -> Iterator[dict[str | int, Sequence[Offer]]]:
     """Candidates for a model with a configuration.
 
     Args:
@@ -50,14 +51,14 @@ def configured_offers(model: nn.Module) -> Iterator[dict[str, Sequence[Offer]]]:
     if config is None or not isinstance(main, str):
         return
     values = _Values(config)
-    parameters = inspect.signature(model.forward).parameters
+    parameters = parameters_of(model.forward)
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     names = sorted((name for name, p in parameters.items() if p.kind not in variadic), key=lambda name: name != main)
     required = {name for name in names if parameters[name].default is inspect.Parameter.empty}
     given = {main, *required} & {*names}
     if getattr(config, "is_encoder_decoder", False):
         given |= {"decoder_input_ids"} & {*names}
-    offers: dict[str, Sequence[Offer]] = {}
+    offers: dict[str | int, Sequence[Offer]] = {}
     for name in names:
         known = list(_offers(name, values, fallback=name in required))
         if known and (name in given or not _NEVER.fullmatch(name)):

@@ -50,9 +50,9 @@ _Pick = tuple[int, ...]
 class Found:
     """Inputs that work."""
 
-    entries: dict[str, Any] | list[Any]
+    entries: dict[str | int, Any]
     """As the option `inputs`: by name, or by position."""
-    reasons: dict[str, str]
+    reasons: dict[str | int, str]
     """Input → why it is what it is."""
     trace: Trace | None
     """The pass with them, if it needs not be run again to be shown."""
@@ -80,11 +80,10 @@ class _Search:
     """The state of one search."""
 
     model: nn.Module
-    names: tuple[str, ...]
+    names: tuple[str | int, ...]
     """Shared sizes, then inputs."""
     lists: tuple[list[Any], ...]
     """What each may be."""
-    positional: bool
     tries: Tries
     weights: int
     """Number of parameters, each of which every pass takes in its hand."""
@@ -187,29 +186,24 @@ class _Search:
                     options.append(offer)
                     self.asked.append(_changed(pick, place, len(options) - 1))
 
-    def entries(self, pick: _Pick) -> dict[str, Any] | list[Any]:
+    def entries(self, pick: _Pick) -> dict[str | int, Any]:
         """A combination as the option `inputs`."""
-        chosen = self.chosen(pick)
-        sizes = {name: self.lists[i][pick[i]] for i, name in enumerate(self.names) if name in SIZES}
-        entries = {name: resolved(offer.entry, sizes) for name, offer in chosen.items()}
-        return list(entries.values()) if self.positional else entries
+        sizes = {str(name): self.lists[i][pick[i]] for i, name in enumerate(self.names) if name in SIZES}
+        return {name: resolved(offer.entry, sizes) for name, offer in self.chosen(pick).items()}
 
-    def chosen(self, pick: _Pick) -> dict[str, Offer]:
+    def chosen(self, pick: _Pick) -> dict[str | int, Offer]:
         """Input → its candidate; without those left out."""
         offers = {name: self.lists[i][pick[i]] for i, name in enumerate(self.names) if name not in SIZES}
         return {name: offer for name, offer in offers.items() if offer is not ABSENT}
 
 
-def search(
-    model: nn.Module, offers: Mapping[str, Sequence[Offer]], tries: Tries, *, positional: bool = False
-) -> Found | None:
+def search(model: nn.Module, offers: Mapping[str | int, Sequence[Offer]], tries: Tries) -> Found | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
         model: What is called.
-        offers: Input → its candidates, likeliest first.
+        offers: Input, by name or by position, → its candidates, likeliest first.
         tries: Is told every try.
-        positional: Whether the inputs are given by position, in the order of `offers`.
 
     Returns:
         The first that work; None if none did within the fixed number of tries.
@@ -225,7 +219,6 @@ def search(
             *map(list, (SIZES[s] for s in sizes)),
             *([item.offer for item in options] for options in inputs.values()),
         ),
-        positional=positional,
         tries=tries,
         weights=sum(1 for _ in model.parameters()),
         is_on_meta=any(parameter.is_meta for parameter in model.parameters()),

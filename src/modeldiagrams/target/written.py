@@ -8,7 +8,7 @@ import torch
 import yaml
 from torch import Tensor
 
-__all__ = ["entry_of", "text"]
+__all__ = ["entry_of", "is_plain", "text"]
 
 _WIDTH = 1_000_000
 
@@ -20,16 +20,28 @@ def entry_of(value: Any) -> Any:
         value: Tensors and plain values, nested in lists, tuples and dicts to any depth.
 
     Returns:
-        The entry. Shapes, dtypes and the range of whole numbers are kept, random numbers are not.
+        The entry. Shapes, dtypes and the range of whole numbers are kept, random numbers are not. What can't be written
+        stays in it as it is, see `is_plain`.
     """
     match value:
-        case Tensor():
+        case Tensor() if not value.is_nested and value.layout is torch.strided:
             return _tensor(value)
         case list() | tuple() if value:
             return [entry_of(item) for item in value]
-        case dict() if value:
+        case dict() if (
+            value and "shape" not in value and value.keys() != {"value"}
+        ):  # these would be read as one tensor
             return {key: entry_of(item) for key, item in value.items()}
     return {"value": value}
+
+
+def is_plain(entry: Any) -> bool:
+    """Whether an entry can be written down: no objects, no sparse tensors in it."""
+    try:
+        text(entry)
+    except yaml.YAMLError:
+        return False
+    return True
 
 
 def text(value: Any) -> str:

@@ -1,0 +1,170 @@
+"""`transformers`' model classes, named and nothing else, each in a forked child: one import of the library serves all.
+
+Run as a program, in a process that has not run an op yet: a child would hang in torch if its parent had. It prints one
+row for every class, in the order in which they end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import warnings
+from dataclasses import asdict, dataclass
+
+import torch
+import transformers
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.options import parse_options
+from modeldiagrams.target import InputsError, record, resolve
+from modeldiagrams.target.search import is_connected
+from modeldiagrams.worker import MEMORY, TIMEOUT
+
+PROCESSES = 2
+PATIENCE = 10
+"""How much longer than by its processor time a class may take on a machine that has other things to do."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one class."""
+
+    name: str
+    result: str
+    """``connected``, ``not buildable``, or what there is instead."""
+    reason: str = ""
+    """Why it is not connected."""
+    rule: str = ""
+    mode: str = ""
+    config: str = "{}"
+    """What was assumed to be in it."""
+    tries: int = 0
+    seconds: float = 0
+
+
+def names() -> list[str]:
+    """``*Model`` and ``*For*`` names, in the order of a digest: any first part of it is a random sample."""
+    found = [name for name in dir(transformers) if name.endswith("Model") or "For" in name]
+    return sorted(
+        (name for name in found if not name.startswith("Auto")),
+        key=lambda name: hashlib.blake2b(name.encode()).digest(),
+    )
+
+
+def is_model(name: str) -> bool:
+    """Whether it is a concrete class with a configuration: base classes have no forward of their own."""
+    try:
+        found = getattr(transformers, name)
+    except (ImportError, RuntimeError):
+        return False
+    is_class = inspect.isclass(found) and issubclass(found, nn.Module) and bool(getattr(found, "config_class", None))
+    return is_class and found.forward is not nn.Module.forward
+
+
+def row_of(name: str) -> Row | None:
+    """What becomes of a class; None where there is none."""
+    if not is_model(name):
+        return None
+    try:
+        target = resolve(parse_options({"model": f"transformers.{name}"}))
+    except InputsError as error:
+        return Row(name, "no inputs", _line(str(error)))
+    except TargetError as error:
+        return Row(name, "not buildable", _line(str(error).partition(" raised ")[2] or str(error)))
+    graph = record(target).graph
+    said = {item.subject: item.value for item in target.assumptions}
+    result = "connected" if is_connected(graph) else graph.status.state
+    first = target.tried[0].partition("): ")[2] if target.tried else ""
+    return Row(
+        name,
+        result,
+        reason="" if result == "connected" else _line(first),
+        rule=said.get("rule", ""),
+        mode=graph.status.mode or "",
+        config=said.get("config", "{}"),
+        tries=len(target.tried),
+        seconds=round(time.process_time(), 1),
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:110]
+
+
+def main(seconds: float) -> None:
+    """Print rows until the time is over or all classes are done."""
+    end = time.monotonic() + seconds
+    waiting, running = names(), {}
+    while running or (waiting and time.monotonic() < end):
+        while waiting and len(running) < PROCESSES and time.monotonic() < end:
+            child = _Child(waiting.pop(0))
+            running[child.pipe] = child
+        ready, _, _ = select.select([*running], [], [], 1)
+        for pipe in [*running]:
+            row = running[pipe].row(is_ready=pipe in ready)
+            if row is not None:
+                del running[pipe]
+                print(json.dumps(row), flush=True)
+
+
+class _Child:
+    """A process for one class."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._end = time.monotonic() + PATIENCE * TIMEOUT
+        self.pipe, write = os.pipe()
+        self._id = os.fork()
+        if self._id == 0:
+            os.close(self.pipe)
+            _answer(name, write)
+        os.close(write)
+
+    def row(self, *, is_ready: bool) -> dict[str, object] | None:
+        """What it says; nothing yet, an empty row, or what ended it."""
+        if not is_ready:
+            if time.monotonic() < self._end:
+                return None
+            os.kill(self._id, signal.SIGKILL)
+        with os.fdopen(self.pipe, "rb") as file:
+            said = file.read()
+        _, status = os.waitpid(self._id, 0)
+        if said:
+            found: dict[str, object] = json.loads(said)
+            return found
+        number = os.waitstatus_to_exitcode(status)
+        is_late = -number in (signal.SIGXCPU, signal.SIGKILL)
+        return asdict(Row(self.name, "took too long" if is_late else f"ended with {number}"))
+
+
+def _answer(name: str, pipe: int) -> None:
+    """In the child: write the row, and end."""
+    devnull = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(devnull, stream)
+    # processor time, because others may use the machine, too
+    resource.setrlimit(resource.RLIMIT_CPU, (int(TIMEOUT), int(TIMEOUT) + 1))
+    most = int(MEMORY * 1e9) + 10**9
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    try:
+        row = row_of(name)
+        said = {} if row is None else asdict(row)
+    except BaseException as error:  # noqa: BLE001  (the parent reads it)
+        said = asdict(Row(name, "failed", f"{type(error).__name__}: {error}"))
+    os.write(pipe, json.dumps(said).encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    transformers.logging.set_verbosity_error()
+    main(float(sys.argv[1]))
