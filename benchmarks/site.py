@@ -99,7 +99,8 @@ def _run(site: Path, *words: str) -> None:
 def _write(site: Path, *, with_models: bool) -> None:
     docs = site / "docs"
     docs.mkdir(parents=True)
-    (site / "net.py").write_text(_MODEL)
+    # a class for every page: two diagrams of one would be two descriptions of it
+    (site / "net.py").write_text(_MODEL + "".join(f"\n\nclass Net{n}(Net):\n    pass\n" for n in range(PAGES)))
     (site / "count.py").write_text(_COUNT)
     (site / "conf.py").write_text(
         "import sys\nsys.path.insert(0, '.')\nimport count\nextensions = ['sphinx_modeldiagrams']\n"
@@ -111,8 +112,8 @@ def _write(site: Path, *, with_models: bool) -> None:
         options = {"inputs": "[1, 8]", "args": f"[{1 + number % 20}]", "depth": number // 20}
         fields = "".join(f"   :{key}: {value}\n" for key, value in options.items())
         lines = "".join(f"{key}: {value}\n" for key, value in options.items())
-        directive = f".. model-graph:: net.Net\n{fields}" if with_models else ""
-        fence = f"```model-graph\nmodel: net.Net\n{lines}```\n" if with_models else ""
+        directive = f".. model-graph:: net.Net{number}\n{fields}" if with_models else ""
+        fence = f"```model-graph\nmodel: net.Net{number}\n{lines}```\n" if with_models else ""
         (site / f"{name}.rst").write_text(f"{name}\n======\n\n{directive}")
         (docs / f"{name}.md").write_text(f"# {name}\n\n{fence}")
     (site / "index.rst").write_text("Index\n=====\n\n.. toctree::\n\n" + "".join(f"   {name}\n" for name in names))

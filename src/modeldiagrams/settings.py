@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["Settings", "line_link", "parse_settings", "setting_help", "style_rule"]
+__all__ = ["Settings", "line_link", "parse_settings", "setting_help", "style_rule", "with_repository"]
 
 _SITE_OPTIONS = ("python", "timeout", "memory")
 """Settings that are the site's value for the option of the same name."""
@@ -129,12 +130,11 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
         SettingError: naming the first setting that is wrong, and what is expected.
     """
     plain: dict[str, Any] = {}
-    fields = {field.name: field for field in msgspec.structs.fields(Settings)}
     for name, value in values.items():
         try:
             # paths are fine where text is expected, and a command line has nothing but text
             text = os.fspath(value) if isinstance(value, os.PathLike) else value
-            plain[name] = msgspec.convert(text, fields[name].type, strict=False)
+            plain[name] = msgspec.convert(text, _types()[name], strict=False)
         except msgspec.ValidationError as error:
             raise SettingError(name, f"{error}, got {value!r}. {setting_help()[name]}") from error
     settings = Settings(**plain)
@@ -152,6 +152,22 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
         known = ", ".join(_FORGES)
         raise SettingError("repository_url", f"expected one of {known}, got {host}; write `source_link` instead")
     return settings
+
+
+def with_repository(settings: Settings, url: str | None) -> Settings:
+    """The settings, with the repository that the site names elsewhere if they name none and it is of a known kind."""
+    if not url or settings.line_template:
+        return settings
+    try:
+        return msgspec.structs.replace(settings, repository_url=parse_settings({"repository_url": url}).repository_url)
+    except SettingError:
+        return settings
+
+
+@functools.cache
+def _types() -> dict[str, Any]:
+    """Evaluating the annotations takes longer than the rest, and hosts ask for the settings at every diagram."""
+    return {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
 def setting_help() -> dict[str, str]:
