@@ -1,11 +1,13 @@
 """Small models written for the demo site, in the style of models people document."""
 
 from demo_models.convolutional import DenseNet, Generator, Inception, SearchedNet, UNet
+from demo_models.documented import Autoencoder
 from demo_models.recurrent import LSTMClassifier, LSTMLoop
 from demo_models.relational import GraphNetwork
 from demo_models.residual import ResidualCNN
 
 __all__ = [
+    "Autoencoder",
     "DenseNet",
     "Generator",
     "GraphNetwork",
