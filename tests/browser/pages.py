@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams import page
 from modeldiagrams.diagrams import Diagram, Maker, Problem
 from modeldiagrams.graph import (
+    Assumption,
     Edge,
     Graph,
     InputNode,
@@ -20,6 +21,7 @@ from modeldiagrams.graph import (
     OpNode,
     OutputNode,
     ParameterCount,
+    ParameterSpec,
     Provenance,
     Status,
     TensorSpec,
@@ -94,6 +96,36 @@ def encoder(name: str = "Encoder", *, layers: int = 3, word: str = "", signature
     return graph.finish(graph.leaf("head", "torch.nn.Linear", None, at))
 
 
+def rich() -> Graph:
+    """A small encoder of which everything is known that a trace can tell."""
+    graph = encoder("Rich", layers=2)
+    told = {
+        "embed": {"flops": 1_000, "attributes": {"0": 64}},
+        "head": {
+            "flops": 2_000,
+            "activation_bytes": 4_096,
+            "source": "src/pkg/model.py:12",
+            "attributes": {"0": 64, "bias": False},
+            "outputs": {"output": "head/linear:0"},
+            "inputs": {"input": "layers.1/mul:0"},
+        },
+    }
+    spec = graph.tensors["embed/linear:0"]
+    owners = ("head", "embed")
+    weights = {
+        f"{owner}.weight": ParameterSpec(shape=(4, 4), dtype="float32", owner=owner, tied=(f"{other}.weight",))
+        for owner, other in (owners, owners[::-1])
+    }
+    return msgspec.structs.replace(
+        graph,
+        nodes=tuple(msgspec.structs.replace(node, **told.get(node.id, {})) for node in graph.nodes),
+        model=msgspec.structs.replace(graph.model, flops=4_000, activation_bytes=16_384),
+        tensors={**graph.tensors, "embed/linear:0": msgspec.structs.replace(spec, name="hidden")},
+        parameters=weights,
+        assumptions=(Assumption(subject="x", value="[1, 16]", reason="nothing was said"),),
+    )
+
+
 def _layer(graph: Builder, layer: str, source: str) -> str:
     attention = graph.module(f"{layer}.attention", "pkg.Attention", layer)
     query, key, value = (
@@ -132,6 +164,7 @@ def write_site(folder: Path, press: Press) -> None:
     large = press.make(encoder("Large", layers=40), depth=9)
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
+    rich_ = press.make(rich())
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
     pages = {
@@ -142,6 +175,7 @@ def write_site(folder: Path, press: Press) -> None:
         "rolled": _fragment(rolled),
         "sized": _fragment(sized),
         "hostile": _fragment(hostile),
+        "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link, source_link=_SOURCE_LINK),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
         "missing": _fragment(press.make(encoder("Missing"))),
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
@@ -154,9 +188,16 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.site_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, large, rolled, sized, hostile):
+    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 
 def _fragment(made: Diagram) -> str:
     return page.fragment(made, assets="modeldiagrams/")
+
+
+_SOURCE_LINK = "https://example.org/blob/main/{path}#L{line}"
+
+
+def _link(class_: str, mention: str) -> str:
+    return f'<a href="api.html#{class_}">{mention}</a>'

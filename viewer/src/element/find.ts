@@ -25,11 +25,14 @@ export function find(index: GraphIndex, query: string): string[] {
       index,
       exact.map(({ id }) => id),
     );
-  return all
+  const loose = all
     .map(({ id, text }) => ({ id, spread: words.reduce((sum, word) => sum + spread(text, word), 0) }))
     .filter((hit) => hit.spread < Number.POSITIVE_INFINITY)
-    .sort((a, b) => a.spread - b.spread)
-    .map(({ id }) => id);
+    .sort((a, b) => a.spread - b.spread);
+  return withoutInsides(
+    index,
+    loose.map(({ id }) => id),
+  );
 }
 
 /** A module that holds one op shows as one box: one hit. */

@@ -21,7 +21,8 @@ export function search(widget: Widget): void {
 
   const go = (step: number) => {
     if (hits.length === 0) return;
-    at = (at + step + hits.length) % hits.length;
+    // the first step back leads to the last hit
+    at = (Math.max(at, step < 0 ? 0 : -1) + step + hits.length) % hits.length;
     const hit = hits[at] ?? "";
     count.value = fill(strings.hits, at + 1, hits.length);
     // what is on screen already needs no other picture

@@ -44,8 +44,10 @@ export class Toolbar {
   /** Add a row of controls to the menu; the label may be empty where the controls say everything. */
   addToMenu(label: string, ...controls: HTMLElement[]): void {
     const row = box("mg-row", ...(label === "" ? [] : [label]), ...controls);
-    row.role = "group";
-    row.ariaLabel = label;
+    if (controls.length > 1 && label !== "") {
+      row.role = "group";
+      row.ariaLabel = label;
+    }
     this.#menu.append(row);
   }
 
