@@ -1,43 +1,59 @@
-"""What stands under ``modeldiagrams:`` in ``mkdocs.yml``."""
+"""What stands under ``modeldiagrams:`` in ``mkdocs.yml``: the settings that all hosts share, and MkDocs' own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mkdocs.config import config_options
-from mkdocs.config.base import Config, ValidationError
+from mkdocs.config.base import BaseConfigOption, Config, ValidationError
 
-from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.host import check_defaults
-from modeldiagrams.snapshots import FOLDER
+from modeldiagrams.errors import SettingError
+from modeldiagrams.settings import Settings, parse_settings
 
-__all__ = ["PluginConfig"]
+__all__ = ["CACHE", "PluginConfig"]
+
+CACHE = ".cache/modeldiagrams"
+"""Relative to ``mkdocs.yml``; safe to delete, good to keep between CI runs."""
+
+_DEFAULTS = Settings(cache_dir=CACHE)
 
 
-class _Defaults(config_options.Type[dict[str, Any]]):
-    """Diagram options, checked when the site's configuration is read."""
+class _Setting(BaseConfigOption[Any]):
+    """One of the shared settings, checked when the site's configuration is read."""
 
-    def __init__(self) -> None:
-        super().__init__(dict, default={})
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.default = getattr(_DEFAULTS, name)
+        self._setting = name
 
-    def run_validation(self, value: object) -> dict[str, Any]:
+    def run_validation(self, value: object) -> Any:
         """Called by MkDocs."""
-        defaults = super().run_validation(value)
         try:
-            check_defaults(defaults)
-        except ModelDiagramsError as error:
-            raise ValidationError(str(error)) from error
-        return defaults
+            return getattr(parse_settings({self._setting: value}), self._setting)
+        except SettingError as error:
+            raise ValidationError(str(error).removeprefix(f"{self._setting}: ")) from error
 
 
 class PluginConfig(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """The plugin's options."""
+    """The plugin's options; those that every host has are documented in `modeldiagrams.settings.Settings`."""
 
-    cache_dir = config_options.Type(str, default=".cache/modeldiagrams")
-    """Where traced graphs are kept, relative to ``mkdocs.yml``; safe to delete, good to keep between CI runs."""
+    cache_dir = _Setting("cache_dir")
+    css_variables = _Setting("css_variables")
+    defaults = _Setting("defaults")
+    memory = _Setting("memory")
+    on_error = _Setting("on_error")
+    python = _Setting("python")
+    repository_url = _Setting("repository_url")
+    snapshots = _Setting("snapshots")
+    source_link = _Setting("source_link")
+    static_only = _Setting("static_only")
+    timeout = _Setting("timeout")
 
-    defaults = _Defaults()
-    """Values for diagram options that a fence does not mention: ``defaults: {depth: 1, direction: LR}``."""
+    mkdocstrings = config_options.Type((bool, list), default=False)
+    """Whether mkdocstrings' Python classes that are ``nn.Module``s get a diagram: all, or those that patterns like
+    ``mypkg.models.*`` name."""
 
-    snapshots = config_options.Type(str, default=FOLDER)
-    """Where `modeldiagrams snapshot` keeps graphs for builders without torch, relative to ``mkdocs.yml``."""
+    @property
+    def settings(self) -> Settings:
+        """What all hosts share."""
+        return Settings(**{name: self[name] for name in Settings.__struct_fields__})

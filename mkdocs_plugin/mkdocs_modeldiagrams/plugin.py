@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,14 +10,13 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
 
-from mkdocs_modeldiagrams.config import PluginConfig
+from mkdocs_modeldiagrams.config import CACHE, PluginConfig
 from mkdocs_modeldiagrams.links import with_known_names
 from mkdocs_modeldiagrams.site import Site
 from modeldiagrams.diagrams import Maker
-from modeldiagrams.errors import RenderError
 from modeldiagrams.fence import ModelDiagramsExtension
-from modeldiagrams.host import FOLDER, data_files
-from modeldiagrams.page import site_files
+from modeldiagrams.host import FOLDER
+from modeldiagrams.settings import with_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,15 +39,21 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Its presence makes MkDocs keep this instance from build to build."""
 
+    @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Begin a build: make the fence known to Python-Markdown."""
         self._end()
         # models are imported from beside `mkdocs.yml`, as hooks are
         root = Path(config.config_file_path or config.docs_dir).resolve().parent
-        folder, snapshots = Path(config.docs_dir), root / self.config.snapshots
-        maker = Maker(root / self.config.cache_dir, folder=folder, paths=[root], snapshots=snapshots)
-        self._site = Site(maker, config, self.config.defaults)
+        settings = with_repository(self.config.settings, config.repo_url)
+        folder, snapshots = Path(config.docs_dir), root / settings.snapshots
+        maker = Maker(root / (settings.cache_dir or CACHE), folder=folder, paths=[root], snapshots=snapshots)
+        self._site = Site(maker, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
+        if "mkdocstrings" in config.plugins:
+            # here, because without mkdocstrings there is no Griffe
+            documented = importlib.import_module("mkdocs_modeldiagrams.documented")
+            documented.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
         return config
 
     @event_priority(100)
@@ -68,10 +74,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
         After mkdocstrings (0) has loaded other projects' inventories, before autorefs (-50) resolves.
         """
-        diagrams = self._current().diagrams.values()
-        if diagrams:
-            for name, content in {**_viewer(), **data_files(diagrams)}.items():
-                files.append(_generated(config, f"{FOLDER}/{name}", content))
+        site = self._current()
+        if site.diagrams:
+            for name, content in site.files().items():
+                files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
             _settle_links(config, files)
         return env
 
@@ -114,13 +120,6 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             self._site.maker.close()
 
 
-def _viewer() -> dict[str, bytes | Path]:
-    try:
-        return site_files()
-    except RenderError as error:
-        raise PluginError(f"modeldiagrams: {error}") from error
-
-
 def _settle_links(config: MkDocsConfig, files: Files) -> None:
     autorefs: Any = config.plugins.get("autorefs")
     if autorefs is None:
@@ -136,9 +135,3 @@ def _settle_links(config: MkDocsConfig, files: Files) -> None:
     for file in files.documentation_pages():
         if file.page is not None and file.page.content is not None:
             file.page.content = with_known_names(file.page.content, is_known)
-
-
-def _generated(config: MkDocsConfig, uri: str, content: bytes | Path) -> File:
-    if isinstance(content, bytes):
-        return File.generated(config, uri, content=content)
-    return File.generated(config, uri, abs_src_path=str(content))

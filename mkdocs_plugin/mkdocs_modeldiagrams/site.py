@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import get_plugin_logger
 from mkdocs.utils import get_relative_url
+from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
 from mkdocs_modeldiagrams.links import mention
+from modeldiagrams.errors import RenderError
 from modeldiagrams.fence import FenceHost
-from modeldiagrams.host import FOLDER
+from modeldiagrams.host import FOLDER, data_files
+from modeldiagrams.sitedata import Listed, graph_files, shared_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.pages import Page
 
     from modeldiagrams.diagrams import Diagram, Maker
+    from modeldiagrams.settings import Settings
 
 __all__ = ["Site"]
 
@@ -33,11 +38,12 @@ class Site(FenceHost):
         anchors: Ids of its diagrams; MkDocs itself does not look into what a fence makes.
     """
 
-    def __init__(self, maker: Maker, config: MkDocsConfig, defaults: Mapping[str, Any]) -> None:
-        super().__init__(maker, defaults)
+    def __init__(self, maker: Maker, config: MkDocsConfig, settings: Settings) -> None:
+        super().__init__(maker, settings)
         self.config = config
         self.page: Page | None = None
         self.anchors: set[str] = set()
+        self._listed: list[Listed] = []
 
     def begin(self, page: Page) -> None:
         """What is drawn next stands on this page."""
@@ -47,8 +53,25 @@ class Site(FenceHost):
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
         super().drawn(diagram)
-        if diagram.options.name:
-            self.anchors.add(diagram.options.name)
+        name = diagram.options.name
+        if name:
+            self.anchors.add(name)
+        if self.page and diagram.graph is not None:
+            page = f"{self.page.url}#{name}" if name else self.page.url
+            self._listed.append(Listed(id=diagram.id, model=diagram.options.model, page=page))
+
+    def files(self) -> dict[str, bytes]:
+        """What stands beside the pages: name in the site's ``modeldiagrams/`` folder → content.
+
+        Raises:
+            PluginError: if the viewer has not been built.
+        """
+        diagrams = self.diagrams.values()
+        try:
+            shared = shared_files(self.settings, self._listed)
+        except RenderError as error:
+            raise PluginError(f"modeldiagrams: {error}") from error
+        return {**shared, **data_files(diagrams), **graph_files(diagrams)}
 
     def assets(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
@@ -70,10 +93,22 @@ class Site(FenceHost):
 
     def warn(self, message: str, line: int | None) -> None:
         """Counted by ``--strict``."""
-        place = [self.page.file.src_uri] if self.page else []
-        place += [str(line)] if line else []
-        _log.warning("%s%s", ":".join(place) + ": " if place else "", message)
+        _log.warning("%s%s", self.place(line), message)
 
     def inform(self, message: str) -> None:
         """Shown by ``mkdocs build --verbose``."""
         _log.debug("%s", message)
+
+    def fail(self, message: str, line: int | None) -> None:
+        """End the build with this message, not with a traceback."""
+        raise _BuildFailedError(f"{self.place(line)}{message}")
+
+    def place(self, line: int | None) -> str:
+        """As editors understand it: ``guide/index.md:12: ``."""
+        place = [self.page.file.src_uri] if self.page else []
+        place += [str(line)] if line else []
+        return ":".join(place) + ": " if place else ""
+
+
+class _BuildFailedError(PluginError, SuperFencesException):  # type: ignore[misc]  # superfences has no types
+    """What superfences lets through and MkDocs shows as a message."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import fnmatch
 import inspect
 import json
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sphinx.util import logging
 
+from modeldiagrams.docstrings import asked_options, without_field
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.options import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,6 @@ __all__ = ["AUTODOC_DIRECTIVE", "connect"]
 AUTODOC_DIRECTIVE = "modeldiagrams-autodoc"
 """The directive of diagrams that nobody asked for one by one."""
 
-_FIELD = re.compile(r"^(?P<indent>[ \t]*):model-graph:[ \t]*(?P<text>.*(\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE)
 _EVENT = "autodoc-process-docstring"
 
 _log = logging.getLogger(__name__)
@@ -40,12 +38,12 @@ def connect(app: Sphinx, _config: Config) -> None:
 
 def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0913, PLR0917
     """Called by autodoc with every docstring, which may be changed in place."""
-    field, rest = _without_field("\n".join(lines))
+    field, rest = without_field("\n".join(lines))
     if what != "class" or not inspect.isclass(obj):
         return
     lines[:] = rest.split("\n")
     if field is None:  # with `autoclass_content = "both"` a class has two docstrings, and the field stands in one
-        field, _ = _without_field(inspect.cleandoc(obj.__doc__ or ""))
+        field, _ = without_field(inspect.cleandoc(obj.__doc__ or ""))
     file = getattr(sys.modules.get(obj.__module__), "__file__", None)
     values = _values(field, f"{file}:docstring of {name}")
     directive = "model-graph"
@@ -60,36 +58,15 @@ def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
     lines += [*before, "", f".. {directive}:: {name}", *flags, *body, ""]
 
 
-def _without_field(text: str) -> tuple[str | None, str]:
-    """The field's text, if there is one, and the docstring without it."""
-    field = _FIELD.search(text)
-    if field is None:
-        return None, text
-    return " ".join(field["text"].split()), text[: field.start()] + text[field.end() :].removeprefix("\n")
-
-
 def _values(field: str | None, location: str) -> dict[str, Any] | None:
     """Options that a field asks for; None for no diagram."""
     if field is None:
         return None
     try:
-        found = read_yaml(field)
+        return asked_options(field)
     except ModelDiagramsError as error:
-        found = error
-    if found is None or found is True:
-        return {}
-    if found is False:
+        _log.warning("model-graph: %s", error, location=location, type="modeldiagrams", subtype="option")
         return None
-    if isinstance(found, dict):
-        return {str(option): value for option, value in found.items()}
-    _log.warning(
-        "model-graph: the field `:model-graph:` is expected to be empty, `false`, or options as a YAML map, got %r",
-        field,
-        location=location,
-        type="modeldiagrams",
-        subtype="option",
-    )
-    return None
 
 
 def _is_chosen(setting: bool | Sequence[str], name: str, class_: type) -> bool:  # noqa: FBT001  (as `conf.py` has it)

@@ -13,7 +13,7 @@ from sphinx.util.nodes import make_id
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.graph import ModuleNode
-from modeldiagrams.host import describe, draw, figure_classes, read_body, refused
+from modeldiagrams.host import UNASKED, describe, draw, figure_classes, read_body, refused
 from modeldiagrams.options import option_help
 from modeldiagrams.settings import line_link
 from sphinx_modeldiagrams.config import settings_of
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from modeldiagrams.diagrams import Diagram
 
 __all__ = ["AutodocDirective", "ModelGraphDirective"]
-
-_UNASKED = frozenset({"model", "inputs"})
-"""Kinds of problems that are no news where nobody has said how to make the model."""
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +82,7 @@ class ModelGraphDirective(SphinxDirective):
         if problem is None or diagram.options.nowarn:
             return
         text, location = describe(problem), self.get_location()
-        if policy == "placeholder" or (self.automatic and problem.kind in _UNASKED):
+        if policy == "placeholder" or (self.automatic and problem.kind in UNASKED):
             _log.verbose("%s", text, location=location)
             return
         if policy == "raise":
@@ -160,7 +157,7 @@ class AutodocDirective(ModelGraphDirective):
         if any(entry["model"] == self.arguments[0] for entry in here):
             return []
         diagram = self._diagram()
-        if diagram.problem and diagram.problem.kind in _UNASKED and diagram.graph is None:
+        if diagram.problem and diagram.problem.kind in UNASKED and diagram.graph is None:
             self._report(diagram)
             self._note(diagram, None)
             return []

@@ -1,15 +1,13 @@
 """The ``model-graph`` fence for Python-Markdown: a superfences fence whose body names a model.
 
-A host that knows more than the text (which page this is, how to resolve links) subclasses `FenceHost`. Whoever converts
-Markdown also writes the files beside the pages: `host.data_files` of the host's diagrams, and `page.site_files`.
+A host says what only it knows: which page this is, how paths and links work there, whom to warn. It also writes the
+files beside the pages: `host.data_files` and `sitedata.graph_files` of its diagrams, and `sitedata.shared_files`.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import markdown
@@ -18,20 +16,37 @@ from markdown.preprocessors import Preprocessor
 from pymdownx.superfences import (  # type: ignore[import-untyped]
     SuperFencesBlockPreprocessor,
     SuperFencesCodeExtension,
+    SuperFencesException,
 )
 
-from modeldiagrams.diagrams import Diagram, Maker
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.host import FOLDER, describe, draw, figure_classes, in_figure, link_names, read_body, refused
+from modeldiagrams.host import (
+    FOLDER,
+    UNASKED,
+    describe,
+    draw,
+    figure_classes,
+    in_figure,
+    link_names,
+    read_body,
+    refused,
+)
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
+from modeldiagrams.settings import Settings, line_link
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["FENCE", "FenceHost", "ModelDiagramsExtension"]
+    from modeldiagrams.diagrams import Diagram, Maker
+
+__all__ = ["FENCE", "UNASKED_FENCE", "FenceHost", "ModelDiagramsExtension"]
 
 FENCE = "model-graph"
+
+UNASKED_FENCE = "model-graph-if-possible"
+"""The fence of diagrams that nobody asked for one by one: where nothing can be drawn without help, nothing is."""
+
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<head>[^`]*)$")
 _HEAD = re.compile(rf"\s*(\{{\s*\.?)?{FENCE}(?![\w-])")
 _PARAGRAPH = re.compile(r"<p>(.*)</p>", re.DOTALL)
@@ -44,18 +59,21 @@ _log = logging.getLogger(__name__)
 
 
 class FenceHost:
-    """What a fence asks of the place it runs in. This one serves plain Python-Markdown.
+    """What a fence asks of the place it runs in; this one knows nothing about it.
 
     Attributes:
         maker: Traces and draws.
-        defaults: Values for options that a fence does not mention.
-        diagrams: Every diagram made so far, by id; their data scripts belong into the site.
+        settings: The site's.
+        diagrams: Every diagram made so far, by id; their files belong into the site.
     """
 
-    def __init__(self, maker: Maker, defaults: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, maker: Maker, settings: Settings | None = None) -> None:
         self.maker = maker
-        self.defaults = dict(defaults or {})
+        self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
+
+    def begins(self, md: markdown.Markdown) -> None:
+        """Called before each document, and each piece of one that another extension converts by itself."""
 
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
@@ -82,6 +100,10 @@ class FenceHost:
         """The current page's whole text, front matter included; None where only Python-Markdown knows it."""
         return None
 
+    def place(self, line: int | None) -> str:
+        """Where in the documentation a message belongs, to stand before it."""
+        return f"line {line}: " if line else ""
+
     def warn(self, message: str, line: int | None) -> None:
         """Report a problem to whoever builds the site.
 
@@ -89,11 +111,19 @@ class FenceHost:
             message: One or more lines.
             line: Of the fence in `source`, from 1; None where it was not found.
         """
-        _log.warning("%s%s", f"line {line}: " if line else "", message)
+        _log.warning("%s%s", self.place(line), message)
 
     def inform(self, message: str) -> None:
         """Tell something to whoever wants to hear everything."""
         _log.debug("%s", message)
+
+    def fail(self, message: str, line: int | None) -> None:
+        """End the build.
+
+        Raises:
+            Exception: one that superfences lets through.
+        """
+        raise SuperFencesException(f"{self.place(line)}{message}")
 
 
 class ModelDiagramsExtension(Extension):
@@ -102,14 +132,9 @@ class ModelDiagramsExtension(Extension):
     Holds no state of a conversion: one instance may serve many `markdown.Markdown` objects.
     """
 
-    def __init__(self, *, host: FenceHost | None = None, **configs: Any) -> None:
-        self.config = {
-            "folder": [".", "Folder that graph files are relative to and models are imported from"],
-            "cache_dir": ["", "Folder for traced graphs; empty for none"],
-            "defaults": [{}, "Values for options that a fence does not mention"],
-        }
-        super().__init__(**configs)
-        self.host = host or self._plain_host()
+    def __init__(self, host: FenceHost) -> None:
+        super().__init__()
+        self.host = host
 
     def extendMarkdown(self, md: markdown.Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
         """Called by Python-Markdown."""
@@ -117,15 +142,6 @@ class ModelDiagramsExtension(Extension):
             md.registerExtensions(["pymdownx.superfences"], {})
         # before every other preprocessor: the lines are still the author's
         md.preprocessors.register(_Fences(md, self.host), FENCE, 1000)
-
-    def _plain_host(self) -> FenceHost:
-        cache_dir = self.getConfig("cache_dir")
-        folder = Path(self.getConfig("folder"))
-        maker = Maker(Path(cache_dir) if cache_dir else None, folder=folder, paths=[folder])
-        host = FenceHost(maker, self.getConfig("defaults"))
-        # Python-Markdown never says that it is done
-        weakref.finalize(host, maker.close)
-        return host
 
 
 class _Fences(Preprocessor):
@@ -138,6 +154,7 @@ class _Fences(Preprocessor):
 
     def run(self, lines: list[str]) -> list[str]:
         """Take note of the fences and make sure that superfences knows ours. The text stays as it is."""
+        self.host.begins(self.md)
         source = self.host.source()
         self.places = _find(lines if source is None else source.splitlines())
         # only now is it known which extension has won: later ones replace earlier ones under the same name
@@ -146,6 +163,7 @@ class _Fences(Preprocessor):
             known = runner.extension.superfences
             if not any(fence["name"] == FENCE for fence in known):
                 runner.extension.extend_super_fences(FENCE, self.draw, _accept, None)
+                runner.extension.extend_super_fences(UNASKED_FENCE, self.draw_if_possible, _accept, None)
         else:
             for line, _ in self.places:
                 self.host.warn(_NOT_RUN, line)
@@ -153,16 +171,32 @@ class _Fences(Preprocessor):
 
     def draw(self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any) -> str:
         """The formatter that superfences calls: HTML of one fence. What it raised would be swallowed."""
-        values: dict[str, Any] = dict(options)
-        if id_value:
-            values["name"] = id_value
-        if classes:
-            values["class"] = " ".join(classes)
-        diagram = self._diagram(values, src)
+        diagram = self._diagram(_header(options, classes, id_value), src)
+        self._report(diagram, self._line(src))
+        return self._shown(diagram)
+
+    def draw_if_possible(
+        self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any
+    ) -> str:
+        """As `draw`, for a diagram that nobody asked for."""
+        diagram = self._diagram(_header(options, classes, id_value), src)
+        if diagram.problem and diagram.problem.kind in UNASKED:
+            self.host.inform(describe(diagram.problem))
+            return "" if diagram.graph is None else self._shown(diagram)
+        self._report(diagram, None)
+        return self._shown(diagram)
+
+    def _shown(self, diagram: Diagram) -> str:
         self.host.drawn(diagram)
-        if diagram.problem:
-            self.host.warn(describe(diagram.problem), self._line(src))
         return _figure(diagram, self.host)
+
+    def _report(self, diagram: Diagram, line: int | None) -> None:
+        """Tell a problem as the site wants it told."""
+        if diagram.problem is None or diagram.options.nowarn:
+            return
+        tell = {"warn": self.host.warn, "raise": self.host.fail}.get(self.host.settings.on_error)
+        message = describe(diagram.problem)
+        tell(message, line) if tell else self.host.inform(message)
 
     def _diagram(self, values: dict[str, Any], body: str) -> Diagram:
         try:
@@ -172,7 +206,9 @@ class _Fences(Preprocessor):
         model = values.get("model")
         if isinstance(model, str) and model.endswith(".json"):
             values["model"] = self.host.graph_file(model)
-        diagram = draw(self.host.maker, values, self.host.defaults)
+        if self.host.settings.static_only:
+            values["static"] = True
+        diagram = draw(self.host.maker, values, self.host.settings.options)
         if self.host.maker.output:
             self.host.inform(f"{diagram.options.model} printed:\n{self.host.maker.output}")
         return diagram
@@ -190,6 +226,16 @@ def _accept(_language: str, inputs: dict[str, str], options: dict[str, str], *_:
     """Superfences' validator: take every header attribute as an option; the formatter checks them."""
     options.update(inputs)
     return True
+
+
+def _header(options: dict[str, str], classes: list[str], id_value: str) -> dict[str, Any]:
+    """The options that stand beside the fence's name: ``{#anchor .class depth="1"}``."""
+    values: dict[str, Any] = dict(options)
+    if id_value:
+        values["name"] = id_value
+    if classes:
+        values["class"] = " ".join(classes)
+    return values
 
 
 def _find(lines: list[str]) -> list[tuple[int, str]]:
@@ -225,7 +271,8 @@ def _figure(diagram: Diagram, host: FenceHost) -> str:
     def link(class_name: str, html: str) -> str:
         return host.link(link_names(diagram, class_name), html)
 
-    inner = fragment(in_figure(diagram), assets=host.assets(), link=link)
+    source = line_link(host.settings, diagram.graph, diagram.sources) if diagram.graph else None
+    inner = fragment(in_figure(diagram), assets=host.assets(), link=link, source_link=source)
     caption = f"<figcaption>{_inline(options.caption)}</figcaption>\n" if options.caption else ""
     return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
 

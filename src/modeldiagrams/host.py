@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOLDER",
+    "UNASKED",
     "check_defaults",
     "data_files",
     "describe",
@@ -34,6 +35,9 @@ __all__ = [
 
 FOLDER = "modeldiagrams"
 """The folder of a site that holds viewer and data; no leading underscore, which GitHub Pages would drop."""
+
+UNASKED = frozenset({"model", "inputs"})
+"""Kinds of problems that are no news where nobody has asked for the diagram, nor said how to make the model."""
 
 _AROUND = ("caption", "name", "align", "class")
 """Options of the figure around a diagram, which other pages may refer to."""

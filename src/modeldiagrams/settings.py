@@ -131,6 +131,8 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
     """
     plain: dict[str, Any] = {}
     for name, value in values.items():
+        if name not in _types():
+            raise SettingError(name, f"no such setting; expected one of {', '.join(_types())}")
         try:
             # paths are fine where text is expected, and a command line has nothing but text
             text = os.fspath(value) if isinstance(value, os.PathLike) else value

@@ -16,11 +16,15 @@ from modeldiagrams.settings import style_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from modeldiagrams.diagrams import Diagram
     from modeldiagrams.settings import Settings
 
-__all__ = ["Listed", "graph_files", "index_file", "shared_files"]
+__all__ = ["INDEX", "Listed", "graph_files", "index_file", "read_index", "shared_files"]
+
+INDEX = "index.json"
+"""The list's name in the site's ``modeldiagrams/`` folder."""
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True, order=True):
@@ -53,13 +57,21 @@ def shared_files(settings: Settings, listed: Iterable[Listed]) -> dict[str, byte
     files = site_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += style_rule(settings.css_variables).encode()
-    return {**contents, "index.json": index_file(listed)}
+    return {**contents, INDEX: index_file(listed)}
 
 
 def index_file(listed: Iterable[Listed]) -> bytes:
     """The content of ``modeldiagrams/index.json``: every diagram that has a graph, sorted by id and page."""
     content = msgspec.json.encode(_Index(diagrams=sorted(set(listed))))
     return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def read_index(path: Path) -> list[Listed]:
+    """What an earlier build has listed; nothing if there was none, or it was another version's."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Index).diagrams
+    except (OSError, msgspec.MsgspecError):
+        return []
 
 
 def graph_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:

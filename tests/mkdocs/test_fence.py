@@ -11,6 +11,7 @@ from graphs import small_graph
 from modeldiagrams.diagrams import Maker
 from modeldiagrams.fence import FenceHost, ModelDiagramsExtension
 from modeldiagrams.serialize import save
+from modeldiagrams.settings import Settings
 
 
 @pytest.fixture
@@ -22,17 +23,7 @@ def folder(tmp_path):
 @pytest.fixture
 def host(folder):
     with Maker(None, folder=folder) as maker:
-        yield FenceHost(maker, {"direction": "LR"})
-
-
-def test_plain_python_markdown_knows_the_extension_by_name(folder):
-    html = markdown.markdown(
-        "```model-graph\nnet.json\n```",
-        extensions=["modeldiagrams.fence:ModelDiagramsExtension"],
-        extension_configs={"modeldiagrams.fence:ModelDiagramsExtension": {"folder": str(folder)}},
-    )
-    assert html.startswith('<figure class="mg-figure">')
-    assert "<model-graph" in html
+        yield FenceHost(maker, Settings(defaults={"direction": "LR"}))
 
 
 def test_defaults_hold_where_the_fence_says_nothing(host):

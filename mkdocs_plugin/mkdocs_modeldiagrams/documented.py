@@ -1,0 +1,108 @@
+"""Diagrams under the classes that mkdocstrings documents: an extension of Griffe, which reads the sources for it."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from typing import TYPE_CHECKING, Any
+
+from griffe import Class, Docstring, DocstringSection, DocstringSectionText, Extension
+from mkdocs.plugins import get_plugin_logger
+
+from modeldiagrams.docstrings import asked_options, without_field
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.fence import FENCE, UNASKED_FENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["DiagramsExtension", "add_to_mkdocstrings"]
+
+_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+_LAYERS = "torch.nn."
+_NO_LAYERS = frozenset({"Parameter", "Buffer"})
+_BASES = ("PreTrainedModel", "LightningModule")
+"""Names of well-known libraries' models, whose sources need not be there to be read."""
+
+_log = get_plugin_logger("modeldiagrams")
+
+
+class DiagramsExtension(Extension):
+    """Puts a fence at the end of docstrings; mkdocstrings converts them with the site's Markdown extensions."""
+
+    def __init__(self, patterns: Sequence[str] = ("*",)) -> None:
+        """Called by Griffe.
+
+        Args:
+            patterns: Of the full names of classes that get a diagram without asking for one.
+        """
+        self._patterns = tuple(patterns)
+
+    def on_class(self, *, cls: Class, **_: Any) -> None:
+        """Called by Griffe with every class, when its package is read."""
+        if cls.docstring is None:
+            return
+        field, text = without_field(cls.docstring.value)
+        try:
+            values = None if field is None else asked_options(field)
+        except ModelDiagramsError as error:
+            _log.warning("%s: %s", cls.path, error)
+            values = None
+        fence = FENCE
+        if values is None:
+            if field is not None or not self._is_chosen(cls):
+                cls.docstring.value = text
+                return
+            fence, values = UNASKED_FENCE, {}
+        body = json.dumps({"model": cls.path, **values})
+        cls.docstring = _WithFence(f"```{fence}\n{body}\n```", text, cls.docstring)
+
+    def _is_chosen(self, cls: Class) -> bool:
+        return any(fnmatch.fnmatchcase(cls.path, pattern) for pattern in self._patterns) and _is_module(cls)
+
+
+class _WithFence(Docstring):
+    """A docstring and a fence after all its sections, of whichever style these are written in."""
+
+    def __init__(self, fence: str, text: str, docstring: Docstring) -> None:
+        super().__init__(
+            text,
+            lineno=docstring.lineno,
+            endlineno=docstring.endlineno,
+            parent=docstring.parent,
+            parser=docstring.parser,
+            parser_options=docstring.parser_options,
+        )
+        self._fence = fence
+
+    @property
+    def parsed(self) -> list[DocstringSection]:
+        """The sections, as mkdocstrings asks for them."""
+        return [*self.parse(), DocstringSectionText(self._fence)]
+
+
+def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # noqa: FBT001  (as `mkdocs.yml` has it)
+    """Have mkdocstrings use the extension; its own configuration is read later.
+
+    Args:
+        plugin: mkdocstrings'.
+        chosen: Which classes get a diagram: all modules, or those whose full names match one of these patterns.
+    """
+    options = plugin.config.handlers.setdefault("python", {}).setdefault("options", {})
+    patterns = ["*"] if chosen is True else list(chosen or [])
+    # not appended: the list belongs to the configuration file, which `mkdocs serve` may keep
+    options["extensions"] = [*options.get("extensions", []), {f"{__name__}": {"patterns": patterns}}]
+
+
+def _is_module(cls: Class) -> bool:
+    """Whether a class is an ``nn.Module``, as far as its sources tell."""
+    return any(
+        _is_known_base(str(getattr(base, "canonical_path", base)))
+        for owner in (cls, *cls.mro())
+        for base in owner.bases
+    )
+
+
+def _is_known_base(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return name in _MODULES or last.endswith(_BASES) or (name.startswith(_LAYERS) and last not in _NO_LAYERS)
