@@ -17,6 +17,7 @@ const FIRST_ASCII = 32;
 const LATIN = 700;
 const WIDE = 1050;
 const LATIN_END = 0x250;
+const NARROWEST = 275;
 /** Bold text is up to this much wider. */
 const BOLD = 1.12;
 
@@ -31,7 +32,8 @@ export function textWidth(text: string, size: number, bold = false): number {
 export function fitText(text: string, size: number, width: number, bold = false): string {
   if (textWidth(text, size, bold) <= width) return text;
   const chars = [...text];
-  let keep = chars.length - 1;
+  // more of the narrowest letters than this never fit; models put megabytes into a name
+  let keep = Math.min(chars.length - 1, Math.ceil((width * 1000) / (NARROWEST * size)));
   while (keep > 2 && textWidth(cut(chars, keep), size, bold) > width) keep -= 1;
   return cut(chars, keep);
 }
