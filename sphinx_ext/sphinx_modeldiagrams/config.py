@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 from sphinx.errors import ConfigError
@@ -20,6 +21,9 @@ _PREFIX = "modeldiagrams_"
 
 _WITHOUT_READING = frozenset({"cache_dir", "css_variables"})
 """Settings that change nothing of what a page says."""
+
+_parsed: WeakKeyDictionary[Config, tuple[dict[str, Any], Settings]] = WeakKeyDictionary()
+"""What was read already: every diagram asks for the settings."""
 
 
 def add_settings(app: Sphinx) -> None:
@@ -46,7 +50,11 @@ def settings_of(config: Config) -> Settings:
     Raises:
         ConfigError: if one is wrong.
     """
-    try:
-        return parse_settings({name: config[_PREFIX + name] for name in Settings.__struct_fields__})
-    except SettingError as error:
-        raise ConfigError(f"{_PREFIX}{error}") from error
+    values = {name: config[_PREFIX + name] for name in Settings.__struct_fields__}
+    known = _parsed.get(config)
+    if known is None or known[0] != values:
+        try:
+            known = _parsed[config] = (values, parse_settings(values))
+        except SettingError as error:
+            raise ConfigError(f"{_PREFIX}{error}") from error
+    return known[1]
