@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import msgspec
@@ -190,6 +191,13 @@ def test_a_graph_file_that_can_not_be_read_is_a_problem_without_the_machines_pat
     assert problem.kind == "graph-file"
     assert problem.message.startswith(message)
     assert str(tmp_path) not in problem.message
+
+
+def test_a_graph_file_may_have_spaces_in_its_name(maker, tmp_path):
+    save(small_graph(), tmp_path / "my graphs" / "net one.json")
+    made = maker.make(Options(model="my graphs/net one.json"))
+    assert made.graph == small_graph()
+    assert re.fullmatch(r"my-graphs-net-one\.json-[0-9a-f]{8}", made.id)
 
 
 def test_a_graph_file_takes_no_inputs(maker):

@@ -8,6 +8,9 @@ from types import ModuleType
 import pytest
 from torch import nn
 
+from modeldiagrams.diagrams import Diagram
+from modeldiagrams.host import link_names
+from modeldiagrams.options import Options
 from modeldiagrams.worker.origins import libraries, public_names
 
 
@@ -78,3 +81,14 @@ def test_a_class_made_in_a_function_has_no_other_name(package):
     package("pkg.vision")
     package("pkg", Block=block)
     assert public_names(nn.Sequential(block(), nn.Linear(1, 1))) == {}
+
+
+def test_links_try_the_names_of_this_very_class_and_no_others():
+    names = {"pkg.vision.blocks.Block": ("pkg.vision.Block",)}
+    diagram = Diagram(id="x", options=Options(model="x"), names=names)
+    assert link_names(diagram, "pkg.vision.blocks.Block") == ["pkg.vision.blocks.Block", "pkg.vision.Block"]
+    assert link_names(diagram, "pkg.text.Block") == ["pkg.text.Block"]
+    assert link_names(diagram, "torch.nn.modules.linear.Linear") == [
+        "torch.nn.modules.linear.Linear",
+        "torch.nn.Linear",
+    ]
