@@ -31,7 +31,8 @@ def to_svg(graph: Graph, *, flat: bool = False, theme: Theme = "light", **view: 
         theme: ``light`` or ``dark``, for a flat one.
         **view: `depth`, `expand`, `collapse` and `direction`, as in `Options`; and `fit`, the width and height in CSS
             pixels of the page it is for (or ``a4`` or ``letter``): as much is expanded as stays legible there, in the
-            direction that shows more, and the picture is no larger.
+            direction that shows more, and the picture is no larger. `depth` and `expand` count unless that makes it
+            tiny.
 
     Returns:
         The SVG.
