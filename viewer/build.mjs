@@ -43,11 +43,10 @@ const FONTS = {
   "inter-semibold.ttf": "node_modules/@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
 };
 
-/** A style sheet of these sources, minified and written; returns its text. */
-async function sheet(name, ...sources) {
+/** A style sheet of these sources, minified. */
+async function sheet(...sources) {
   const text = sources.map((file) => readFileSync(join(here, "src", file), "utf8")).join("\n");
   const { code } = await transform(text, { loader: "css", minify: true, target: "chrome111" });
-  writeFileSync(join(output, name), code);
   return code;
 }
 
@@ -59,9 +58,10 @@ async function bundle({ name, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-await sheet("picture.css", "picture.css");
-// one sheet for the page and, by `STYLE`, for the widget's shadow root
-common.define = { STYLE: JSON.stringify(await sheet("model-graph.css", "picture.css", "style.css")) };
+writeFileSync(join(output, "picture.css"), await sheet("picture.css"));
+writeFileSync(join(output, "model-graph.css"), await sheet("picture.css", "style.css", "page.css"));
+// for the widget's shadow root
+common.define = { STYLE: JSON.stringify(await sheet("picture.css", "style.css")) };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
 for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));
