@@ -1,0 +1,130 @@
+"""A package documented by mkdocstrings, on a site below the root of its host, with settings of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("documented") / "source"
+    return shutil.copytree(HERE / "documented", folder, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.fixture(scope="module")
+def html(source, build, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    result = build(source, out, "--strict")
+    assert result.returncode == 0, result.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def sections(html) -> dict[str, str]:
+    """Class → its part of the API page."""
+    page = (html / "api" / "index.html").read_text("utf-8")
+    _, *parts = re.split(r'<h2 id="zoopkg\.(\w+)"', page)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_modules_have_diagrams_and_other_classes_have_none(sections):
+    drawn = {name for name, section in sections.items() if "<model-graph" in section}
+    assert set(sections) == {"Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide"}
+    assert drawn == {"Block", "Classifier", "Wide"}
+
+
+def test_field_gives_options_and_is_not_shown(sections):
+    assert "<figcaption>Twice as wide.</figcaption>" in sections["Wide"]
+    assert "Linear 16" in re.sub(r"<[^>]+>", "", sections["Wide"])
+    assert ":model-graph:" not in "".join(sections.values())
+
+
+def test_classes_lead_to_where_they_are_documented(sections, html):
+    assert re.search(r'<a class="autorefs autorefs-internal"[^>]*href="#zoopkg.Block"', sections["Classifier"])
+    front = (html / "index.html").read_text("utf-8")
+    assert re.search(r'<a class="autorefs autorefs-internal"[^>]*href="api/#zoopkg.Block"', front)
+
+
+def test_patterns_choose_and_silence_chooses_nothing(source, build, tmp_path):
+    config = source / "mkdocs.yml"
+    before = config.read_text()
+    try:
+        for chosen, expected in (("['*.blocks.*']", {"zoopkg.blocks.Block"}), ("false", set())):
+            config.write_text(before.replace("mkdocstrings: true", f"mkdocstrings: {chosen}"))
+            assert build(source, tmp_path, "--strict").returncode == 0
+            listed = json.loads((tmp_path / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
+            on_page = {entry["model"] for entry in listed if entry["page"].startswith("api/")}
+            assert on_page == {"zoopkg.Wide", *expected}
+    finally:
+        config.write_text(before)
+
+
+def test_site_data_lists_every_diagram(html):
+    folder = html / "modeldiagrams"
+    listed = json.loads((folder / "index.json").read_text("utf-8"))["diagrams"]
+    assert [(entry["model"], entry["page"]) for entry in listed] == [
+        ("zoopkg.Classifier", "#again"),
+        ("zoopkg.Classifier", "api/"),
+        ("zoopkg.Wide", "api/"),
+        ("zoopkg.blocks.Block", "api/"),
+    ]
+    for entry in listed:
+        assert json.loads((folder / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
+
+
+def test_site_settings_reach_page_and_style(html):
+    assert "model-graph{--mg-hue-linear:hotpink;}" in (html / "modeldiagrams" / "model-graph.css").read_text("utf-8")
+    # the repository is the site's `repo_url`
+    page = (html / "index.html").read_text("utf-8")
+    assert "github.com/org/project/blob/HEAD/{path}#L{line}" in page
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("on_error: cry", "'on_error'.*'cry'"),
+        ("defaults: {depht: 1}", "'defaults'.*did you mean 'depth'"),
+        ("mkdocstrings: 3", "'mkdocstrings'.*Expected type"),
+    ],
+)
+def test_wrong_setting_ends_the_build_with_its_name(setting, message, source, build, tmp_path):
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(f"site_name: x\ndocs_dir: {source / 'docs'}\nplugins: [{{modeldiagrams: {{{setting}}}}}]\n")
+    result = build(tmp_path, tmp_path / "out")
+    assert result.returncode == 1
+    assert re.search(message, result.stderr)
+    assert "Traceback" not in result.stderr
+
+
+def test_problem_ends_the_build_where_the_site_wants_it(build, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# T\n\n```model-graph\nno.json\n```\n")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text("site_name: x\nplugins: [{modeldiagrams: {on_error: raise}}]\n")
+    result = build(tmp_path, tmp_path / "out")
+    assert result.returncode == 1
+    assert "index.md:3: model-graph: no.json: expected a readable graph file" in result.stderr
+    assert "Traceback" not in result.stderr
+    config.write_text("site_name: x\nplugins: [{modeldiagrams: {on_error: placeholder}}]\n")
+    assert build(tmp_path, tmp_path / "out", "--strict").returncode == 0
+
+
+def test_static_site_has_no_script(source, build, tmp_path):
+    config = tmp_path / "mkdocs.yml"
+    before = (source / "mkdocs.yml").read_text()
+    config.write_text(before.replace("timeout: 30", "static_only: true"))
+    shutil.copytree(source / "docs", tmp_path / "docs")
+    shutil.copytree(source / "zoopkg", tmp_path / "zoopkg")
+    shutil.copytree(source / ".cache", tmp_path / ".cache")
+    assert build(tmp_path, tmp_path / "out", "--strict").returncode == 0
+    assert not list((tmp_path / "out" / "modeldiagrams").glob("*.js"))
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "<svg" in page
+    assert "model-graph.js" not in page
