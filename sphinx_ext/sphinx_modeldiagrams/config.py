@@ -13,7 +13,7 @@ from modeldiagrams.settings import Settings, parse_settings
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.config import Config
+    from sphinx.config import Config, _ConfigRebuild
 
 __all__ = ["add_settings", "check_settings", "settings_of"]
 
@@ -30,7 +30,9 @@ def add_settings(app: Sphinx) -> None:
     """Declare all values."""
     for field in msgspec.structs.fields(Settings):
         default = {} if field.default is msgspec.NODEFAULT else field.default
-        app.add_config_value(_PREFIX + field.name, default, "" if field.name in _WITHOUT_READING else "env")
+        rebuild: _ConfigRebuild = "" if field.name in _WITHOUT_READING else "env"
+        # our own check says more than Sphinx's, which would take no path for text
+        app.add_config_value(_PREFIX + field.name, default, rebuild, types=Any)
     app.add_config_value(f"{_PREFIX}autodoc", default=False, rebuild="env", types=frozenset({bool, list, tuple}))
 
 

@@ -25,6 +25,17 @@ def test_mistakes_end_the_build_at_its_start(conf, message, make_site, build, tm
     assert message in result.stderr
 
 
+def test_paths_and_numbers_are_what_conf_py_makes_of_them(make_site, build, tmp_path):
+    conf = """
+import pathlib
+modeldiagrams_snapshots = pathlib.Path("kept")
+modeldiagrams_cache_dir = pathlib.Path("cache")
+modeldiagrams_timeout = 5
+"""
+    result = build(make_site(conf, page=NET), tmp_path / "out", "-W", "-D", "modeldiagrams_memory=2")
+    assert result.returncode == 0, result.stderr
+
+
 def test_placeholder_shows_the_note_and_warns_of_nothing(make_site, build, tmp_path):
     result = build(make_site('modeldiagrams_on_error = "placeholder"', page=BROKEN), tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
@@ -94,6 +105,19 @@ def test_linkcode_is_asked_for_the_sites_own_classes_only(site, build, tmp_path)
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert 'class="mg-source" href="https:/&#47;x.org/tinymodels#Block"' in page, result.stderr
     assert "x.org/torch" not in page
+
+
+def test_class_that_is_not_documented_leads_to_its_module_in_viewcode(site, build, tmp_path):
+    conf = (site / "conf.py").read_text()
+    more = 'extensions += ["sphinx.ext.autodoc", "sphinx.ext.viewcode"]\nautodoc_mock_imports = ["torch"]\n'
+    (site / "conf.py").write_text(conf + more)
+    page = "Index\n=====\n\n.. autoclass:: tinymodels.Net\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
+    (site / "index.rst").write_text(page)
+    result = build(site, tmp_path / "out")
+    (site / "conf.py").write_text(conf)
+    html = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert 'class="mg-source" href="_modules/tinymodels.html"><code>Block</code>' in html, result.stderr
+    assert (tmp_path / "out" / "_modules" / "tinymodels.html").is_file()
 
 
 def test_site_data_lists_every_diagram_with_its_place(make_site, build, tmp_path):
