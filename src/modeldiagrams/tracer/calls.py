@@ -70,10 +70,9 @@ class CallStack:
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
             call = recorder.recording.root
-            return self._close(
-                call, self._named(module, args, kwargs), self._forward(call, function, module, args, kwargs)
-            )
-        here = recorder.here
+            given = self._named(module, args, kwargs)
+            return self._close(call, given, self._forward(call, function, module, args, kwargs))
+        here = recorder.threads.here
         call = self._open(here, module)
         call.forward = function if direct else None
         here.stack.append(call)
@@ -216,7 +215,7 @@ def named_tensors(
 def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001
     if isinstance(value, Tensor):
         found.append((name, value))
-    elif value is not None:
+    elif value is not None and type(value) is not bool:
         found += find_tensors(value, name, into_objects=into_objects)
 
 
@@ -248,7 +247,7 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
 
     @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if recorder.here.is_recording:
+        if recorder.threads.here.is_recording:
             return calls.run(self, original, args, kwargs, direct=False)
         with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
             if is_recording:
@@ -263,7 +262,7 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
 
     @functools.wraps(original)
     def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        here = recorder.here
+        here = recorder.threads.here
         if not here.is_recording:
             return original(self, *args, **kwargs)
         top = here.stack[-1]

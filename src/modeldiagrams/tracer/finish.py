@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import platform
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -274,18 +275,17 @@ class _Costs:
 
     def __init__(self, steps: list[_Step]) -> None:
         self.flops: dict[int, int] = {}
-        self.nbytes: dict[int, int] = {}
+        self.nbytes: dict[int, int] = defaultdict(int)
         for op in steps:
             if isinstance(op, Op):
-                self._add(op.call, _nbytes(op), op.flops)
+                self.nbytes[id(op.call)] += _nbytes(op)
+                if op.flops is not None:
+                    self.flops[id(op.call)] = self.flops.get(id(op.call), 0) + op.flops
         for call in reversed(steps):
             if isinstance(call, Call) and call.holder is not None:  # those inside come first
-                self._add(call.holder, self.nbytes.get(id(call), 0), self.flops.get(id(call)))
-
-    def _add(self, call: Call, nbytes: int, flops: int | None) -> None:
-        self.nbytes[id(call)] = self.nbytes.get(id(call), 0) + nbytes
-        if flops is not None:
-            self.flops[id(call)] = self.flops.get(id(call), 0) + flops
+                self.nbytes[id(call.holder)] += self.nbytes[id(call)]
+                if id(call) in self.flops:
+                    self.flops[id(call.holder)] = self.flops.get(id(call.holder), 0) + self.flops[id(call)]
 
 
 def class_of(model: Any) -> type | Any:

@@ -20,6 +20,7 @@ __all__ = [
     "SingleLevelFunction",
     "UninitializedTensor",
     "alias_of",
+    "is_wrapped",
     "memory_key",
     "modules_of",
     "own_buffers",
@@ -90,11 +91,15 @@ def set_version(tensor: Tensor, version: int) -> None:
         set_counter(tensor, version)
 
 
+is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
+"""Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
+
+
 def without_wrappers(tensor: Tensor) -> Tensor:
-    """The plain tensor inside vmap's, grad's and jvp's wrappers."""
-    functorch: Any = torch._C._functorch
-    while functorch.is_functorch_wrapped_tensor(tensor):
-        tensor = functorch.get_unwrapped(tensor)
+    """The plain tensor inside all wrappers."""
+    get_unwrapped: Any = torch._C._functorch.get_unwrapped
+    while is_wrapped(tensor):
+        tensor = get_unwrapped(tensor)
     return tensor
 
 

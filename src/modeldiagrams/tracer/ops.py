@@ -142,7 +142,7 @@ def _writes_first(raw: str) -> bool:
 
 def without_addresses(text: str) -> str:
     """Leave out memory addresses, as in ``<Thing object at 0x7f3c…>``: they differ from run to run."""
-    return _ADDRESS.sub("", text)
+    return _ADDRESS.sub("", text) if " at 0x" in text else text
 
 
 def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one line per kind

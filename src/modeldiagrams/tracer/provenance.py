@@ -13,7 +13,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from modeldiagrams.tracer.internals import storage_of, unseen_by_modes, without_wrappers
+from modeldiagrams.tracer.internals import is_wrapped, storage_of, unseen_by_modes, without_wrappers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,9 +85,8 @@ class Provenance:
                 with unseen_by_modes():
                     return _with_writes(tensor, values[0], memory.writes[writes_seen:])
         with unseen_by_modes():
-            inner = without_wrappers(tensor)
-            if inner is not tensor:
-                return self.values(inner)
+            if is_wrapped(tensor):
+                return self.values(without_wrappers(tensor))
             return self._by_memory(tensor) or self._by_parts(tensor)
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
@@ -104,19 +103,18 @@ class Provenance:
         memory = self._memory(tensor)
         is_new_memory, writes_seen = True, 0
         if memory is not None:
-            views = memory.views
-            is_new_memory = not views
             geometry = _geometry(tensor)
-            views.append((value, geometry))
             if written:
                 memory.writes.append((value, geometry, id(tensor)))
+            views = memory.views
+            is_new_memory = not views
+            views.append((value, geometry))
             if len(views) > _MAX_VIEWS:
                 del views[: _MAX_VIEWS // 2]
             writes_seen = len(memory.writes)
         self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, writes_seen)
-        inner = without_wrappers(tensor)
-        if inner is not tensor:
-            self.assign(inner, value, written=written)
+        if is_wrapped(tensor):
+            self.assign(without_wrappers(tensor), value, written=written)
         return is_new_memory
 
     def forget(self, tensor: Tensor) -> None:

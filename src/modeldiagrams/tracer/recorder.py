@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
@@ -19,7 +19,7 @@ from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_o
 from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Value
-from modeldiagrams.tracer.schemas import ArgumentNames
+from modeldiagrams.tracer.schemas import bind
 from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.source import SourceFinder
 
 __all__ = ["Here", "Recorder"]
+
+_Run: TypeAlias = "tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]"
 
 
 @dataclass(slots=True)
@@ -80,18 +82,17 @@ class Recorder(TorchFunctionMode):
         self.finder = finder
         self._functions: dict[Any, ops.Function] = {}
         self._sites: dict[Any, Site] = {}
-        self._names = ArgumentNames()
         self._before_write = before_write
         self._strands = itertools.count()
         self._pending_guesses: list[tuple[Any, str]] = []
         main_stack = [recording.root]
-        self._threads = _Threads(main_stack)
+        self.threads = _Threads(main_stack)
         self.here.stack = main_stack
 
     @property
     def here(self) -> Here:
         """Where the running thread is."""
-        return self._threads.here
+        return self.threads.here
 
     @contextlib.contextmanager
     def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
@@ -129,7 +130,7 @@ class Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         function = self._functions.get(func) or self.describe(func)
-        if function.is_metadata or self._threads.here.paused:
+        if function.is_metadata or self.threads.here.paused:
             return func(*args, **(kwargs or {}))
         return self.observe(function, func, args, kwargs or {})
 
@@ -148,28 +149,36 @@ class Recorder(TorchFunctionMode):
             Its result, with an alias in place of an argument that was handed back unchanged: else what comes after
             could not be told from what came before.
         """
+        here = self.threads.here
+        steps = self.recording.steps
         tensors: list[Tensor] = []
         key = (function, self.finder.here(), *kwargs, *outline((*args, *kwargs.values()) if kwargs else args, tensors))
         versions = versions_of(tensors)
-        start = len(self.recording.steps)
+        start = len(steps)
         if function.writes_first or "out" in kwargs:
             self._announce_write([*args[:1], kwargs.get("out")])
+        outer, here.flops = here.flops, None
+        here.observed += 1
         try:
-            result, flops = self.counted(run, args, kwargs)
+            result = run(*args, **kwargs)
+            flops = here.flops
         except BaseException as error:
-            self._fail(error, self._record(function, self._site(key, function, run, (args, kwargs)), tensors))
+            self._fail(error, self._record(key, function, tensors, (run, args, kwargs)))
             raise
+        finally:
+            here.observed -= 1
+            here.flops = outer
         written = []
         if versions != (now := versions_of(tensors)):
             written = [t for t, before, after in zip(tensors, versions, now, strict=True) if before != after]
         elif function.writes_first and args:
             written = tensors_in(args[0])
-        if function.opaque and any(isinstance(step, Call) for step in self.recording.steps[start:]):
+        if function.opaque and any(isinstance(step, Call) and step.strand == here.strand for step in steps[start:]):
             return result  # an autograd function that runs modules: these tell more than one op would
         returned = tensors_in(result)
         if not (returned or written or function.reads_values):
             return result
-        op = self._record(function, self._site(key, function, run, (args, kwargs)), tensors)
+        op = self._record(key, function, tensors, (run, args, kwargs))
         op.flops = flops
         return self._bind_results(op, function, result, (returned, written, tensors))
 
@@ -184,7 +193,7 @@ class Recorder(TorchFunctionMode):
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
-        here = self._threads.here
+        here = self.threads.here
         outer, here.flops = here.flops, None
         here.observed += 1
         try:
@@ -208,13 +217,9 @@ class Recorder(TorchFunctionMode):
         """The pass ended well: what was raised on the way, the model caught itself."""
         self.recording.error = self.recording.failed_at = None
 
-    def values(self, tensor: Tensor) -> Sequence[Value]:
-        """The values a tensor holds; one of unknown origin becomes known as a constant or as a value come back."""
-        return self.provenance.values(tensor) or (self._value_of_stranger(tensor),)
-
     def new_op(self, site: Site) -> Op:
         """Begin the next op in the running module call."""
-        here = self._threads.here
+        here = self.threads.here
         call = here.stack[-1]
         call.is_empty = False
         op = Op(_op_id(call, site.short), site, call, here.strand, [], [])
@@ -224,10 +229,13 @@ class Recorder(TorchFunctionMode):
             self._pending_guesses.clear()
         return op
 
-    def feed(self, op: Op, place: str, tensor: Tensor, flow: Flow = "data") -> None:
+    def values(self, tensor: Tensor) -> Sequence[Value]:
+        """The values a tensor holds; one of unknown origin becomes known as a constant or as a value come back."""
+        return self.provenance.values(tensor) or (self._value_of_stranger(tensor),)
+
+    def feed(self, op: Op, place: str, tensor: Tensor) -> None:
         """Let a tensor flow into an op."""
-        for value in self.provenance.values(tensor) or (self._value_of_stranger(tensor),):
-            op.feeds.append((place, value, "inferred" if value.inferred else flow))
+        op.feeds += [(place, value, "inferred" if value.inferred else "data") for value in self.values(tensor)]
 
     def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
@@ -240,22 +248,25 @@ class Recorder(TorchFunctionMode):
         op.failed = True
         self.failed(error, op)
 
-    def _site(
-        self, key: Any, function: ops.Function, run: Callable[..., Any], given: tuple[Sequence[Any], dict[str, Any]]
-    ) -> Site:
-        """What calls like this one have in common."""
+    def _record(self, key: Any, function: ops.Function, tensors: Sequence[Tensor], ran: _Run) -> Op:
+        """Write down a call with what goes into it.
+
+        Args:
+            key: What calls of the same site have in common.
+            function: What was called.
+            tensors: Those among its arguments.
+            ran: What was called, and its arguments.
+        """
         site = self._sites.get(key)
         if site is None:
-            args, kwargs = given
-            bound = [*self._names.bind(run, args), *kwargs.items()]
+            run, args, kwargs = ran
+            bound = [*bind(run, args), *kwargs.items()]
             site = self._sites[key] = _site_of(function, bound, self.finder.here())
-        return site
-
-    def _record(self, function: ops.Function, site: Site, tensors: Sequence[Tensor]) -> Op:
         op = self.new_op(site)
         for place, flow, tensor in zip(site.places, site.flows, tensors, strict=False):
             if flow is not None:
-                self.feed(op, place, tensor, flow)
+                for value in self.provenance.values(tensor) or (self._value_of_stranger(tensor),):
+                    op.feeds.append((place, value, "inferred" if value.inferred else flow))
         if function.takes_values and not tensors:
             self._feed_from_python(op)
         return op

@@ -6,6 +6,7 @@ there the schemas of the operators of the same name are tried, as torch's own ar
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["ArgumentNames"]
+__all__ = ["bind"]
 
 _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Tensor, ("Tensor",)),
@@ -34,28 +35,18 @@ _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class ArgumentNames:
-    """Names positional arguments; remembers what it found for a function and types of arguments."""
+def bind(function: Callable[..., Any], args: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Pair positional arguments with their names, or with ``"0"``, ``"1"``… where these are not known.
 
-    def __init__(self) -> None:
-        self._cache: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
-
-    def bind(self, function: Callable[..., Any], args: Sequence[Any]) -> list[tuple[str, Any]]:
-        """Pair positional arguments with their names, or with ``"0"``, ``"1"``… where these are not known.
-
-        Sizes given one by one (``x.view(2, 3)``) come back as the one list they are.
-        """
-        key = (function, *map(type, args))
-        if key in self._cache:
-            names = self._cache[key]
-        else:
-            names = self._cache[key] = _names(function, args)
-        if names is None:
-            return [(str(i), arg) for i, arg in enumerate(args)]
-        bound = list(zip(names, args, strict=False))
-        if len(args) > len(names):
-            bound[-1] = (names[-1], list(args[len(names) - 1 :]))
-        return bound
+    Sizes given one by one (``x.view(2, 3)``) come back as the one list they are.
+    """
+    names = _names(function, args)
+    if names is None:
+        return [(str(i), arg) for i, arg in enumerate(args)]
+    bound = list(zip(names, args, strict=False))
+    if len(args) > len(names):
+        bound[-1] = (names[-1], list(args[len(names) - 1 :]))
+    return bound
 
 
 def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
@@ -63,7 +54,8 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
     if isinstance(function, Operator):
         return tuple(argument.name for argument in schema_of(function).arguments)
     if isinstance(function, OperatorPacket):
-        return _from_schemas([schema_of(getattr(function, name)) for name in function.overloads()], args)
+        schemas = [schema_of(getattr(function, name)) for name in function.overloads()]
+        return _from_schemas(schemas, tuple(map(type, args)))
     name = getattr(function, "__name__", "")
     if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
         return _from_signature(function, args)
@@ -71,7 +63,12 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
         return ("self",)
     if name.startswith("__"):
         return ("self", "key", "value")[: len(args)] if name.endswith("item__") else None
-    return _from_schemas(schemas_named(f"aten::{name}"), args)
+    return _of_builtin(name, tuple(map(type, args)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_builtin(name: str, kinds: tuple[type, ...]) -> tuple[str, ...] | None:
+    return _from_schemas(schemas_named(f"aten::{name}"), kinds)
 
 
 def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[str, ...] | None:
@@ -85,32 +82,32 @@ def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
     return tuple(names) if len(args) <= len(names) else None
 
 
-def _from_schemas(schemas: Sequence[Any], args: Sequence[Any]) -> tuple[str, ...] | None:
+def _from_schemas(schemas: Sequence[Any], kinds: Sequence[type]) -> tuple[str, ...] | None:
     for schema in schemas:
         expected = [argument for argument in schema.arguments if not argument.kwarg_only]
-        if _takes(expected, args):
+        if _takes(expected, kinds):
             return tuple(argument.name for argument in expected)
     return None
 
 
-def _takes(expected: Sequence[Any], args: Sequence[Any]) -> bool:
+def _takes(expected: Sequence[Any], kinds: Sequence[type]) -> bool:
     """Whether a schema's positional arguments fit; sizes given one by one fit a last argument that is a list."""
     n = len(expected)
-    if len(args) > n > 0 and all(isinstance(arg, int) for arg in args[n - 1 :]):
-        args = [*args[: n - 1], list(args[n - 1 :])]
-    if len(args) > n:
+    if len(kinds) > n > 0 and all(issubclass(kind, int) for kind in kinds[n - 1 :]):
+        kinds = [*kinds[: n - 1], list]
+    if len(kinds) > n:
         return False
-    return all(_fits(str(e.real_type), arg) for e, arg in zip(expected, args, strict=False))
+    return all(_fits(str(e.real_type), kind) for e, kind in zip(expected, kinds, strict=False))
 
 
-def _fits(type_name: str, value: Any) -> bool:
-    """Whether a value can be given for a type of torch's schema language, as ``Optional[List[int]]``."""
+def _fits(type_name: str, kind: type) -> bool:
+    """Whether a value of some class can be given for a type of torch's schema language, as ``Optional[List[int]]``."""
     if type_name.startswith("Optional["):
-        return value is None or _fits(type_name[len("Optional[") : -1], value)
+        return kind is type(None) or _fits(type_name[len("Optional[") : -1], kind)
     if type_name.startswith("List["):
         # a single number stands for a list of equal ones: stride=2
-        return isinstance(value, list | tuple) or (type(value) is int and type_name == "List[int]")
+        return issubclass(kind, list | tuple) or (kind is int and type_name == "List[int]")
     for class_, names in _ACCEPTED:
-        if isinstance(value, class_):
+        if issubclass(kind, class_):
             return type_name in names
     return True

@@ -37,6 +37,7 @@ class _Work:
         """id(call) → values that enter it from outside, in the order of their first use."""
         self._op = functools.cache(_op_text)
         self._outside = functools.cache(_outside_text)
+        self._digest = functools.cache(_digest_of)
         for step in recording.steps:
             holder = step.holder if isinstance(step, Call) else step.call
             siblings = self._inside.setdefault(id(holder), [])
@@ -56,8 +57,7 @@ class _Work:
                 parts.append(repr(self.signatures[id(step)]))
                 parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
         self._entered[id(call)] = list(entered)
-        text = f"[{', '.join(parts)}]"
-        self.signatures[id(call)] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        self.signatures[id(call)] = self._digest(f"[{', '.join(parts)}]")
 
     def _place(self, value: Value, call: Call, entered: dict[Value, int]) -> str:
         """Where a value comes from, seen from inside a call."""
@@ -82,3 +82,7 @@ def _op_text(site: Site, *outputs: tuple[Any, str]) -> str:
 
 def _outside_text(name: str | int, shape: Any, dtype: str) -> str:
     return repr((name, shape, dtype))
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

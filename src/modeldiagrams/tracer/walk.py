@@ -13,6 +13,7 @@ __all__ = ["children", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
 _MAX_ITEMS = 4096
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
 
 
@@ -37,6 +38,8 @@ def find_tensors(
         place, item, depth = stack.pop()
         if isinstance(item, Tensor):
             found.append((place, item))
+        elif type(item) in _ATOMS:
+            continue
         elif not isinstance(item, _PLAIN) and depth < _MAX_DEPTH and id(item) not in entered:
             entered[id(item)] = item  # kept alive, so that ids stay unique during the walk
             inner = _parts(item, place, into_objects=into_objects)
@@ -45,6 +48,8 @@ def find_tensors(
 
 
 def _parts(item: Any, place: str, *, into_objects: bool) -> list[tuple[str, Any]]:
+    if type(item) in (tuple, list):  # most
+        return [(f"{place}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
     try:
         return list(children(item, place, into_objects=into_objects))
     except Exception:  # noqa: BLE001 - a container of the user's own that can't be read is left closed
@@ -53,7 +58,7 @@ def _parts(item: Any, place: str, *, into_objects: bool) -> list[tuple[str, Any]
 
 def _with_unique_places(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
     """Keys such as ``1`` and ``"1"`` read alike: number the later ones."""
-    if len({place for place, _ in found}) == len(found):
+    if len(found) < 2 or len({place for place, _ in found}) == len(found):  # noqa: PLR2004 - nothing to tell apart
         return found
     counts: dict[str, int] = {}
     unique = []

@@ -68,7 +68,8 @@ class Weights:
         path = self._paths[id(module)][1]
         for key in [key for key in vars(module) if key not in BOOKKEEPING]:
             value = vars(module)[key]
-            if type(value) not in _NO_TENSORS and not isinstance(value, nn.Module):
+            is_plain = type(value) in _NO_TENSORS or (type(value) is tuple and _NO_TENSORS.issuperset(map(type, value)))
+            if not is_plain and not isinstance(value, nn.Module):
                 self._add_constants(value, f"{path}.{key}" if path else key, entered)
 
     def path(self, module: nn.Module) -> str | None:
