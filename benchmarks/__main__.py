@@ -1,12 +1,18 @@
-"""``python -m benchmarks [trace|picture|layout|site]``: print the tables."""
+"""``python -m benchmarks [trace|picture|layout|site|widget]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import layout, picture, site, trace
+from benchmarks import layout, picture, site, trace, widget
 
-BENCHMARKS = {"trace": trace.main, "picture": picture.main, "layout": layout.main, "site": site.main}
+BENCHMARKS = {
+    "trace": trace.main,
+    "picture": picture.main,
+    "layout": layout.main,
+    "site": site.main,
+    "widget": widget.main,
+}
 
 
 def main() -> int:

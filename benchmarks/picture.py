@@ -15,7 +15,7 @@ from modeldiagrams.options import Options
 
 ROUNDS = 5
 PAGE_BUDGET_KB = 30
-WIDGET_BUDGET_KB = 40
+WIDGET_BUDGET_KB = 45
 
 
 def main() -> None:

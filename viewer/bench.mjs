@@ -1,9 +1,12 @@
 /**
- * Times the core on traced graphs: `node bench.mjs graph.json …` prints one line of JSON per graph, in ms.
+ * Times the core on traced graphs: `node bench.mjs graph.json …` prints one line of JSON per graph, in ms of
+ * the thread's CPU time, which a busy machine does not change.
  *
  *   full    view and layout with everything open and unrolled, nothing cached (median)
  *   toggle  one module closed or opened in that picture, everything else cached (median, and 95th percentile)
  *   dot     dot on the same nodes, edges and clusters, at once, with labels; null where that takes minutes
+ *
+ * `node bench.mjs --state graph.json` prints the state in which everything is open and unrolled.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,9 +40,10 @@ async function loadCore() {
 }
 
 function timed(action) {
-  const start = performance.now();
+  const start = process.threadCpuUsage();
   action();
-  return performance.now() - start;
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1000;
 }
 
 function quantile(times, part) {
@@ -120,4 +124,6 @@ function measure(file) {
 
 const core = await loadCore();
 const viz = await instance();
-for (const file of process.argv.slice(2)) console.log(JSON.stringify(measure(file)));
+const [first, second] = process.argv.slice(2);
+if (first === "--state") console.log(JSON.stringify(everything(core.index(JSON.parse(readFileSync(second, "utf8"))))));
+else for (const file of process.argv.slice(2)) console.log(JSON.stringify(measure(file)));

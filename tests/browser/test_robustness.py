@@ -1,0 +1,115 @@
+"""`<model-graph>` under policies, with files that fail to come, in pages that change: what works goes on working."""
+
+import pytest
+
+from browser.pages import HEAD
+
+pytestmark = pytest.mark.browser
+
+
+def expand(reader, diagram=0):
+    reader.node("layers.0", diagram).click()
+    reader.node("layers.0.mlp", diagram).wait_for()
+
+
+@pytest.mark.parametrize("policy", ["wasm", "types", "named-types"])
+def test_policies_that_allow_it_change_nothing(reader, server, policy):
+    """WebAssembly by name, nothing inline, nothing from elsewhere; Trusted Types."""
+    reader.page.goto(f"{server}/one.html?{policy}")
+    expand(reader)
+    assert reader.page.locator(".mg-note").inner_text() == ""
+    assert reader.page.locator(".mg-stage").evaluate("e => getComputedStyle(e).position") == "relative"
+
+
+def test_policy_against_all_types_of_ours_keeps_the_picture(reader, server):
+    reader.page.goto(f"{server}/one.html?no-types")
+    reader.node("layers.0").click()
+    reader.page.locator(".mg-note:not(:empty)").wait_for()
+    assert reader.node("layers.0").is_visible()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "/* another diagram */ (globalThis.modelDiagramsData ??= new Map).set('x', {})"]
+)
+def test_data_that_came_broken_can_be_asked_for_again(reader, site, content):
+    target = site / "modeldiagrams" / "pkg.Missing.js"
+    target.write_text(content)
+    reader.page.goto(f"{site.as_uri()}/missing.html")
+    reader.node("layers.0").click()
+    reader.page.get_by_text("pkg.Missing.js did not load").wait_for()
+    data = (site / "modeldiagrams" / "pkg.Encoder.js").read_text().replace("pkg.Encoder", "pkg.Missing", 1)
+    target.write_text(data)
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.node("layers.0.mlp").wait_for()
+    target.unlink()
+
+
+def test_layout_engine_that_fails_to_come_can_be_asked_for_again(reader, server):
+    reader.page.route("**/viz.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.node("layers.0").click()
+    reader.page.get_by_text("viz.js did not load").wait_for()
+    reader.page.unroute("**/viz.js")
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.node("layers.0.mlp").wait_for()
+
+
+def test_two_versions_of_the_script(reader, site, server):
+    """As where pages of two builds are put together: the first one serves all diagrams."""
+    script = (site / "modeldiagrams" / "model-graph.js").read_text("utf-8")
+    (site / "modeldiagrams" / "other-version.js").write_text(f"globalThis.otherVersion = 1;{script}", encoding="utf-8")
+    text = (site / "again.html").read_text("utf-8")
+    other = text.replace("</main>", '<script src="modeldiagrams/other-version.js" defer></script></main>')
+    (site / "versions.html").write_text(other, encoding="utf-8")
+    reader.page.goto(f"{server}/versions.html")
+    assert reader.page.evaluate("otherVersion") == 1
+    for diagram in (0, 1):
+        expand(reader, diagram)
+
+
+def test_a_tab_that_was_closed_while_the_picture_changed(reader, server):
+    reader.page.goto(f"{server}/hidden.html")
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.page.locator("#fold > summary").click()
+    assert reader.node("layers.0.mlp").bounding_box()["width"] > 20
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+
+
+def test_element_made_by_script_and_thrown_away(reader, site, server):
+    """A page that builds its content late, as application frameworks do."""
+    body = (site / "one.html").read_text("utf-8").partition("<main>")[2].partition("</main>")[0]
+    (site / "late.html").write_text(f"{HEAD}<title>late</title><main></main>", encoding="utf-8")
+    reader.page.goto(f"{server}/late.html")
+    reader.page.add_script_tag(url="modeldiagrams/model-graph.js")
+    for _ in range(2):
+        reader.page.evaluate("html => { document.querySelector('main').innerHTML = html; }", body)
+        expand(reader)
+    reader.page.evaluate("document.querySelector('main').replaceChildren()")
+    reader.page.evaluate("scrollTo(0, 10); location.hash = 'x'")
+
+
+def test_focus_fetches_what_a_press_will_need(reader, server):
+    reader.page.goto(f"{server}/one.html", wait_until="networkidle")
+    assert "viz.js" not in reader.requests
+    reader.page.keyboard.press("Tab")
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+
+
+def test_paper_gets_a_large_picture_as_the_page_shipped_it(reader, server):
+    reader.page.goto(f"{server}/large.html")
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.page.emulate_media(media="print")
+    still = reader.page.locator(".mg-still svg")
+    assert still.locator("[data-id='layers.39.mlp']").is_visible()
+    assert not reader.page.locator(".mg-map").is_visible()
+
+
+def test_many_diagrams_come_to_life_one_by_one(reader, site, server):
+    """Twenty on a page are no single long task."""
+    body = (site / "one.html").read_text("utf-8").partition("<main>")[2].partition("</main>")[0]
+    (site / "many.html").write_text(f"{HEAD}<title>many</title><main>{body * 20}</main>", encoding="utf-8")
+    reader.page.goto(f"{server}/many.html")
+    reader.page.wait_for_function("[...document.querySelectorAll('model-graph')].every(e => e.shadowRoot !== null)")
+    expand(reader, 19)
