@@ -10,7 +10,8 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options import parse_options
-from modeldiagrams.target import record, resolve
+from modeldiagrams.target import InputsError, record, resolve
+from modeldiagrams.target.layers import layer_offers
 from modeldiagrams.target.offers import Offer
 from modeldiagrams.target.pretrained import configured_offers
 from modeldiagrams.target.search import Tries, search
@@ -126,11 +127,81 @@ def test_a_large_model_whose_code_needs_values_gets_memory(options, monkeypatch)
     assert record(target).graph.status.mode == "real"
 
 
+def test_wrong_inputs_of_the_author_do_not_change_the_model(monkeypatch):
+    monkeypatch.setattr("modeldiagrams.target.build.LARGE", 10)
+    monkeypatch.setattr("modeldiagrams.target.build.HUGE", 10)
+    target = target_of(Deep, inputs={"input_ids": [1, 4]})  # of floats
+    assert len(target.model.layers) == 6
+    assert record(target).graph.status.error.message
+
+
 def test_the_pass_that_found_the_inputs_is_the_one_that_is_shown():
     target = target_of(Deep)
     assert record(target) is target.trace
     assert record(target, "real").graph.status.mode == "real"
     assert trace(target.model, target.args, target.kwargs) == target.trace.graph
+
+
+# what a class offers, and can't be used
+
+
+class Failing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    @property
+    def dummy_inputs(self):
+        raise OSError("no network")
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Unfit(Failing):
+    @staticmethod
+    def modeldiagrams_example():
+        return torch.zeros(1, 4), torch.zeros(1, 4)
+
+
+class AlsoUnfit(Failing):
+    example_input_array = (torch.zeros(1, 4), torch.zeros(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (Failing, "reading Failing.dummy_inputs raised OSError: no network"),
+        (AlsoUnfit, "example_input_array: too many positional arguments (its parameters: x)"),
+    ],
+)
+def test_what_is_offered_and_can_not_be_used_is_told_and_the_next_rule_is_asked(model, told):
+    target = target_of(model)
+    assert target.kwargs["x"].shape == (1, 4)
+    assert told in target.tried
+
+
+def test_an_example_made_for_us_must_fit():
+    with pytest.raises(InputsError, match="too many positional arguments"):
+        target_of(Unfit)
+
+
+def test_parameters_without_a_shape_tell_nothing():
+    class Lazy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.UninitializedParameter()
+
+    assert layer_offers(Lazy()) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")
+def test_compiled_code_is_called_by_its_signature():
+    assert target_of(scripted).kwargs["input"].shape == (1, 4)
+
+
+def scripted():
+    return torch.jit.script(nn.Linear(4, 4))
 
 
 # when trying ends

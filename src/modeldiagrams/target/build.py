@@ -38,6 +38,8 @@ class Built:
     maker: Any
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
+    is_variant: bool = False
+    """Whether it is not the model as it is by default."""
 
     @property
     def is_on_meta(self) -> bool:
@@ -93,7 +95,7 @@ def variants(options: Options) -> Iterator[Built]:
 
 def _variant(options: Options, *, small: bool) -> Built | None:
     try:
-        return make_model(options, HUGE, small=small)
+        return replace(make_model(options, HUGE, small=small), is_variant=True)
     except TargetError:
         return None  # the default one is there, or has told what is wrong
 

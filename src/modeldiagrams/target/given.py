@@ -19,11 +19,14 @@ from modeldiagrams.target.search import Tries, passed, search
 from modeldiagrams.target.written import entry_of, is_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from torch import nn
 
     from modeldiagrams.options import Options
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.offered import Example
+    from modeldiagrams.target.offers import Offer
     from modeldiagrams.target.search import Found
     from modeldiagrams.tracer import Trace
 
@@ -70,21 +73,24 @@ def find_inputs(built: Built, options: Options, tries: Tries) -> Given:
     if options.inputs is not None:
         return _tried(built, Given(*from_entries(options.inputs)))
     offered = example(built.model, built.maker, options.model)
-    if offered and not call_problem(built.model.forward, offered.args, offered.kwargs):
+    problem = call_problem(built.model.forward, offered.args, offered.kwargs) if offered else None
+    if offered and (offered.inputs_from or not problem):
         return _tried(built, _from_example(built.model, offered))
+    if offered:
+        tries.lines.append(f"{offered.source}: {problem}")
     return _searched(built.model, tries) or _hierarchy(built.model, options.model, tries)
 
 
 def _tried(built: Built, given: Given) -> Given:
-    """With its pass, where that may fail for want of memory."""
-    if not built.is_on_meta or call_problem(built.model.forward, given.args, given.kwargs):
+    """With its pass, where that tells whether another variant of the model is needed."""
+    if not (built.is_on_meta or built.is_variant) or call_problem(built.model.forward, given.args, given.kwargs):
         return given
     return replace(given, trace=passed(built.model, given.args, given.kwargs, "auto")[0])
 
 
 def _searched(model: nn.Module, tries: Tries) -> Given | None:
     """Rules 2 and 4: candidates of the class, then of names and layers."""
-    for offers in (dummy_offers(model), configured_size(model), *configured_offers(model)):
+    for offers in _offered(model, tries):
         found = search(model, offers, tries)
         if found:
             return _from_search(found, Rule.OFFERED, tries)
@@ -96,6 +102,16 @@ def _searched(model: nn.Module, tries: Tries) -> Given | None:
         if found:
             return _from_search(found, Rule.INFERRED, tries)
     return None
+
+
+def _offered(model: nn.Module, tries: Tries) -> Iterator[Mapping[str | int, Sequence[Offer]]]:
+    """Candidates by rule 2; what can't be read is told and left out."""
+    for offers_of in (dummy_offers, configured_size):
+        try:
+            yield offers_of(model)
+        except TargetError as error:
+            tries.lines.append(str(error))
+    yield from configured_offers(model)
 
 
 def _from_example(model: nn.Module, offered: Example) -> Given:

@@ -128,7 +128,8 @@ def _normalised(module: Any) -> Iterator[Any]:
 
 def _bare(module: nn.Module) -> Iterator[Any]:
     """A layer of the author's own: the sizes of its bare parameters are likely those of its input."""
-    shapes = [tuple(parameter.shape) for parameter in module.parameters(recurse=False)]
+    parameters = [p for p in module.parameters(recurse=False) if not nn.parameter.is_lazy(p)]
+    shapes = [tuple(parameter.shape) for parameter in parameters]
     for shape in shapes[:3]:
         if len(shape) in (4, 5):
             yield from _grid(shape[1], len(shape) - 2)

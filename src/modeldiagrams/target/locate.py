@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def _module(name: str) -> ModuleType:
             # it is there, but something that it imports is not
             raise failure(f"importing {name!r}", error) from error
         parent = error.name.rpartition(".")[0]
-        known = [f"{parent}.{near}".lstrip(".") for near in _submodules(parent)]
+        known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
         # what is missing is more often not installed than misspelt
         hint = did_you_mean(error.name, known, 0.85)
         raise TargetError(
@@ -75,7 +76,7 @@ def _member(holder: Any, place: str, name: str) -> Any:
     if found is not _MISSING:
         return found
     kind = "module" if isinstance(holder, ModuleType) else "object"
-    submodules = _submodules(holder.__name__) if kind == "module" else []
+    submodules = _submodules(holder) if isinstance(holder, ModuleType) else []
     if name in submodules:
         return _module(f"{holder.__name__}.{name}")
     hint = did_you_mean(name, {*dir(holder), *submodules})
@@ -85,7 +86,7 @@ def _member(holder: Any, place: str, name: str) -> Any:
 _MISSING = object()
 
 
-def _submodules(package: str) -> list[str]:
-    """Names of the modules directly inside an imported package; without a name, of all importable modules."""
-    path = getattr(importlib.import_module(package), "__path__", []) if package else None
+def _submodules(package: ModuleType | None) -> list[str]:
+    """Names of the modules directly inside a package; without one, of all importable modules."""
+    path = getattr(package, "__path__", []) if package else None
     return [module.name for module in pkgutil.iter_modules(path)]

@@ -52,12 +52,11 @@ def example(model: nn.Module, maker: Any, name: str) -> Example | None:
     Raises:
         TargetError: if making them raised.
     """
-    if callable(getattr(maker, _METHOD, None)):
+    if callable(_read(maker, _METHOD)):
         path = f"{name}.{_METHOD}"
         args, kwargs = from_callable(path)
         return Example(args, kwargs, f"{_METHOD}()", inputs_from=path)
-    with user_code(f"reading {name}.example_input_array"):
-        value = getattr(model, "example_input_array", None)
+    value = _read(model, "example_input_array")
     if isinstance(value, Tensor | Mapping | tuple | list):
         return Example(*_arguments(value), "example_input_array")
     return None
@@ -68,8 +67,7 @@ def dummy_offers(model: nn.Module) -> dict[str | int, Sequence[Offer]]:
     holder = next((class_ for class_ in type(model).__mro__ if "dummy_inputs" in vars(class_)), None)
     if holder is None or holder.__name__ in _BASES:
         return {}
-    with user_code(f"reading {type(model).__name__}.dummy_inputs"):
-        values: Any = getattr(model, "dummy_inputs", None)
+    values = _read(model, "dummy_inputs")
     if not isinstance(values, Mapping):
         return {}
     entries = {str(name): entry_of(value) for name, value in values.items() if name in parameters_of(model.forward)}
@@ -79,12 +77,19 @@ def dummy_offers(model: nn.Module) -> dict[str | int, Sequence[Offer]]:
 def configured_size(model: nn.Module) -> dict[str | int, Sequence[Offer]]:
     """An image of the size in ``default_cfg`` or ``pretrained_cfg``, as timm has them."""
     for attribute in ("pretrained_cfg", "default_cfg"):
-        config: Any = getattr(model, attribute, None)
+        config = _read(model, attribute)
         size = config.get("input_size") if isinstance(config, Mapping) else getattr(config, "input_size", None)
         names = [*parameters_of(model.forward)]
         if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
             return {names[0]: [Offer([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
     return {}
+
+
+def _read(holder: Any, name: str) -> Any:
+    """An attribute, which may be a property and raise what it likes."""
+    class_ = holder if isinstance(holder, type) else type(holder)
+    with user_code(f"reading {class_.__name__}.{name}"):
+        return getattr(holder, name, None)
 
 
 def _arguments(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

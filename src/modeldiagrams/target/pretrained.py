@@ -81,7 +81,7 @@ class _Values:
         self._parts: list[tuple[str, Any]] = [("", config)]
         seen = {id(config)}
         for path, part in self._parts:
-            for name, value in sorted(vars(part).items()):
+            for name, value in sorted(getattr(part, "__dict__", {}).items()):
                 if _is_config(value) and id(value) not in seen:
                     seen.add(id(value))
                     self._parts.append((f"{path}.{name}", value))
