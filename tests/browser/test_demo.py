@@ -112,10 +112,11 @@ def toggle_twice(page: Page, number: int) -> bool:
     module = diagram.locator(".mg-stage [aria-expanded]").first
     if not module.count():
         return False
-    node, before = module.get_attribute("data-id"), module.get_attribute("aria-expanded")
+    node, before = module.evaluate("e => [e.closest('[data-id]').dataset.id, e.ariaExpanded]")
     for state in ("false" if before == "true" else "true", before):
         module = diagram.locator(f'.mg-stage [data-id="{node}"]')
         header = module.locator("> .mg-header")
         (header if header.count() else module).click()
-        diagram.locator(f'.mg-stage [data-id="{node}"][aria-expanded="{state}"]').wait_for()
+        said = f'[aria-expanded="{state}"]'
+        diagram.locator(f'.mg-stage [data-id="{node}"]:is({said}, :has(> .mg-header{said}))').wait_for()
     return True

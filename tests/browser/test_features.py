@@ -75,7 +75,7 @@ def test_details_follow_the_keyboard_and_close_with_escape(reader, server):
     assert reader.node("layers.0").get_attribute("aria-selected") == "true"
     reader.page.keyboard.press("Escape")
     details(reader).wait_for(state="hidden")
-    assert reader.evaluate("e => e.shadowRoot.activeElement.dataset.id") == "layers.0"
+    assert reader.evaluate("e => e.shadowRoot.activeElement.closest('[data-id]').dataset.id") == "layers.0"
     reader.page.keyboard.press("i")
     details(reader).wait_for()
 
@@ -138,7 +138,7 @@ def test_search_brings_hits_to_light_one_after_the_other(reader, server):
     reader.page.get_by_text("1 of 6").wait_for()
     reader.page.keyboard.press("Escape")
     assert reader.page.get_by_role("search").count() == 0
-    assert reader.evaluate("e => e.shadowRoot.activeElement.dataset.id") == "layers.0.mlp.up"
+    assert reader.evaluate("e => e.shadowRoot.activeElement.closest('[data-id]').dataset.id") == "layers.0.mlp.up"
 
 
 @pytest.mark.parametrize(

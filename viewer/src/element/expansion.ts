@@ -2,14 +2,21 @@
 import { headOf } from "../surface.js";
 import { toggle, toggleRun } from "../view.js";
 import { button } from "./dom.js";
+import type { Session, Shown } from "./session.js";
 import { collapseBelow, expandBelow, expandSiblings, expandTo } from "./states.js";
-import { strings } from "./strings.js";
+import { fill, strings } from "./strings.js";
 import { RUN_KEY, runOf } from "./tree.js";
 import type { Widget } from "./widget.js";
 
 /** Expand or collapse a module call. */
 export function toggleModule(widget: Widget, id: string): Promise<void> {
-  return widget.change((state, session) => toggle(session.traced, state, id), id);
+  let open = false;
+  const change = (state: Shown, session: Session) => {
+    const next = toggle(session.traced, state, id);
+    open = next.expanded.includes(id);
+    return next;
+  };
+  return widget.change(change, id).then(() => widget.say(fill(open ? strings.opened : strings.closed, id)));
 }
 
 /** Show the repeats of a run one by one, or as one. */

@@ -114,11 +114,12 @@ function dim(widget: Widget, lit: ReadonlySet<string> | undefined): void {
 /** The selected node is seen and told as such. */
 function mark(widget: Widget, id: string | undefined): void {
   const { picture } = widget.tree;
-  for (const node of picture.querySelectorAll(".mg-selected")) {
+  for (const node of picture.querySelectorAll<SVGElement>(".mg-selected")) {
     node.classList.remove("mg-selected");
-    node.removeAttribute("aria-selected");
+    header(node).removeAttribute("aria-selected");
   }
   const node = id === undefined ? undefined : widget.tree.find(id);
-  node?.classList.add("mg-selected");
-  node?.setAttribute("aria-selected", "true");
+  if (node === undefined) return;
+  node.classList.add("mg-selected");
+  header(node).setAttribute("aria-selected", "true");
 }

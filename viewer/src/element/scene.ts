@@ -16,7 +16,7 @@ const SMALLEST_INSIDE = 16;
 const SMALLEST_LABEL = 0.4;
 const SMALLEST_WORDS = 0.25;
 /** Drawn around the window, as a part of its sides, so that small movements show nothing missing. */
-const AROUND = 0.5;
+const AROUND = 0.3;
 
 /** What of a picture is in sight, in its own coordinates, and px on screen for each of its own. */
 export interface Sight extends Box {
@@ -39,8 +39,6 @@ interface Entry {
 interface Part {
   group: SVGElement;
   wires: Element | null;
-  /** What follows the entries. */
-  end: Element | null;
   entries: Entry[];
 }
 
@@ -125,12 +123,13 @@ export function isLarge(layout: Layout): boolean {
 
 /** A container's inside, before anything of it is in sight. */
 function placeholder(): string {
-  return '<g class="mg-edges"></g>';
+  return '<g class="mg-inside"><g class="mg-edges"></g></g>';
 }
 
-function partOf(group: SVGElement, placed: Placed): Part {
+function partOf(container: SVGElement, placed: Placed): Part {
+  const group = container.querySelector(":scope > .mg-inside") as SVGElement;
   const { frame, geometry, inner } = placed;
-  const wires = group.querySelector(":scope > .mg-edges");
+  const wires = group.firstElementChild;
   const fresh = { element: undefined, part: undefined };
   const items = geometry.boxes.map((box, i): Entry => {
     const item = frame.items[i];
@@ -143,7 +142,7 @@ function partOf(group: SVGElement, placed: Placed): Part {
     return { ...fresh, box: label, inner: null, isLabel: true, draw };
   });
   wires?.append(...parseSvg(drawWires(frame, geometry)));
-  return { group, wires, end: wires?.nextElementSibling ?? null, entries: [...items, ...labels] };
+  return { group, wires, entries: [...items, ...labels] };
 }
 
 function open(entry: Entry, placed: Placed): Part {
@@ -192,7 +191,7 @@ function insert(part: Part, missing: ReadonlySet<Entry>): SVGElement[] {
   entries.forEach((entry, i) => {
     entry.element = made[i];
   });
-  let next = part.end;
+  let next: Element | null = null;
   for (const entry of [...part.entries].reverse()) {
     if (entry.element === undefined) continue;
     if (missing.has(entry)) part.group.insertBefore(entry.element, next);

@@ -50,6 +50,8 @@ const ENGLISH = {
   frozen: "frozen",
 
   // opening and closing
+  opened: "{0} open",
+  closed: "{0} closed",
   openLevels: "Open to level",
   all: "all",
   reset: "As the author shows it",

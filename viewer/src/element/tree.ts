@@ -55,9 +55,9 @@ export class Tree {
   }
 
   /** Make a node the one tab stop. */
-  hold(element: SVGElement): void {
+  hold(element: SVGElement | undefined): void {
     this.picture.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
-    element.setAttribute("tabindex", "0");
+    if (element !== undefined) header(element).setAttribute("tabindex", "0");
   }
 
   /** What this picture shows and the other one did not. */
@@ -68,11 +68,12 @@ export class Tree {
 
   #describe(elements: SVGElement[]): void {
     for (const element of elements) {
-      describe(element, this.#items[this.#places.get(idOf(element)) ?? -1]);
+      const item = this.#items[this.#places.get(idOf(element)) ?? -1];
+      if (item !== undefined) describe(element, item);
       describeRun(element);
     }
     // one tab stop, wherever there is a node
-    if (this.picture.querySelector("[tabindex='0']") === null) elements[0]?.setAttribute("tabindex", "0");
+    if (this.picture.querySelector("[tabindex='0']") === null) this.hold(elements[0]);
   }
 }
 
@@ -100,12 +101,16 @@ function expansion(element: SVGElement): boolean | undefined {
   return expanded === null ? undefined : expanded === "true";
 }
 
-function describe(element: SVGElement, item: Item | undefined): void {
-  if (item === undefined) return;
-  element.setAttribute("role", "treeitem");
-  element.setAttribute("tabindex", "-1");
-  element.setAttribute("aria-level", String(item.level));
-  element.setAttribute("aria-label", wordsOn(element));
+/** An open node's item is its title, before what is inside: a tree of one level, where every item says its own. */
+function describe(element: SVGElement, { level, expanded }: Item): void {
+  const item = header(element);
+  if (item !== element) element.querySelector(":scope > .mg-panel")?.after(item);
+  element.removeAttribute("aria-expanded");
+  if (expanded !== undefined) item.setAttribute("aria-expanded", String(expanded));
+  item.setAttribute("role", "treeitem");
+  item.setAttribute("tabindex", "-1");
+  item.setAttribute("aria-level", String(level));
+  item.setAttribute("aria-label", wordsOn(item));
 }
 
 /** The pill `×12` of a repeated block is a button, for pointers; its key is the block's. */
@@ -118,7 +123,7 @@ function describeRun(element: SVGElement): void {
   const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");
   hint.textContent = label;
   pill.prepend(hint);
-  element.setAttribute("aria-keyshortcuts", RUN_KEY);
+  header(element).setAttribute("aria-keyshortcuts", RUN_KEY);
 }
 
 /** Rolls a repeated block up, or unrolls it. */
@@ -133,13 +138,15 @@ function pillOf(element: SVGElement): SVGElement | null {
   return header(element).querySelector<SVGElement>(":scope > [data-run]");
 }
 
-/** The words a reader sees on a node, without those on the nodes inside it. */
-function wordsOn(element: SVGElement): string {
-  const words = header(element).querySelectorAll("text, title");
-  return [...words].map((text) => text.textContent).join(" ");
+/** The words a reader sees on an item. */
+function wordsOn(item: SVGElement): string {
+  const words = [...item.querySelectorAll("text, title")];
+  // for those who read them off the picture, too: words do not run into each other
+  for (const text of words) text.after(" ");
+  return words.map((text) => text.textContent).join(" ");
 }
 
 /** What of a node is pressed to toggle it, and stays in place: the header of an expanded one, else all of it. */
-export function header(element: Element): Element {
+export function header(element: SVGElement): SVGElement {
   return element.querySelector(":scope > .mg-header") ?? element;
 }

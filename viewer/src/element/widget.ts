@@ -158,7 +158,7 @@ export class Widget {
   focus(node: SVGElement): void {
     this.tree.hold(node);
     // the camera brings it into sight where that is wanted; left to itself the browser would scroll
-    node.focus({ preventScroll: true });
+    header(node).focus({ preventScroll: true });
   }
 
   /** Data and layout engine, at the first need; what failed to load may be tried again. */

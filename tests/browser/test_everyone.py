@@ -1,0 +1,145 @@
+"""The widget for readers who use a keyboard, a screen reader, large text or few colours."""
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parents[2] / "viewer/node_modules/axe-core/axe.min.js"
+RUN = """async () => {
+  const { violations } = await axe.run('model-graph');
+  return violations.flatMap(({ id, nodes }) => nodes.map(n => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message}`));
+}"""
+DARK = """() => {
+  document.body.style = 'background: #131416; color: #cfd0d0';
+  for (const link of document.links) link.style.color = '#8ab4f8';
+}"""
+COARSE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
+
+
+def button(reader, name):
+    return reader.page.get_by_role("button", name=name)
+
+
+def at_rest(reader):
+    """Nothing done yet."""
+
+
+def all_open(reader):
+    """Modules, details, search, menu and outline."""
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    button(reader, "Search").click()
+    reader.page.keyboard.type("mlp")
+    reader.page.keyboard.press("Enter")
+    reader.page.get_by_text("1 of").wait_for()
+    button(reader, "More controls").click()
+    reader.page.locator("summary").press("Enter")
+
+
+def coloured(reader):
+    button(reader, "More controls").click()
+    reader.page.get_by_label("Colour by").select_option("parameters")
+    reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
+
+
+def alone(reader):
+    reader.node("layers.1").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Show alone").click()
+    reader.node("layers.1.mlp").wait_for()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("do", [at_rest, all_open, coloured, alone], ids=lambda do: do.__name__)
+def test_axe_finds_nothing(reader, server, do, dark):
+    reader.page.goto(f"{server}/rich.html")
+    if dark:
+        reader.page.evaluate(DARK)
+    do(reader)
+    reader.page.mouse.move(400, 200)
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.getAnimations().every(a => a.playState === 'finished')"
+    )
+    reader.page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert reader.page.evaluate(RUN) == []
+
+
+def test_every_control_is_reached_by_tab_with_a_visible_focus(reader, server):
+    reader.page.goto(f"{server}/rich.html")
+    all_open(reader)
+    reader.page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
+    seen = set()
+    for _ in range(120):
+        reader.page.keyboard.press("Tab")
+        if reader.page.evaluate("document.activeElement === document.body"):
+            break
+        name, style = reader.page.evaluate(
+            """() => {
+              let at = document.activeElement;
+              while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+              const { outlineStyle, outlineWidth } = getComputedStyle(at);
+              return [at.ariaLabel || at.dataset.id || at.textContent.trim(), `${outlineStyle} ${outlineWidth}`];
+            }"""
+        )
+        seen.add(name)
+        assert not style.startswith("none"), name
+        assert not style.endswith(" 0px"), name
+    assert {"Search (/)", "Next (Enter)", "What leads here", "Zoom in", "Colour by", "SVG", "Outline of Rich"} <= seen
+
+
+def test_what_happens_is_read_out(reader, server):
+    """Opening and closing by keyboard, and the number of hits."""
+    reader.page.goto(f"{server}/rolled.html")
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("Enter")
+    status = reader.page.get_by_role("status")
+    status.get_by_text("layers.0 open").wait_for(state="attached")
+    reader.page.keyboard.press("Space")
+    status.get_by_text("layers.0 closed").wait_for(state="attached")
+
+
+def test_colours_of_the_system_are_used_where_they_are_forced(reader_with, server):
+    with reader_with(forced_colors="active") as reader:
+        reader.page.goto(f"{server}/rich.html")
+        reader.node("embed").click()
+        button(reader, "What leads here").wait_for()
+        box = reader.node("embed").locator(".mg-box")
+        selected = box.evaluate("e => getComputedStyle(e).stroke")
+        plain = reader.node("layers.0").locator(".mg-box").evaluate("e => getComputedStyle(e).stroke")
+        assert selected != plain
+        assert plain == reader.page.evaluate(
+            "() => { const e = document.body.appendChild(document.createElement('p')); e.style.color = 'CanvasText';"
+            " return getComputedStyle(e).color; }"
+        )
+
+
+@pytest.mark.parametrize("name", ["rich", "rolled"])
+def test_text_of_twice_the_size_fits(reader_with, server, name):
+    with reader_with(viewport={"width": 640, "height": 700}) as reader:
+        reader.page.goto(f"{server}/{name}.html")
+        reader.page.evaluate("() => { document.documentElement.style.fontSize = '200%' }")
+        all_open(reader)
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 640
+        for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():
+            assert part.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+            assert part.bounding_box()["x"] >= 0
+
+
+def test_every_control_is_large_enough_for_a_finger(reader_with, server):
+    with reader_with(**COARSE) as reader:
+        reader.page.goto(f"{server}/rich.html")
+        button(reader, "Search").tap()
+        reader.page.get_by_role("searchbox").fill("embed")
+        button(reader, "Next").tap()
+        button(reader, "More controls").tap()
+        reader.page.get_by_role("region", name="Details").wait_for()
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
+        controls = reader.page.locator(".mg-foot :is(button, select, input)").locator("visible=true").all()
+        assert len(controls) > 20
+        for control in controls:
+            place = control.bounding_box()
+            assert min(place["width"], place["height"]) >= 44, control.inner_text()
+            assert place["x"] >= 0
+            assert place["x"] + place["width"] <= 320
