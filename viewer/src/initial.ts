@@ -25,6 +25,8 @@ const BROADEST = { TB: 1000, LR: 640 } as const;
 
 /** How small a page may show a picture: labels of 10 px are then as large as footnotes' signs, and legible. */
 const LEGIBLE = 0.7;
+/** Smaller than this is of no use. */
+const TOLERABLE = 0.4;
 /** Most legends are one line. */
 const LEGEND = 32;
 
@@ -34,25 +36,37 @@ export function initialState(traced: GraphIndex, options: ViewOptions = {}): Sta
   return fitting(traced, options, options.fit);
 }
 
-/** Of both directions the one that shows more on a page, or that the page shows larger. */
-function fitting(traced: GraphIndex, options: ViewOptions, [width, height]: readonly [number, number]): State {
+/**
+ * Of both directions the one that shows more on a page, or that the page shows larger. What an author wants open was
+ * said for a screen, and is left aside where a page could only show it tiny.
+ */
+function fitting(traced: GraphIndex, options: ViewOptions, page: readonly [width: number, height: number]): State {
+  const asked = onPage(traced, options, page);
+  if (asked.scale >= TOLERABLE || (options.depth == null && options.expand == null)) return asked.state;
+  return onPage(traced, { ...options, depth: null, expand: null }, page).state;
+}
+
+function onPage(
+  traced: GraphIndex,
+  options: ViewOptions,
+  [width, height]: readonly [width: number, height: number],
+): { state: State; scale: number } {
   const [across, down] = [width / LEGIBLE, height / LEGIBLE - LEGEND];
-  const paper: Bounds = (direction) =>
+  const bounds: Bounds = (direction) =>
     direction === "TB" ? { longest: down, broadest: across } : { longest: across, broadest: down };
-  const main = mainDirection(options);
-  const directions: Direction[] = main === null ? ["TB", "LR"] : [main];
-  const found = directions.map((direction) => {
-    const state = stateIn(traced, options, direction, paper);
+  const measured = (direction: Direction) => {
+    const state = stateIn(traced, options, direction, bounds);
     const shown = view(traced, state);
     const drawn = layout(shown, null);
     const scale = Math.min(1, width / drawn.width, height / drawn.height);
     return { state, scale, legible: scale >= LEGIBLE, boxes: boxes(shown.root) };
-  });
-  found.sort((a, b) => {
-    if (a.legible !== b.legible) return a.legible ? -1 : 1;
-    return (a.legible ? b.boxes - a.boxes : 0) || b.scale - a.scale;
-  });
-  return found[0]?.state ?? stateIn(traced, options, "TB", paper);
+  };
+  const main = mainDirection(options);
+  if (main !== null) return measured(main);
+  const [tall, wide] = [measured("TB"), measured("LR")];
+  if (tall.legible !== wide.legible) return tall.legible ? tall : wide;
+  const more = (tall.legible ? wide.boxes - tall.boxes : 0) || wide.scale - tall.scale;
+  return more > 0 ? wide : tall;
 }
 
 /** How many boxes are in a container, those in open ones included. */

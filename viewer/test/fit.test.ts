@@ -15,8 +15,9 @@ describe("a picture for a page", () => {
     expect(initialState(index(chain), { fit: [900, 900] }).direction).toBe("TB");
   });
 
-  it("keeps what the author asks for", () => {
-    const asked = { fit: [300, 100] as const, expand: ["b.1"], direction: "TB" as const };
-    expect(initialState(index(chain), asked)).toMatchObject({ expanded: ["b.1"], unrolled: ["b.0"], direction: "TB" });
+  it("keeps what the author wants open, unless it would be tiny", () => {
+    const asked = { expand: ["b.1"], direction: "TB" as const };
+    expect(initialState(index(chain), { ...asked, fit: [300, 300] }).expanded).toEqual(["b.1"]);
+    expect(initialState(index(chain), { ...asked, fit: [300, 60] })).toMatchObject({ expanded: [], direction: "TB" });
   });
 });
