@@ -81,7 +81,8 @@ class PlainHost(FenceHost):
 
     def assets(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
-        return f"{posixpath.relpath(FOLDER, posixpath.dirname(self.page) or '.')}/"
+        # Zensical takes every relative URL in a page for one from its source file, and makes it fit the page
+        return f"{posixpath.relpath(FOLDER, posixpath.dirname(self.path) or '.')}/"
 
     def graph_file(self, path: str) -> str:
         """Relative to the page as in Markdown links, or with a leading ``/`` to the folder of all pages."""

@@ -1,0 +1,152 @@
+"""One site, three builders of Markdown, each in an environment without the others: the same diagrams."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.serialize import save
+
+pytestmark = pytest.mark.zoo
+
+ROOT = Path(__file__).parents[2]
+CONFIG = """
+site_name: fixture
+site_url: https://example.org/sub/
+repo_url: https://github.com/org/project
+nav: [index.md, guide/deep.md]
+"""
+EXTENSIONS = "admonition, pymdownx.superfences, pymdownx.tabbed: {alternate_style: true}"
+# PyTorch is not installed beside the other builders
+SETTINGS = f"modeldiagrams: {{python: {sys.executable}}}"
+WITH_PLUGIN = f"{CONFIG}theme: mkdocs\nmarkdown_extensions: [{EXTENSIONS}]\nplugins: [{SETTINGS}]\n"
+WITH_EXTENSION = f"{CONFIG}markdown_extensions: [{EXTENSIONS}, {SETTINGS}]\n"
+INDEX = """# Front
+
+```model-graph {#net .wide}
+model: net.json
+caption: The *net*.
+```
+
+A graph file with what it is made of: a traced model.
+
+```model-graph
+model: tinymodels.Net
+inputs: [1, 4]
+depth: 1
+```
+"""
+DEEP = """# Deep
+
+- item
+
+    ```model-graph
+    ../net.json
+    ```
+
+> quoted
+>
+> ~~~model-graph
+> /net.json
+> ~~~
+
+!!! note
+
+    ```model-graph {direction="LR"}
+    /net.json
+    ```
+
+=== "Tab"
+
+    ```model-graph
+    model: /net.json
+    expand: ["*"]
+    ```
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (path,) = out.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("source")
+    (folder / "docs" / "guide").mkdir(parents=True)
+    (folder / "docs" / "index.md").write_text(INDEX)
+    (folder / "docs" / "guide" / "deep.md").write_text(DEEP)
+    save(small_graph(), folder / "docs" / "net.json")
+    models = (ROOT / "tests" / "tinymodels" / "__init__.py").read_text()
+    (folder / "tinymodels.py").write_text(models)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def by_mkdocs(source, tmp_path_factory) -> dict[str, list[str]]:
+    """Page → HTML of its diagrams, as MkDocs has them."""
+    out = tmp_path_factory.mktemp("mkdocs")
+    (source / "mkdocs.yml").write_text(WITH_PLUGIN)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-f", source / "mkdocs.yml", "-d", out]
+    subprocess.run(command, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    found = figures(out)
+    assert [len(diagrams) for diagrams in found.values()] == [2, 4]
+    return found
+
+
+def figures(site: Path) -> dict[str, list[str]]:
+    pages = {name: (site / name / "index.html").read_text("utf-8") for name in ("", "guide/deep")}
+    return {name: re.findall(r'<figure class="mg-figure.*?</figure>', page, re.DOTALL) for name, page in pages.items()}
+
+
+def environment(folder: Path, *packages: object) -> Path:
+    """An environment with these packages; its interpreter."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    subprocess.run(install, check=True)
+    return python
+
+
+def listing(python: Path) -> str:
+    return subprocess.run([python, "-m", "pip", "list"], check=True, capture_output=True, text=True).stdout
+
+
+def test_properdocs_without_mkdocs(wheel, source, by_mkdocs, tmp_path):
+    python = environment(tmp_path / "venv", wheel, "properdocs", "properdocs-theme-mkdocs", "pymdown-extensions")
+    assert not re.search(r"^mkdocs ", listing(python), re.MULTILINE)
+    (source / "properdocs.yml").write_text(WITH_PLUGIN)
+    command = [python, "-m", "properdocs", "build", "--strict", "-f", source / "properdocs.yml", "-d", tmp_path / "out"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert figures(tmp_path / "out") == by_mkdocs
+    assert (tmp_path / "out" / "modeldiagrams" / "index.json").is_file()
+
+
+def test_zensical_as_a_markdown_extension(wheel, source, by_mkdocs, tmp_path):
+    python = environment(tmp_path / "venv", wheel, "zensical")
+    (source / "mkdocs.yml").write_text(WITH_EXTENSION)
+    result = subprocess.run(
+        [python, "-m", "zensical", "build", "--strict", "-f", source / "mkdocs.yml"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=source,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "model-graph:" not in result.stderr
+    # what MkDocs' search asks for, Zensical's does not need
+    expected = {page: [each.replace(" data-search-exclude", "") for each in found] for page, found in by_mkdocs.items()}
+    assert figures(source / "site") == expected
+    assert (source / "site" / "modeldiagrams" / "index.json").is_file()
