@@ -1,0 +1,165 @@
+"""Pages of any style: none reaches into a diagram but its colours, and none leaks out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+VIEWER = Path(__file__).parents[2] / "viewer" / "src"
+
+RUDE = {
+    "elements": """
+        svg { max-width: 20px !important; height: 10px; fill: red; overflow: hidden; vertical-align: middle }
+        text, tspan { fill: red !important; font: 30px serif !important; display: none }
+        g, rect, path { stroke: red !important; stroke-width: 9px; transform: rotate(5deg) !important }
+        a { color: red !important; text-decoration: underline wavy }
+        button, input, select { all: unset; display: block !important; width: 100% !important; border: 9px solid }
+        nav, p, dl, dt, dd, div { padding: 40px !important; margin: 40px }""",
+    "everything": "* { box-sizing: content-box; margin: 0; padding: 3px; line-height: 3; outline: 2px dotted red }",
+    "inherited": """
+        body { letter-spacing: 4px; word-spacing: 9px; text-transform: uppercase; font: italic small-caps 40px serif;
+               text-indent: 50px; text-align: right; direction: rtl; text-shadow: 2px 2px red }""",
+    "reset": """
+        *, *::before, *::after { border: 0 solid; margin: 0; padding: 0; box-sizing: border-box }
+        img, svg, video, canvas { display: block; vertical-align: middle; max-width: 100%; height: auto }
+        button { background: transparent; background-image: none; font: inherit; line-height: 1 }""",
+    "lists": """
+        details { border: 9px solid; padding: 1em } summary { display: block; list-style: none }
+        li::before { content: '!' }""",
+}
+
+LOOKS = """e => {
+    const stage = e.shadowRoot.querySelector('.mg-stage');
+    const origin = stage.querySelector('svg').getBoundingClientRect();
+    const inside = x => {
+        const b = x.getBoundingClientRect();
+        return [b.x - origin.x, b.y - origin.y, b.width, b.height].map(n => Math.round(n));
+    };
+    const style = x => {
+        const s = getComputedStyle(x);
+        const words = x.tagName === 'text' ? [s.fontSize, s.fontWeight, s.letterSpacing, s.textTransform] : [];
+        return [s.display, s.fill, s.stroke, s.strokeWidth, s.transform, ...words];
+    };
+    const all = [...stage.querySelectorAll('[data-id], rect, path, text')];
+    const shapes = all.map(x => [x.tagName, inside(x), style(x)]);
+    const buttons = [...e.shadowRoot.querySelectorAll('.mg-toolbar > .mg-button')].map(x => inside(x).slice(2));
+    return JSON.stringify([shapes, buttons]);
+}"""
+
+
+@pytest.mark.parametrize("rules", RUDE.values(), ids=RUDE)
+def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, rules):
+    looks = []
+    for added in ("", rules):
+        reader.page.goto(f"{server}/one.html")
+        # the text's colour and the page's direction are what a diagram is to follow
+        reader.page.add_style_tag(content=f"{added} html, body {{ color: rgb(20, 20, 20) }} main {{ width: 700px }}")
+        looks.append(reader.evaluate(LOOKS))
+    assert looks[0] == looks[1]
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    reader.page.get_by_role("button", name="Zoom in").click()
+
+
+def test_no_style_of_a_diagram_reaches_the_page(reader, server, site):
+    """Same page, with and without the sheet: what is not ours looks the same."""
+    strangers = [
+        "svg",
+        "text",
+        "button",
+        "details",
+        "summary",
+        "ul",
+        "li",
+        "a",
+        "p",
+        "pre",
+        "code",
+        "figure",
+        "nav",
+        "div",
+    ]
+    looks = []
+    for sheet in ("", f'<link rel="stylesheet" href="{server}/modeldiagrams/model-graph.css">'):
+        reader.page.set_content(sheet + "".join(f"<{name} class='x'>x</{name}>" for name in strangers))
+        reader.page.wait_for_load_state("networkidle")
+        looks.append(
+            reader.page.evaluate(
+                "[...document.querySelectorAll('.x')].map(x => JSON.stringify(Object.values({...getComputedStyle(x)})))"
+            )
+        )
+    assert looks[0] == looks[1]
+    css = (site / "modeldiagrams" / "model-graph.css").read_text("utf-8")
+    selectors = re.findall(r"(?:^|[}{;])([^{}@;]+)(?=\{)", css)
+    assert len(selectors) > 100
+    ours = re.compile(r"mg-|model-graph|:host|data-step|^\s*(from|to|\d+%)")
+    assert [selector for selector in selectors if not ours.search(selector)] == []
+
+
+def test_authors_override_by_custom_properties(reader, server):
+    stroke = "e => getComputedStyle(e.shadowRoot.querySelector('[data-id=embed] .mg-box')).stroke"
+    font = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fontFamily"
+    reader.page.goto(f"{server}/one.html")
+    reader.page.add_style_tag(
+        content=":root { --mg-hue-linear: rgb(255, 0, 0); --mg-font: Georgia; --mg-accent: lime }"
+    )
+    assert re.match(r"color\(srgb 1 0 0|rgba\(255, 0, 0", reader.evaluate(stroke))
+    assert reader.evaluate(font) == "Georgia"
+    reader.page.add_style_tag(content="model-graph { --mg-hue-linear: rgb(0, 0, 255) }")
+    assert re.match(r"color\(srgb 0 0 1|rgba\(0, 0, 255", reader.evaluate(stroke))
+
+
+def test_every_property_that_authors_may_set_is_documented():
+    """Those a rule falls back from; what the script or a theme sets itself is no offer."""
+    css = "".join((VIEWER / name).read_text("utf-8") for name in ("style.css", "picture.css"))
+    offered = set(re.findall(r"var\((--mg-[a-z-]+),", css)) - {"--mg-least", "--mg-height", "--mg-room", "--mg-foot"}
+    pages = (Path(__file__).parents[2] / "docs").rglob("themes.*")
+    documented = " ".join(page.read_text("utf-8") for page in pages if "_build" not in page.parts)
+    missing = {name for name in offered if name not in documented and not name.startswith("--mg-hue-")}
+    assert missing == set()
+
+
+def contrast(reader, foreground, background):
+    """Of two CSS colours, as WCAG has it."""
+    luminances = reader.page.evaluate(
+        """colours => colours.map(colour => {
+            const pen = new OffscreenCanvas(1, 1).getContext('2d');
+            pen.fillStyle = colour;
+            pen.fillRect(0, 0, 1, 1);
+            const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+            const [r, g, b] = pen.getImageData(0, 0, 1, 1).data;
+            return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+        })""",
+        [foreground, background],
+    )
+    dark, light = sorted(luminances)
+    return (light + 0.05) / (dark + 0.05)
+
+
+SWITCHES = {
+    "Furo": "document.body.dataset.theme = '{}'",
+    "PyData, Book": "document.documentElement.dataset.theme = '{}'",
+    "Material": "document.body.dataset.mdColorScheme = '{}'",
+    "MkDocs": "document.documentElement.dataset.bsTheme = '{}'",
+    "Shibuya": "document.documentElement.className = '{}'",
+}
+SWITCHING = """
+    [data-theme=dark], [data-md-color-scheme=dark], [data-bs-theme=dark], .dark { background: #111; color: #ddd }
+    [data-theme=light], [data-md-color-scheme=light], [data-bs-theme=light], .light { background: #fff; color: #222 }
+"""
+
+
+def test_light_and_dark_are_switched_live(reader, server):
+    """As themes do it; none need be known, its colour of text is what everything derives from."""
+    reader.page.goto(f"{server}/one.html")
+    reader.page.add_style_tag(content=SWITCHING)
+    word = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage .mg-name')).fill"
+    paper = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-menu')).backgroundColor"
+    for theme, switch in SWITCHES.items():
+        for mode, background in (("dark", "#111"), ("light", "#fff")):
+            reader.page.evaluate(switch.format(mode))
+            assert contrast(reader, reader.evaluate(word), background) > 7, theme
+            assert contrast(reader, reader.evaluate(word), reader.evaluate(paper)) > 7, theme
+        reader.page.evaluate(switch.format(""))
