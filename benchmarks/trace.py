@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.measure import ROUNDS, alternating
 from benchmarks.models import CASES, prepared
-from modeldiagrams.tracer import trace_run
+from modeldiagrams.tracer import trace
 
 ROOT = Path(__file__).parent.parent
 PEERS = ("torchvista", "torchview", "torchlens")
@@ -30,9 +30,7 @@ def main() -> None:
     """Print one row per model."""
     torch.set_num_threads(1)
     print(f"\ntrace, real mode, over plain forward: median of {ROUNDS} alternating rounds, CPU time, one thread")
-    header = (
-        f"{'model':26}{'nodes':>7}{'forward ms':>12}{'ratio':>7}{'target':>8}{'':6}{'µs/node':>8}{'with costs':>12}"
-    )
+    header = f"{'model':26}{'inputs':18}{'nodes':>7}{'forward ms':>12}{'ratio':>7}{'target':>8}{'':6}{'µs/node':>8}{'with costs':>12}"
     print(header + "".join(f"{tool:>12}" for tool in PEERS))
     for name in CASES:
         print(_row(name))
@@ -46,15 +44,17 @@ def _row(name: str) -> str:
         with torch.no_grad():
             case.model(**case.inputs)
 
-    def trace(*, costs: bool = False) -> Any:
+    def traced(*, costs: bool = False) -> Any:
         with torch.no_grad():
-            return trace_run(case.model, (), case.inputs, "real", costs=costs).graph
+            return trace(case.model, (), case.inputs, mode="real", costs=costs)
 
-    nodes = len(trace().nodes)
-    plain, traced = alternating(forward, trace)
-    again, with_costs = alternating(forward, lambda: trace(costs=True))
-    per_node = (traced - plain) / nodes * 1e6
-    row = f"{name:26}{nodes:7}{plain * 1e3:12.1f}{traced / plain:7.2f}{_target(traced / plain, TARGETS.get(name))}"
+    nodes = len(traced().nodes)
+    plain, without_costs = alternating(forward, traced)
+    again, with_costs = alternating(forward, lambda: traced(costs=True))
+    per_node = (without_costs - plain) / nodes * 1e6
+    ratio = without_costs / plain
+    sizes = " ".join("×".join(map(str, tensor.shape)) for tensor in case.inputs.values())
+    row = f"{name:26}{sizes:18}{nodes:7}{plain * 1e3:12.1f}{ratio:7.2f}{_target(ratio, TARGETS.get(name))}"
     peers = "".join(f"{_peer(tool, name):>12}" for tool in PEERS) if name in TARGETS else ""
     return f"{row}{per_node:8.0f}{with_costs / again:12.2f}{peers}"
 
