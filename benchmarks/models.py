@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
 import demo_models
 
 SEQUENCE = 128
-"""Tokens for BERT and GPT-2: the length at which BERT's sizes were first compared, a quarter of what it can take."""
+"""Tokens for BERT and GPT-2: the length at which BERT was trained for nine tenths of its steps."""
 
 
 class Case(NamedTuple):

@@ -30,8 +30,10 @@ def main() -> None:
     """Print one row per model."""
     torch.set_num_threads(1)
     print(f"\ntrace, real mode, over plain forward: median of {ROUNDS} alternating rounds, CPU time, one thread")
-    header = f"{'model':26}{'inputs':18}{'nodes':>7}{'forward ms':>12}{'ratio':>7}{'target':>8}{'':6}{'µs/node':>8}{'with costs':>12}"
-    print(header + "".join(f"{tool:>12}" for tool in PEERS))
+    columns = ["nodes", "forward ms", "ratio", "target", "", "µs/node", "with costs", *PEERS]
+    widths = [7, 12, 7, 8, 6, 8, 12, 12, 12, 12]
+    header = "".join(f"{column:>{width}}" for column, width in zip(columns, widths, strict=True))
+    print(f"{'model':26}{'inputs':18}{header}")
     for name in CASES:
         print(_row(name))
     print(_giant())
