@@ -3,8 +3,8 @@
 The first try takes the first candidate of every input. A layer that refuses what reaches it says how wide that should
 have been, which makes new candidates. Then one thing at a time is changed, an input or a size they share, and what gets
 the pass further is kept; at last combinations are tried in order of how far down the lists they lie. A failure that
-stays the same whatever goes in is not the inputs', and ends the search. The number of tries is fixed and nothing is
-random, so the same model gives the same inputs.
+stays the same whatever goes in is likely not the inputs', and ends the search in a large model. The number of tries is
+fixed and nothing is random, so the same model gives the same inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _WORK = 300
 _REALS = 6
 """Passes with values, which may take long."""
 _REPEATS = 8
-"""Tries with the very same failure after which it is not the inputs' any more."""
+"""Tries with the very same failure after which it is likely not the inputs' fault."""
+_MUCH = 3_000
+"""Work of all tries from which on that ends a search; before, it costs little to go on."""
 _LONGEST = 120
 _COMBINATIONS = 20_000
 _CANDIDATES = 100
@@ -113,8 +115,8 @@ class _Search:
         return self.works
 
     def _is_over(self) -> bool:
-        most = max(self.failures.values(), default=0)
-        return self.tries.are_used_up or len(self.done) >= _TRIES or most >= _REPEATS
+        is_always_the_same = max(self.failures.values(), default=0) >= _REPEATS and self.tries.work >= _MUCH
+        return self.tries.are_used_up or len(self.done) >= _TRIES or is_always_the_same
 
     def _picks(self) -> Iterator[_Pick]:
         """Combinations not tried so far, each after what was learned from the one before."""
