@@ -20,7 +20,7 @@ const FINE = 5;
 const MAX_CELL = 65000;
 /** Heights given to dot are tiny: rows get their real heights later, so a tall child costs nothing. */
 const FLAT = 0.05;
-const NODE_GAP = 28;
+const NODE_GAP = 24;
 /** dot knows no side: text beside a wire, on one side only, may reach into the gap by this much. */
 const TEXT_IN_GAP = 12;
 const TRUNK_WEIGHT = 30;
@@ -150,7 +150,35 @@ function readAnswer(plan: Plan, answer: Answer, fine: number): Ranking {
   }
   if (along.length !== plan.slots.length) throw new Error("dot left out an item");
   ranking.rank = ranksOf(along);
+  gatherPorts(plan, ranking);
   return ranking;
+}
+
+/** Distance of input ports that lead to one item: that of what leaves an item. */
+const PORT_STEP = 16;
+
+/** Input ports side by side that lead to one and the same item move together, away from the trunk: they go on as one. */
+function gatherPorts(plan: Plan, ranking: Ranking): void {
+  const target = (port: number) => {
+    const [first, ...more] = plan.wires.filter((wire) => wire.from === BORDER && wire.fromPort === port);
+    const isFree = first !== undefined && more.length === 0 && !first.trunk && plan.slots[first.to]?.ports === null;
+    return isFree ? first.to : undefined;
+  };
+  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
+  if (trunk === undefined) return;
+  const outwards = ranking.inputs
+    .map((at, port) => ({ at, port, to: target(port) }))
+    .sort((a, b) => Math.abs(b.at - trunk) - Math.abs(a.at - trunk));
+  outwards.forEach(({ at, port, to }, i) => {
+    const side = Math.sign(at - trunk);
+    const outer = outwards
+      .slice(0, i)
+      .reverse()
+      .find((other) => Math.sign(other.at - trunk) === side);
+    if (to === undefined || outer?.to !== to) return;
+    const moved = (ranking.inputs[outer.port] ?? 0) - side * PORT_STEP;
+    if ((at - moved) * side < 0) ranking.inputs[port] = moved;
+  });
 }
 
 /** dot's y runs upwards; equal y is one rank. */

@@ -277,8 +277,8 @@ function towards(from: Line[number], to: Line[number], by: number): Line[number]
 
 export function drawLabel(label: Label, wire: Wire | undefined): string {
   if (wire === undefined) return "";
-  const place = `x="${num(label.x)}" y="${num(label.y + 9)}"`;
-  return `<text class="mg-label" data-tensor="${escapeText(wire.tensor)}" ${place}>${escapeText(wire.label)}</text>`;
+  const place = `x="${num(label.before ? label.x + label.width : label.x)}" y="${num(label.y + 9)}"`;
+  return `<text class="mg-label${label.before ? " mg-before" : ""}" data-tensor="${escapeText(wire.tensor)}" ${place}>${escapeText(wire.label)}</text>`;
 }
 
 // -- text -------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** First step of routing: what each wire has to cross, and where it leaves. */
 import type { Ranking } from "./dot.js";
-import { LABEL_GAP, labelWidth, MOST_AROUND_TRUNK, type Plan, type Slot } from "./plan.js";
+import { hasTwoLabels, LABEL_GAP, labelWidth, MOST_AROUND_TRUNK, type Plan, type Slot } from "./plan.js";
 import { BORDER } from "./view.js";
 
 /** One wire on its way through the rows. Rows of the border are -1 and the number of rows. */
@@ -19,12 +19,21 @@ export interface Trip {
   side: -1 | 0 | 1;
   trunk: boolean;
   rail: boolean;
+  /** The label stands left of the beginning, not right. */
+  labelBefore: boolean;
+}
+
+/** Where a trip enters and leaves a channel. */
+export function crossing(trip: Trip, channel: number): readonly [top: number, bottom: number] {
+  const top = channel === trip.from + 1 ? trip.start : (trip.lane ?? trip.start);
+  const arrives = channel === trip.to && trip.side === 0;
+  return [top, arrives ? trip.end : (trip.lane ?? trip.end)];
 }
 
 /** Wires closer than this to straight are drawn straight where an end can move. */
-const ALMOST = 8;
+const ALMOST = 12;
 /** How far a label may reach out of the room that was kept for it: lanes keep their distance from that. */
-const LABEL_OUTSIDE = 8;
+const LABEL_OUTSIDE = 11;
 /** Wires keep off an item's corners. */
 const MARGIN = 6;
 
@@ -44,6 +53,7 @@ export function makeTrips(plan: Plan, ranking: Ranking, rows: number): Trip[] {
       side: 0,
       trunk: wire.trunk,
       rail: wire.rail,
+      labelBefore: false,
     };
   });
   plan.slots.forEach((slot, i) => {
@@ -83,14 +93,35 @@ function spreadExits(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, it
   const middle = trunk >= 0 && nets.length <= MOST_AROUND_TRUNK && fits ? trunk : half;
   const places = nets.map((_, i) => centre + (i - middle) * slot.exitStep);
   const wanted = nets.map((net) => portAhead(plan, ranking, leaving, net));
-  const text = Math.max(0, ...slot.exits.map((exit) => labelWidth(exit.label)));
-  const highest = Math.min(centre + reach, centre + slot.high + LABEL_OUTSIDE - LABEL_GAP - text);
-  const room = { low: centre - reach, high: text > 0 ? highest : centre + reach, step: slot.exitStep };
-  const starts =
-    nets.length === 1 ? [straightened(plan, ranking, leaving, centre)] : aligned(places, wanted, room, slot.exitStep);
+  const rooms = exitRooms(plan.vertical, slot, centre);
+  const choices = rooms.map((room) => ({ before: room.before, starts: aligned(wanted, room, slot.exitStep) }));
+  const choice = choices.find(({ starts }) => starts !== null) ?? choices[0];
+  const starts = nets.length === 1 ? [straightened(plan, ranking, leaving, centre)] : (choice?.starts ?? places);
   nets.forEach((net, i) => {
-    for (const trip of leaving) if (trip.net === net) trip.start = starts[i] ?? centre;
+    for (const trip of leaving) {
+      if (trip.net !== net) continue;
+      trip.start = starts[i] ?? centre;
+      trip.labelBefore = i === 0 && nets.length > 1 && choice?.before === true;
+    }
   });
+}
+
+interface ExitRoom extends Room {
+  /** The label of the first is at its left. */
+  before: boolean;
+}
+
+/** Where exits may be for their labels to have room; a text that several share stands at the right or at the left. */
+function exitRooms(vertical: boolean, slot: Slot, centre: number): ExitRoom[] {
+  const reach = slot.across / 2 - MARGIN;
+  const whole = { low: centre - reach, high: centre + reach, step: slot.exitStep };
+  const labels = slot.exits.map((exit) => exit.label).filter((label) => label !== "");
+  if (!vertical || labels.length === 0) return [{ ...whole, before: false }];
+  const text = LABEL_GAP + Math.max(...labels.map(labelWidth)) - LABEL_OUTSIDE;
+  const after = { ...whole, high: Math.min(whole.high, centre + slot.high - text), before: false };
+  const before = { ...whole, low: Math.max(whole.low, centre - slot.low + text), before: true };
+  if (hasTwoLabels(slot.exits)) return [{ ...before, high: after.high }];
+  return slot.exits.length > 1 && labels.length === 1 ? [after, before] : [after];
 }
 
 /** The port that a tensor leads to, if that is fixed. */
@@ -109,12 +140,12 @@ interface Room {
 
 /**
  * Places for ends at one item, from left to right: each where it is wanted, so that its wire runs straight; those wanted
- * outside stand at that side of the others. Where this does not work out, the places given.
+ * outside stand at that side of the others. Null where this does not work out.
  */
-function aligned(places: number[], wanted: (number | undefined)[], room: Room, least: number): number[] {
+function aligned(wanted: (number | undefined)[], room: Room, least: number): number[] | null {
   const inside = wanted.map((want) => want !== undefined && want >= room.low && want <= room.high);
   const first = inside.indexOf(true);
-  if (first < 0) return places;
+  if (first < 0) return null;
   const found = wanted.map((want) => want ?? 0);
   for (let i = first - 1; i >= 0; i -= 1) found[i] = (found[i + 1] ?? 0) - room.step;
   for (let i = first + 1; i < found.length; i += 1) {
@@ -124,7 +155,7 @@ function aligned(places: number[], wanted: (number | undefined)[], room: Room, l
     (place, i) =>
       place >= room.low - 0.01 && place <= room.high + 0.01 && (i === 0 || place - (found[i - 1] ?? 0) >= least - 0.01),
   );
-  return fits ? found : places;
+  return fits ? found : null;
 }
 
 function meanEnd(trips: Trip[]): number {
@@ -159,6 +190,25 @@ export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): voi
     if (here.length === 1 && here[0] !== undefined) arriveAlone(here[0], slot, centre);
     else spreadOver(here, slot, centre);
   });
+  for (const [single] of arriving.filter((here) => here.length === 1)) {
+    const slot = plan.slots[plan.wires[single?.wire ?? -1]?.to ?? BORDER];
+    if (single !== undefined && slot?.round === false && swaps(trips, single)) single.end += ASIDE;
+  }
+}
+
+/** How far a wire arrives beside the middle that has to change places with another one on its way. */
+const ASIDE = 8;
+/** Ends closer than this are at one place. */
+const AT_ONE_PLACE = 6;
+
+/** Whether another tensor comes in where this one goes out, and the other way round: they would run over each other. */
+function swaps(trips: Trip[], trip: Trip): boolean {
+  const isNear = (a: number, b: number) => Math.abs(a - b) < AT_ONE_PLACE;
+  return trips.some((other) => {
+    if (other.net === trip.net || other.from >= trip.to || other.to < trip.to) return false;
+    const [top, bottom] = crossing(other, trip.to);
+    return isNear(top, trip.end) && isNear(bottom, crossing(trip, trip.to)[0]) && !isNear(top, bottom);
+  });
 }
 
 function arriveAlone(trip: Trip, slot: Slot, centre: number): void {
@@ -168,8 +218,8 @@ function arriveAlone(trip: Trip, slot: Slot, centre: number): void {
 }
 
 function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
-  const room = slot.round ? slot.across / 2 : slot.across - 2 * MARGIN;
-  const step = Math.min(ARRIVAL_STEP, room / Math.max(1, trips.length - 1));
+  const room = slot.round ? (slot.across * 3) / 4 : slot.across - 2 * MARGIN;
+  const step = Math.min(ARRIVAL_STEP, room / Math.max(slot.round ? 2 : 1, trips.length - 1));
   const trunk = trips.findIndex((trip) => trip.trunk);
   const half = (trips.length - 1) / 2;
   const keepsMiddle = trunk >= 0 && (half + Math.abs(trunk - half)) * step <= room / 2;
@@ -177,7 +227,7 @@ function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const places = trips.map((_, i) => centre + (i - middle) * step);
   const wanted = trips.map((trip) => trip.lane ?? trip.start);
   const sides: Room = { low: centre - room / 2, high: centre + room / 2, step };
-  const ends = slot.round ? places : aligned(places, wanted, sides, Math.min(step, LEAST_ARRIVAL_STEP));
+  const ends = (slot.round ? null : aligned(wanted, sides, Math.min(step, LEAST_ARRIVAL_STEP))) ?? places;
   trips.forEach((trip, i) => {
     trip.end = ends[i] ?? centre;
   });

@@ -1,7 +1,7 @@
 import { shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
-import { layout } from "./layout.js";
-import { type Bounds, isOpenable, readable } from "./readable.js";
+import { layout, layoutCache, type Viz } from "./layout.js";
+import { type Bounds, isOpenable, type Measure, type Page, readable } from "./readable.js";
 import { findRuns } from "./roll.js";
 import { runId } from "./surface.js";
 import { type Direction, type Frame, type State, shownIndex, singleChain, view } from "./view.js";
@@ -19,7 +19,7 @@ export interface ViewOptions {
 }
 
 /** Longest picture, in px: about a screen of scrolling down, or the width of a page. */
-const LONGEST = { TB: 1080, LR: 1200 } as const;
+const LONGEST = { TB: 1000, LR: 1200 } as const;
 /** Widest, or running left to right highest, picture that a page shows without making it illegible. */
 const BROADEST = { TB: 1000, LR: 640 } as const;
 
@@ -30,36 +30,43 @@ const TOLERABLE = 0.4;
 /** Most legends are one line. */
 const LEGEND = 32;
 
-/** The state a picture starts from. */
-export function initialState(traced: GraphIndex, options: ViewOptions = {}): State {
-  if (options.fit == null) return stateIn(traced, options, mainDirection(options) ?? "TB", screen);
-  return fitting(traced, options, options.fit);
+/** The state a picture starts from; without dot, what fits is judged by the plain layout. */
+export function initialState(traced: GraphIndex, options: ViewOptions = {}, viz: Viz | null = null): State {
+  const cache = layoutCache();
+  const measure: Measure = (state) => layout(view(traced, state), viz, cache);
+  if (options.fit != null) return fitting(traced, options, options.fit, measure);
+  return stateIn(traced, options, mainDirection(options) ?? "TB", { bounds: screen, measure, isPaper: false });
 }
 
 /**
  * Of both directions the one that shows more on a page, or that the page shows larger. What an author wants open was
  * said for a screen, and is left aside where a page could only show it tiny.
  */
-function fitting(traced: GraphIndex, options: ViewOptions, page: readonly [width: number, height: number]): State {
-  const asked = onPage(traced, options, page);
+function fitting(
+  traced: GraphIndex,
+  options: ViewOptions,
+  page: readonly [width: number, height: number],
+  measure: Measure,
+): State {
+  const asked = onPage(traced, options, page, measure);
   if (asked.scale >= TOLERABLE || (options.depth == null && options.expand == null)) return asked.state;
-  return onPage(traced, { ...options, depth: null, expand: null }, page).state;
+  return onPage(traced, { ...options, depth: null, expand: null }, page, measure).state;
 }
 
 function onPage(
   traced: GraphIndex,
   options: ViewOptions,
   [width, height]: readonly [width: number, height: number],
+  measure: Measure,
 ): { state: State; scale: number } {
   const [across, down] = [width / LEGIBLE, height / LEGIBLE - LEGEND];
   const bounds: Bounds = (direction) =>
     direction === "TB" ? { longest: down, broadest: across } : { longest: across, broadest: down };
   const measured = (direction: Direction) => {
-    const state = stateIn(traced, options, direction, bounds);
-    const shown = view(traced, state);
-    const drawn = layout(shown, null);
+    const state = stateIn(traced, options, direction, { bounds, measure, isPaper: true });
+    const drawn = measure(state);
     const scale = Math.min(1, width / drawn.width, height / drawn.height);
-    return { state, scale, legible: scale >= LEGIBLE, boxes: boxes(shown.root) };
+    return { state, scale, legible: scale >= LEGIBLE, boxes: boxes(view(traced, state).root) };
   };
   const main = mainDirection(options);
   if (main !== null) return measured(main);
@@ -78,13 +85,13 @@ function screen(direction: Direction): ReturnType<Bounds> {
   return { longest: LONGEST[direction], broadest: BROADEST[direction] };
 }
 
-function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, bounds: Bounds): State {
+function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
   const index = shownIndex(traced, { expanded: [], unrolled: [], direction });
   const start: State = { expanded: [], unrolled: [], direction, ...turned(index, options.direction, direction) };
   const closed = new Set(matching(index, options.collapse ?? []));
   const isClosed = (id: string) => singleChain(index, id).some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {
-    return { ...start, expanded: readable(traced, start, bounds, isClosed).sort() };
+    return { ...start, expanded: readable(traced, start, page, isClosed).sort() };
   }
   const matched = matching(index, options.expand ?? []);
   const wanted = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));

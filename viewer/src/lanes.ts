@@ -12,6 +12,10 @@ const SNAP = 5;
 const LANE_STEP = 10;
 /** Room between a lane and the beginning of another wire. */
 const EXIT_ROOM = 6;
+/** Residuals stand at one side, the right one, where that is not farther than this. */
+const OTHER_SIDE = 64;
+/** What a lane is worth in which the tensor runs already: one line fewer. */
+const OWN_LANE = 40;
 /** What a bend costs, in px of detour. */
 const BEND = 16;
 const MAX_SHIFTS = 60;
@@ -136,7 +140,7 @@ function besideRound(lanes: Lanes, trip: Trip, target: number, sides: Set<number
     );
     if (gap === undefined) continue;
     const choice = cheapest(lanes, trip, intersect(passed, [gap]), centre, side);
-    if (choice !== undefined) choices.push(choice);
+    if (choice !== undefined) choices.push({ ...choice, cost: choice.cost + (side === 1 ? 0 : OTHER_SIDE) });
   }
   choices.sort((a, b) => a.cost - b.cost || b.side - a.side);
   if (choices[0] !== undefined) return choices[0];
@@ -170,12 +174,16 @@ function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side:
   const own = lanes.taken.filter((lane) => lane.net === trip.net).map((lane) => lane.at);
   // a tensor fanned out to eighty layers has eighty lanes at few places
   const wanted = new Set([trip.start, end, ...own]);
+  const costOf = (at: number) => {
+    const shared = own.some((lane) => Math.abs(lane - at) < 0.5) ? OWN_LANE : 0;
+    return detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end)) - shared;
+  };
   let best: Choice | undefined;
   for (const interval of free) {
     for (const place of wanted) {
       const at = unclashed(lanes, { trip, side, end }, interval, near(place, interval));
       if (at === undefined) continue;
-      const cost = detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end));
+      const cost = costOf(at);
       if (best === undefined || cost < best.cost - 0.01) best = { at, side, cost };
     }
   }

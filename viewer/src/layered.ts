@@ -1,6 +1,6 @@
 /** The plain stand-in for dot: longest-path ranks, order by neighbours, rows packed and centred. Never fails. */
 import type { Ranking } from "./dot.js";
-import type { Plan, PlanWire } from "./plan.js";
+import type { Plan, PlanWire, Ports } from "./plan.js";
 import { BORDER } from "./view.js";
 
 const GAP = 28;
@@ -16,11 +16,16 @@ export function rankPlainly(plan: Plan): Ranking {
     if (row === undefined) rows[r] = [i];
     else row.push(i);
   });
-  let across = pack(plan, rows);
+  const across: number[] = [];
+  for (const row of rows) pack(plan, row, across);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    const wanted = plan.slots.map((_, i) => neighbourMean(plan, across, i, sweep % 2 === 0));
-    for (const row of rows) row.sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0) || a - b);
-    across = pack(plan, rows);
+    const down = sweep % 2 === 0;
+    // each row by what the one before has become: all at once, two could change places for ever
+    for (const row of down ? rows : [...rows].reverse()) {
+      const wanted = new Map(row.map((i) => [i, neighbourMean(plan, across, i, down)]));
+      row.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0) || one - other);
+      pack(plan, row, across);
+    }
   }
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
 }
@@ -28,6 +33,45 @@ export function rankPlainly(plan: Plan): Ranking {
 /** One below the other. */
 export function rankAsColumn(plan: Plan): Ranking {
   return { rank: plan.slots.map((_, i) => i), across: plan.slots.map(() => 0), inputs: [], outputs: [] };
+}
+
+/** One after the other along a straight trunk; null where there is more than one way to go, besides rails. */
+export function rankAsChain(plan: Plan): Ranking | null {
+  const links = chainLinks(plan);
+  if (links === null) return null;
+  const across: number[] = [];
+  plan.slots.forEach((_, item) => {
+    const link = links[item];
+    const start = item === 0 ? 0 : (across[item - 1] ?? 0) + offset(plan, item - 1, "outputs", link?.fromPort);
+    across.push(start - offset(plan, item, "inputs", item === 0 ? undefined : link?.toPort));
+  });
+  const last = plan.slots.length - 1;
+  const inputs = plan.inputs === 0 ? [] : [offset(plan, 0, "inputs", links[0]?.toPort)];
+  const end = (across[last] ?? 0) + offset(plan, last, "outputs", links[last + 1]?.fromPort);
+  return { rank: plan.slots.map((_, i) => i), across, inputs, outputs: plan.outputs === 0 ? [] : [end] };
+}
+
+/** Item → the wire into it from the one before it (or the border), and the wire out of the last; null if it is no chain. */
+function chainLinks(plan: Plan): PlanWire[] | null {
+  if (plan.inputs > 1 || plan.outputs > 1) return null;
+  const end = plan.slots.length;
+  const links: PlanWire[] = [];
+  for (const wire of plan.wires) {
+    if (wire.rail) continue;
+    const place = wire.to === BORDER ? end : wire.to;
+    // the border is at -1
+    if (place !== wire.from + 1) return null;
+    if (links[place] === undefined || wire.trunk) links[place] = wire;
+  }
+  for (let place = 1; place < end; place += 1) if (links[place] === undefined) return null;
+  return links;
+}
+
+/** Place of a port, from the centre of its item. */
+function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
+  const slot = plan.slots[item];
+  const place = slot?.ports?.[side][port];
+  return slot === undefined || place === undefined ? 0 : place - slot.across / 2;
 }
 
 function longestPathRanks(plan: Plan): number[] {
@@ -40,17 +84,14 @@ function longestPathRanks(plan: Plan): number[] {
   return rank.map((r) => used.indexOf(r));
 }
 
-function pack(plan: Plan, rows: number[][]): number[] {
-  const across: number[] = [];
-  for (const row of rows) {
-    const width = row.reduce((sum, i) => sum + span(plan, i), GAP * (row.length - 1));
-    let at = -width / 2;
-    for (const i of row) {
-      across[i] = at + (plan.slots[i]?.low ?? 0);
-      at += span(plan, i) + GAP;
-    }
+/** Place a row, centred. */
+function pack(plan: Plan, row: number[], across: number[]): void {
+  const width = row.reduce((sum, i) => sum + span(plan, i), GAP * (row.length - 1));
+  let at = -width / 2;
+  for (const i of row) {
+    across[i] = at + (plan.slots[i]?.low ?? 0);
+    at += span(plan, i) + GAP;
   }
-  return across;
 }
 
 function span(plan: Plan, item: number): number {
@@ -87,8 +128,6 @@ function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
 }
 
 function endPlace(plan: Plan, across: number[], { from, fromPort, to, toPort }: PlanWire, inputs: boolean): number {
-  const slot = plan.slots[inputs ? to : from];
-  const centre = across[inputs ? to : from] ?? 0;
-  const offset = inputs ? slot?.ports?.inputs[toPort] : slot?.ports?.outputs[fromPort];
-  return slot === undefined || offset === undefined ? centre : centre - slot.across / 2 + offset;
+  const place = inputs ? offset(plan, to, "inputs", toPort) : offset(plan, from, "outputs", fromPort);
+  return (across[inputs ? to : from] ?? 0) + place;
 }

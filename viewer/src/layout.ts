@@ -5,7 +5,7 @@
 import { titleForms } from "./box.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { enclose, toBorders } from "./enclose.js";
-import { rankAsColumn, rankPlainly } from "./layered.js";
+import { rankAsChain, rankAsColumn, rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
 import type { Direction, Frame, Item, View } from "./view.js";
@@ -24,6 +24,8 @@ export interface Box {
 export interface Label extends Box {
   /** Place of a wire that carries the tensor. */
   wire: number;
+  /** Its wire is at its right. */
+  before: boolean;
 }
 
 /** Where the title of a container stands, relative to it. */
@@ -78,7 +80,10 @@ export function isBroken(viz: Viz): boolean {
   return broken.has(viz);
 }
 
-/** dot's time grows faster than the number of things: beyond this the plain layout is used. */
+/**
+ * dot's time grows faster than the number of things: beyond this the plain layout is used. Size and effort, not a clock,
+ * bound a call (half a second at worst): the same graph is the same picture on every machine.
+ */
 const MOST_FOR_DOT = 1500;
 
 /** Lay a view out. Where dot fails, or is not there (null), containers get the plain layered layout. */
@@ -154,6 +159,8 @@ function innerSize(placed: Placed | null): Inner | null {
 function rank(context: Context, planned: Plan): Ranking {
   // nothing is known of the flow (no pass was run): a column, in order, reads as a list
   if (planned.wires.length === 0) return rankAsColumn(planned);
+  const chain = rankAsChain(planned);
+  if (chain !== null) return chain;
   const { viz } = context;
   if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT)
     return rankPlainly(planned);
@@ -180,10 +187,12 @@ function turnToPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding
     return { x, y, width: vertical ? across : along, height: vertical ? along : across };
   });
   const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
-  const labels = routed.labels.map(({ across, along, text, net }): Label => {
+  const labels = routed.labels.map(({ across, along, text, net, before }): Label => {
     const [px, py] = point([across, along]);
-    const [x, y, width, height] = vertical ? labelBox(true, px, py, text) : labelBox(false, py, px, text);
-    return { x, y, width, height, wire: planned.wires.findIndex((wire) => wire.net === net) };
+    const [x, y, width, height] = vertical
+      ? labelBox(true, px, py, text, before)
+      : labelBox(false, py, px, text, false);
+    return { x, y, width, height, before, wire: planned.wires.findIndex((wire) => wire.net === net) };
   });
   const { width, height, ports, title } = frame;
   return { width, height, boxes, lines, labels, ports, title };

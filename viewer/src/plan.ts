@@ -144,29 +144,60 @@ function innerSlot({ width, height, ports }: Inner, vertical: boolean): Slot {
 
 function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
   const box = boxSize(item);
-  const widest = Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
-  const labelled = exits.filter((exit) => exit.label !== "").length;
-  const exitStep = labelled > 1 && vertical ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
-  // with few exits the trunk's keeps the middle, and all others may be on one side
-  const spread = Math.max(0, exits.length - 1) * exitStep * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
+  const room = vertical ? roomBelow(exits) : roomBehind(exits);
   const across = Math.max(
     vertical ? box.width : box.height,
-    roomFor(exits.length, exitStep),
+    roomFor(exits.length, room.exitStep),
     roomFor(arrivals, ARRIVAL_ROOM),
   );
-  const reach = vertical ? spread / 2 + (widest > 0 ? LABEL_GAP + widest : 0) : 0;
-  const above = vertical || widest === 0 ? 0 : spread / 2 + LABEL_HEIGHT + LABEL_GAP;
   return {
     across: item.glyph === null ? across : GLYPH,
     along: vertical ? box.height : box.width,
-    low: Math.max(across / 2, above),
-    high: Math.max(across / 2, reach),
+    low: Math.max(across / 2, room.low),
+    high: Math.max(across / 2, room.high),
     round: item.glyph !== null,
     ports: null,
     exits,
-    exitStep,
-    labelDepth: widest === 0 ? 0 : vertical ? LABEL_HEIGHT : ceilTo(widest + LABEL_GAP, GRID),
+    exitStep: room.exitStep,
+    labelDepth: room.labelDepth,
   };
+}
+
+/** What labels need around the centre of an item. */
+type LabelRoom = Pick<Slot, "exitStep" | "low" | "high" | "labelDepth">;
+
+/** Running down, labels stand below the item, right of their wires. */
+function roomBelow(exits: Exit[]): LabelRoom {
+  const widest = widestLabel(exits);
+  const labelled = exits.filter((exit) => exit.label !== "").length;
+  // two labels, or one for all, may stand at either side
+  const bothSides = exits.length > 1 && (labelled === 1 || hasTwoLabels(exits));
+  const several = labelled > 1 && !bothSides;
+  const exitStep = several ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
+  const reach = spreadOf(exits, exitStep) / 2 + (widest > 0 ? LABEL_GAP + widest : 0);
+  return { exitStep, low: bothSides ? reach : 0, high: reach, labelDepth: widest > 0 ? LABEL_HEIGHT : 0 };
+}
+
+/** Running to the right, labels stand behind the item, above their wires. */
+function roomBehind(exits: Exit[]): LabelRoom {
+  const widest = widestLabel(exits);
+  if (widest === 0) return { exitStep: EXIT_STEP, low: 0, high: 0, labelDepth: 0 };
+  const low = spreadOf(exits, EXIT_STEP) / 2 + LABEL_HEIGHT + LABEL_GAP;
+  return { exitStep: EXIT_STEP, low, high: 0, labelDepth: ceilTo(widest + LABEL_GAP, GRID) };
+}
+
+function widestLabel(exits: Exit[]): number {
+  return Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
+}
+
+/** With few exits the trunk's keeps the middle, and all others may be on one side. */
+function spreadOf(exits: Exit[], step: number): number {
+  return Math.max(0, exits.length - 1) * step * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
+}
+
+/** Of two labelled wires that leave an item, the left one has its label at the left. */
+export function hasTwoLabels(exits: Exit[]): boolean {
+  return exits.length === 2 && exits.every((exit) => exit.label !== "");
 }
 
 /** Length of an edge that takes so many wires. */

@@ -1,15 +1,28 @@
 /** What is open at first where nobody says anything: as much as reads at a glance. */
 import { family, shortName } from "./families.js";
 import { type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
-import { layout, layoutCache } from "./layout.js";
 import { surface } from "./surface.js";
-import { type Direction, isExpandable, type State, shownIndex, singleChain, view } from "./view.js";
+import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
 
 /** How long and how broad a picture may become, in px, by modules that nobody asked to open. */
 export type Bounds = (direction: Direction) => { longest: number; broadest: number };
 
+/** How large a picture is. */
+export type Measure = (state: State) => { width: number; height: number };
+
+/** What a picture is for. */
+export interface Page {
+  bounds: Bounds;
+  measure: Measure;
+  /** Paper has no room beyond its bounds; a screen can be scrolled. */
+  isPaper: boolean;
+}
+
 /** So many visible nodes still read at a glance. */
 const READABLE = 48;
+/** Where fewer than this are to be seen, one more may make the picture longer by a part. */
+const FEW = 12;
+const ROOM_FOR_FEW = 1.3;
 /** What holds less of the model's parameters than this is opened last. */
 const LITTLE = 0.01;
 
@@ -17,21 +30,18 @@ const LITTLE = 0.01;
  * Breadth first while the picture stays readable, what holds little of the model last. Modules of one class on one level
  * open together or, where that is too much, one of them as an example: the one repeated most, or else the first.
  */
-export function readable(
-  traced: GraphIndex,
-  start: State,
-  bounds: Bounds,
-  isClosed: (id: string) => boolean,
-): string[] {
+export function readable(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): string[] {
   const index = shownIndex(traced, start);
-  const fits = page(traced, start, bounds);
+  const fits = fitting(start, page);
   const opened: string[] = [];
   const waiting: string[] = [];
   let visible = shownIn(index, ROOT).length;
   const open = (alike: string[]): string[] => {
     const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
     const choices = isExample(index, alike) ? [alike, alike.slice(0, 1)] : [alike];
-    const choice = choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids])) ?? [];
+    const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && !page.isPaper ? ROOM_FOR_FEW : 1);
+    const choice =
+      choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids], roomFor(ids))) ?? [];
     visible += cost(choice);
     opened.push(...choice);
     return choice.flatMap((id) => shownIn(index, innermost(index, id)));
@@ -58,25 +68,32 @@ function isExample(index: GraphIndex, [first = ""]: string[]): boolean {
 }
 
 function isLight(index: GraphIndex, ids: string[]): boolean {
-  const nodes = ids.flatMap((id) => index.nodes.get(innermost(index, id)) ?? []);
-  if (nodes.some((node) => family(node) === "attention")) return false;
-  const held = nodes.reduce((sum, node) => sum + (node.kind === "module" ? node.parameters.total : 0), 0);
-  return held < LITTLE * index.graph.model.parameters.total;
+  return weight(index, ids) < LITTLE * index.graph.model.parameters.total;
+}
+
+/** Parameters of some modules and of what they stand for; attention is what readers look for first. */
+function weight(index: GraphIndex, ids: string[]): number {
+  let sum = 0;
+  for (const id of ids) {
+    const node = index.nodes.get(innermost(index, id));
+    if (node?.kind !== "module") continue;
+    if (family(node) === "attention") return Number.MAX_VALUE;
+    sum += node.parameters.total * timesOf(index, id);
+  }
+  return sum;
 }
 
 /** Whether a picture with some modules open is no larger than a page, or than the picture with all of them closed. */
-function page(traced: GraphIndex, start: State, bounds: Bounds): (expanded: string[]) => boolean {
-  const cache = layoutCache();
-  // the plain layout is as large as dot's but for a few px, and needs no engine
-  const measure = (expanded: string[]) => {
-    const { width, height } = layout(view(traced, { ...start, expanded }), null, cache);
+function fitting(start: State, { bounds, measure }: Page): (expanded: string[], room: number) => boolean {
+  const sides = (expanded: string[]) => {
+    const { width, height } = measure({ ...start, expanded });
     return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
   };
-  const closed = measure([]);
+  const closed = sides([]);
   const { longest, broadest } = bounds(start.direction);
-  return (expanded) => {
-    const { long, broad } = measure(expanded);
-    return long <= Math.max(longest, closed.long) && broad <= Math.max(broadest, closed.broad);
+  return (expanded, room) => {
+    const { long, broad } = sides(expanded);
+    return long <= Math.max(longest * room, closed.long) && broad <= Math.max(broadest, closed.broad);
   };
 }
 
@@ -110,13 +127,8 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     if (known === undefined) groups.set(node.class, [id]);
     else known.push(id);
   }
-  const weight = ([first]: string[]) => {
-    const node = index.nodes.get(first ?? "");
-    if (node?.kind !== "module") return 0;
-    return family(node) === "attention" ? Number.MAX_VALUE : node.parameters.total;
-  };
   for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
-  return [...groups.values()].sort((a, b) => weight(b) - weight(a));
+  return [...groups.values()].sort((a, b) => weight(index, b) - weight(index, a));
 }
 
 /** How often a module stands for itself and its like in a row. */

@@ -119,10 +119,10 @@ function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
   return blocks.length > 0 && (run.times > 2 || contentsOf(index, blocks[0] ?? "").children.length > 1);
 }
 
-/** Where a child's tensors go: the place of the reader, and the list among its arguments that they are members of. */
+/** Where a tensor of a child goes: the place of the reader, -1 outside. */
 interface Use {
   to: number;
-  list: string | null;
+  link: Link;
 }
 
 /** Who feeds whom among the children, by place, for comparing one repeat with the next. */
@@ -133,7 +133,10 @@ class Wiring {
   private readonly taken: Map<string, string>[];
   private readonly uses: Use[][];
 
-  constructor(index: GraphIndex, contents: Contents) {
+  constructor(
+    private readonly index: GraphIndex,
+    contents: Contents,
+  ) {
     const place = new Map(contents.children.map((id, i) => [id, i]));
     this.incoming = contents.children.map(() => []);
     this.taken = contents.children.map(() => new Map());
@@ -141,13 +144,13 @@ class Wiring {
     for (const link of contents.links) {
       const from = place.get(link.from ?? "");
       const to = place.get(link.to ?? "");
-      if (from !== undefined) this.uses[from]?.push({ to: to ?? -1, list: listOf(index, link) });
-      if (to !== undefined) this.addInto(index, to, link, from);
+      if (from !== undefined) this.uses[from]?.push({ to: to ?? -1, link });
+      if (to !== undefined) this.addInto(to, link, from);
     }
   }
 
-  private addInto(index: GraphIndex, to: number, link: Link, from: number | undefined): void {
-    const port = contentsOf(index, link.to ?? "").uses.get(link.toPort) ?? "";
+  private addInto(to: number, link: Link, from: number | undefined): void {
+    const port = contentsOf(this.index, link.to ?? "").uses.get(link.toPort) ?? "";
     if (port !== "") this.taken[to]?.set(port, `${link.from} ${link.fromPort}`);
     if (from !== undefined) this.incoming[to]?.push({ from, port });
   }
@@ -191,9 +194,10 @@ class Wiring {
       if (this.inside(at + i, at).join() !== this.inside(start + i, start).join()) return false;
       if (this.between(at + i, start, at).length > 0 || !this.readsSame(start + i, at + i, start, at)) return false;
       const [one, other] = [readers(start + i, start), readers(at + i, at)];
-      if (other.some(({ list }) => list === null)) return false;
-      const told = (uses: Use[]) => uses.map(({ to, list }) => `${to} ${list}`).join();
-      if (told(one) !== told(other)) return false;
+      if (one.map(({ to }) => to).join() !== other.map(({ to }) => to).join()) return false;
+      const lists = (uses: Use[]) => uses.map(({ link }) => listOf(this.index, link));
+      const found = lists(other);
+      if (found.includes(null) || found.join() !== lists(one).join()) return false;
     }
     return true;
   }

@@ -1,10 +1,10 @@
 /** Draws the wires of a plan: rows get their heights, trips become polylines, labels find their places. */
 import { GLYPH } from "./box.js";
 import type { Ranking } from "./dot.js";
-import { makeTrips, spreadArrivals, type Trip } from "./ends.js";
+import { crossing, makeTrips, spreadArrivals, type Trip } from "./ends.js";
 import { assignLanes } from "./lanes.js";
-import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
-import { assignTracks, type Channel, crossing } from "./tracks.js";
+import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
+import { assignTracks, type Channel } from "./tracks.js";
 import { BORDER } from "./view.js";
 
 export type Point = readonly [across: number, along: number];
@@ -15,7 +15,8 @@ export interface Routed {
   places: Point[];
   /** Wire → its polyline, from source to target. */
   lines: Point[][];
-  labels: { across: number; along: number; text: string; net: number }[];
+  /** `before`: left of its wire, not right. */
+  labels: { across: number; along: number; text: string; net: number; before: boolean }[];
   low: number;
   high: number;
   depth: number;
@@ -141,33 +142,32 @@ function arrival(plan: Plan, trip: Trip, target: number, levels: Levels, places:
   return [[trip.end, middle - Math.sqrt(Math.max(0, (GLYPH * GLYPH) / 4 - aside * aside))]];
 }
 
-/** Each tensor's label once, right of (running left to right: above) the wire's beginning. */
+/** Each tensor's label once, beside (running left to right: above) the wire's beginning. */
 function placeLabels(plan: Plan, trips: Trip[], places: Point[]): Routed["labels"] {
   const labels: Routed["labels"] = [];
   plan.slots.forEach((slot, i) => {
     if (slot.ports !== null) return;
-    const end = (places[i]?.[1] ?? 0) + slot.along;
-    for (const exit of lastFirst(slot.exits, trips)) {
-      labels.push({ across: exit.start, along: end, text: exit.label, net: exit.net });
+    const along = (places[i]?.[1] ?? 0) + slot.along;
+    for (const { start, label, net, before } of labelledExits(slot.exits, trips)) {
+      labels.push({ across: start, along, text: label, net, before });
     }
   });
   return labels;
 }
 
-/** Exits with their places; a text shared by several stands at the rightmost. */
-function lastFirst(
-  exits: Plan["slots"][number]["exits"],
-  trips: Trip[],
-): { start: number; label: string; net: number }[] {
+/** Exits with their places; a text shared by several stands at the rightmost, or before the leftmost. */
+function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; before: boolean })[] {
   const placed = exits
-    .map((exit) => ({ ...exit, start: trips.find((trip) => trip.net === exit.net)?.start ?? 0 }))
+    .map((exit) => {
+      const trip = trips.find(({ net }) => net === exit.net);
+      return { ...exit, start: trip?.start ?? 0, before: trip?.labelBefore ?? false };
+    })
     .sort((a, b) => a.start - b.start);
-  const shared = placed.filter((exit) => exit.label !== "");
-  const rightmost = placed[placed.length - 1];
-  if (placed.length > 1 && shared.length === 1 && rightmost !== undefined) {
-    return [{ ...rightmost, label: shared[0]?.label ?? "" }];
-  }
-  return shared;
+  const labelled = placed.filter((exit) => exit.label !== "");
+  const [first] = placed;
+  const last = placed[placed.length - 1];
+  if (labelled.length !== 1 || first === undefined || last === undefined) return labelled;
+  return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
 }
 
 function extent(plan: Plan, places: Point[], lines: Point[][]): { low: number; high: number } {
@@ -193,8 +193,10 @@ export function labelBox(
   across: number,
   along: number,
   text: string,
+  before: boolean,
 ): [x: number, y: number, w: number, h: number] {
   const width = labelWidth(text);
+  if (before) return [across - LABEL_GAP - width, along + 2, width, LABEL_HEIGHT];
   return vertical
     ? [across + LABEL_GAP, along + 2, width, LABEL_HEIGHT]
     : [along + LABEL_GAP, across - LABEL_HEIGHT - 2, width, LABEL_HEIGHT];

@@ -4,14 +4,18 @@ import { instance } from "@viz-js/viz";
 import { type Picture, picture } from "./draw.js";
 import { type Graph, index } from "./graph.js";
 import { initialState, type ViewOptions } from "./initial.js";
-import { layout, type Viz } from "./layout.js";
+import { isBroken, layout, type Viz } from "./layout.js";
 import { view } from "./view.js";
 
 let viz: Viz | null = null;
 
-const ready = instance().then((made) => {
-  viz = made;
-});
+function start(): Promise<void> {
+  return instance().then((made) => {
+    viz = made;
+  });
+}
+
+const ready = start();
 
 /** Draw a graph: `{svg, width, height, state}`, the state being where the widget starts from. */
 function render(graphJson: string, viewJson: string): string {
@@ -19,8 +23,10 @@ function render(graphJson: string, viewJson: string): string {
   if (viz === null) throw new Error("expected `modelDiagrams.ready` to be resolved before the first picture");
   const graph = index(JSON.parse(graphJson) as Graph);
   const options = JSON.parse(viewJson) as ViewOptions;
-  const state = initialState(graph, options);
+  const state = initialState(graph, options, viz);
   const drawn = picture(layout(view(graph, state), viz));
+  // until the new one is there, pictures get the plain layout
+  if (isBroken(viz)) void start();
   return JSON.stringify({ ...(options.fit == null ? drawn : shrunk(drawn, options.fit)), state });
 }
 

@@ -1,5 +1,5 @@
 /** Third step of routing: in every channel between two rows, one track along the row for each tensor that turns there. */
-import type { Trip } from "./ends.js";
+import { crossing, type Trip } from "./ends.js";
 
 /** One tensor's crossing of a channel: where it comes in, where it goes out, and the track it turns on. */
 export interface Turn {
@@ -29,13 +29,6 @@ export function assignTracks(trips: Trip[], rows: number): Channel[] {
     const tracks = turns.reduce((most, turn) => Math.max(most, turn.track + 1), 0);
     return { turns: new Map(turns.map((turn) => [turn.net, turn])), tracks };
   });
-}
-
-/** Where a trip enters and leaves a channel. */
-export function crossing(trip: Trip, channel: number): readonly [top: number, bottom: number] {
-  const top = channel === trip.from + 1 ? trip.start : (trip.lane ?? trip.start);
-  const arrives = channel === trip.to && trip.side === 0;
-  return [top, arrives ? trip.end : (trip.lane ?? trip.end)];
 }
 
 function turnsIn(trips: Trip[], channel: number): Turn[] {

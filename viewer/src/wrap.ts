@@ -9,6 +9,8 @@ import { BORDER, type Frame, type Wire } from "./view.js";
 
 /** Longest line, in px. */
 const LINE = 1150;
+/** How far a line stands aside whose wires change places: at one place, they would run over each other. */
+const ASIDE = 5;
 /** What a wire from one line to the next costs, in lines. */
 const CROSSING = 0.25;
 
@@ -134,11 +136,25 @@ function add(frame: Frame, wire: Wire): number {
 
 /** Lines one below the other, beginning at one place. */
 function asColumn(plan: Plan): Ranking {
-  const across = plan.slots.map(({ across, ports }) => {
+  let aside = 0;
+  const across = plan.slots.map(({ across, ports }, line) => {
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
-    return across / 2 - (places.length > 0 ? Math.min(...places) : 0);
+    if (changesOrder(plan, line)) aside += ASIDE;
+    return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + aside;
   });
   return { rank: plan.slots.map((_, i) => i), across, inputs: [], outputs: [] };
+}
+
+/** Whether wires from the line before arrive in another order than they left. */
+function changesOrder(plan: Plan, line: number): boolean {
+  const ends = plan.wires
+    .filter((wire) => wire.to === line && wire.from === line - 1)
+    .map(({ fromPort, toPort }) => ({
+      out: plan.slots[line - 1]?.ports?.outputs[fromPort] ?? 0,
+      into: plan.slots[line]?.ports?.inputs[toPort] ?? 0,
+    }))
+    .sort((a, b) => a.out - b.out);
+  return ends.some(({ into }, i) => i > 0 && into < (ends[i - 1]?.into ?? into));
 }
 
 function assemble(together: Geometry, placed: Geometry[], members: number[][], pieces: Pieces[]): Geometry {

@@ -1,11 +1,11 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw, escapeText } from "../src/draw.js";
-import { type Graph, index } from "../src/graph.js";
+import { type Graph, index, type OpNode } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
 import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout.js";
 import { type State, toggle, view } from "../src/view.js";
-import { all, chain, fork, residual, wrapped } from "./fixtures.js";
+import { all, chain, fork, loose, residual, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
 import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
@@ -79,6 +79,25 @@ describe("layout", () => {
     const { boxes } = place({ ...fork, adjacency: {}, status: { state: "hierarchy" } }, {}).root.geometry;
     expect(new Set(boxes.map((box) => box.x + box.width / 2)).size).toBe(1);
     expect(boxes.map((box) => box.y)).toEqual(boxes.map((box) => box.y).sort((a, b) => a - b));
+  });
+
+  it("finds a lane for every tensor, however many pass", () => {
+    const ops = Array.from({ length: 30 }, (_, i) => `wide/linear'${i}`).join(" > ");
+    const graph = sketch(`x > split > ${ops} > cat > y`);
+    const split = graph.nodes.find((node) => node.id === "/split") as OpNode;
+    for (let i = 1; i < 200; i += 1) {
+      split.outputs?.push(`/split:${i}`);
+      graph.tensors[`/split:${i}`] = { shape: null, dtype: "float32" };
+      graph.adjacency["/split"]?.push({ to: "/cat", tensor: `/split:${i}`, argument: `tensors[${i}]` });
+    }
+    const state = initialState(index(graph), { depth: 9, direction: { "*": "TB", Block: "LR" } });
+    const made = place(graph, state, null);
+    expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
+  });
+
+  it("places what change places the shorter way round, also without dot", () => {
+    const state = initialState(index(loose), { depth: 9 });
+    expect(validate(place(loose, { ...state, unrolled: [] }, null))).toMatchObject({ ...NO_FAULTS, shared: 0 });
   });
 
   it("goes on without dot when dot breaks", () => {
