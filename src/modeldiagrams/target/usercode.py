@@ -16,11 +16,11 @@ import torch
 from modeldiagrams.errors import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from modeldiagrams.options import Options
 
-__all__ = ["failure", "loaded_sources", "seeded", "user_code", "user_frames"]
+__all__ = ["failure", "is_user_file", "loaded_files", "loaded_sources", "seeded", "user_code", "user_frames"]
 
 _LONGEST_MESSAGE = 1000
 
@@ -80,12 +80,21 @@ def user_frames(error: BaseException) -> tuple[str, ...]:
 def loaded_sources(options: Options) -> tuple[str, ...]:
     """Absolute files of the packages that the options name, as far as they are loaded and the user's own."""
     packages = {path.partition(":")[0].split(".")[0] for path in (options.model, options.inputs_from) if path}
-    modules = [module for name, module in sys.modules.items() if name.split(".")[0] in packages]
-    files = {file for module in modules if (file := getattr(module, "__file__", None))}
-    return tuple(sorted(file for file in files if _is_user_file(file)))
+    return _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
 
 
-def _is_user_file(file: str) -> bool:
+def loaded_files() -> tuple[str, ...]:
+    """Absolute files of all loaded modules that are the user's own."""
+    return _files(list(sys.modules.values()))
+
+
+def _files(modules: Iterable[object]) -> tuple[str, ...]:
+    files = {file for module in modules if isinstance(file := getattr(module, "__file__", None), str)}
+    return tuple(sorted(file for file in files if is_user_file(file)))
+
+
+def is_user_file(file: str) -> bool:
+    """Whether a file is the user's own work: no library and none of ours."""
     # some modules, torch's among them, claim files that there are not
     return Path(file).is_absolute() and not _is_library(file) and not _is_ours(file)
 

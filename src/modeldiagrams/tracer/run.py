@@ -40,7 +40,7 @@ Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 @dataclass(frozen=True)
 class Trace:
-    """A graph and the files its making depended on."""
+    """A graph and the files its making ran."""
 
     graph: Graph
     sources: tuple[str, ...]
@@ -84,7 +84,7 @@ def trace(
 def trace_run(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
 ) -> Trace:
-    """As `trace`, for the worker: tells also which source files the trace depended on.
+    """As `trace`, for the worker: tells also which of the user's source files ran.
 
     Args:
         model: As for `trace`.

@@ -159,16 +159,15 @@ def _frame(traceback: TracebackType, name: str) -> Frame:
 
 
 def user_files(ran: set[str]) -> tuple[str, ...]:
-    """The user's own source files: those that ran, and those of every loaded module that is not installed.
+    """The user's own among the files that code ran from.
 
     Args:
-        ran: Files that code ran from.
+        ran: All of them.
 
     Returns:
         Absolute paths, sorted; no installed packages, not the standard library, not this package.
     """
-    loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    files = {file for file in (*ran, *loaded) if isinstance(file, str) and "/site-packages/" not in file}
+    files = (file for file in ran if "/site-packages/" not in file)
     return tuple(sorted(file for file in files if _is_user_file(file) and _is_own_work(file)))
 
 

@@ -106,7 +106,7 @@ class Worker:
         timeout = min(options.timeout or TIMEOUT, _MOST)
         request = Trace(options=options, mode=mode, timeout=timeout, memory=min(options.memory or MEMORY, _MOST))
         answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}", timeout + _GRACE)
-        self._loaded |= {file: _stamp(file) for file in answer.sources}
+        self._loaded |= {file: _stamp(file) for file in answer.loaded}
         if answer.lasting == "run":
             self._worn_for = ""
         elif answer.lasting == "import":

@@ -138,7 +138,7 @@ class _Desk:
     def _trace(self, request: Trace) -> Answer:
         from modeldiagrams.target import loaded_sources  # noqa: PLC0415
         from modeldiagrams.target.process import has_changed, process_state  # noqa: PLC0415
-        from modeldiagrams.target.usercode import failure  # noqa: PLC0415
+        from modeldiagrams.target.usercode import failure, loaded_files  # noqa: PLC0415
 
         options = request.options
         before = imported = process_state()
@@ -154,7 +154,7 @@ class _Desk:
         lasting: Lasting = "import" if has_changed(before, imported) else "nothing"
         if has_changed(imported, after) or self._has_grown():
             lasting = "run"
-        return msgspec.structs.replace(answer, lasting=lasting)
+        return msgspec.structs.replace(answer, loaded=loaded_files(), lasting=lasting)
 
     def _has_grown(self) -> bool:
         if data_bytes() - self._data > _LEAK:
@@ -171,7 +171,8 @@ def _import(request: Trace) -> None:
 
 def _run(request: Trace) -> Traced:
     """Make the model and record its pass."""
-    from modeldiagrams.target import loaded_sources, record, resolve, seeded  # noqa: PLC0415
+    from modeldiagrams.target import record, resolve, seeded  # noqa: PLC0415
+    from modeldiagrams.target.dependencies import dependencies  # noqa: PLC0415
     from modeldiagrams.target.process import put_on  # noqa: PLC0415
 
     options = request.options
@@ -189,11 +190,12 @@ def _run(request: Trace) -> Traced:
         error = msgspec.structs.replace(error, message=f"{error.message} {memory_hint(request.memory)}".strip())
         graph = msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, error=error))
     # a factory or a function that makes inputs leaves no trace in the pass itself
-    sources = tuple(sorted({*trace.sources, *loaded_sources(options)}))
+    named = [options.model, options.inputs_from or ""]
+    sources = dependencies(target.model, named, trace.sources)
     return Traced(
         graph=serialize(graph),
         sources=sources,
-        libraries=libraries(target.model, [options.model, options.inputs_from or ""], sources),
+        libraries=libraries(target.model, named, sources),
         names=public_names(target.model),
         tried=target.tried,
     )

@@ -108,6 +108,8 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Class → shorter names of the very same class."""
     tried: tuple[str, ...] = ()
     """What was tried to find inputs that the author did not give, one line each."""
+    loaded: tuple[str, ...] = ()
+    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
     lasting: Lasting = "nothing"
 
 
@@ -123,6 +125,8 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     problem: Problem
     sources: tuple[str, ...] = ()
     """Absolute paths of the user's files that were loaded until then."""
+    loaded: tuple[str, ...] = ()
+    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
     lasting: Lasting = "nothing"
 
 
