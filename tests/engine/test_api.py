@@ -41,7 +41,9 @@ def test_all_is_exactly_the_public_surface():
 
 @pytest.mark.parametrize("draw", [modeldiagrams.to_svg, modeldiagrams.to_html, modeldiagrams.to_png])
 def test_a_wrong_view_keyword_is_an_option_error(draw):
-    with pytest.raises(OptionError, match="option 'detph': unknown here; a view has depth, expand, direction"):
+    with pytest.raises(
+        OptionError, match="option 'detph': unknown here; a view has depth, expand, collapse, direction"
+    ):
         draw(small_graph(), detph=1)
 
 

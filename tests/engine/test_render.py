@@ -51,7 +51,7 @@ def test_the_viewer_gets_graph_and_view_as_json_and_text_survives(viewer):
     )
     picture = render(small_graph(), View(depth=1, expand=["a'\"\\"]))
     assert picture.svg == "Net é\u2028"
-    assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "direction": None, "fit": None}
+    assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "collapse": None, "direction": None, "fit": None}
 
 
 def test_a_standalone_picture_carries_its_style_and_is_xml(viewer):
@@ -156,7 +156,7 @@ def test_a_view_is_made_of_options_or_keywords():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"dept": 1}, "option 'dept': unknown here; a view has depth, expand, direction"),
+        ({"dept": 1}, "option 'dept': unknown here; a view has depth, expand, collapse, direction"),
         ({"caption": "Text"}, "option 'caption': unknown here"),
         ({"depth": -1}, "option 'depth': "),
         ({"direction": "up"}, "option 'direction': "),
