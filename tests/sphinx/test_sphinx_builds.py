@@ -15,6 +15,18 @@ import pytest
 from sphinx_modeldiagrams.nodes import model_graph
 
 PAGES = 8
+OTHER = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +38,10 @@ def models_site(site):
         (site / f"{name}.rst").write_text(
             f"{name}\n=====\n\n.. model-graph:: {model}\n   :caption: {name}\n   :no-index:\n"
         )
+    # read last, so traced by a process that has loaded the other models
+    (site / "z_other_model.py").write_text(OTHER)
+    (site / "z_other.rst").write_text("Other\n=====\n\n.. model-graph:: z_other_model.Net\n   :inputs: [1, 4]\n")
+    names.append("z_other")
     (site / "index.rst").write_text(
         "Index\n=====\n\n.. toctree::\n\n   api\n   plain\n   guide/deep\n   guide/myst\n"
         + "".join(f"   {name}\n" for name in names)
@@ -108,6 +124,7 @@ def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_si
     written = {file.stem for file, time in before.items() if file.stat().st_mtime_ns != time}
     assert {f"page{number}" for number in range(PAGES) if number % 2} <= written
     assert not {f"page{number}" for number in range(PAGES) if not number % 2} & written
+    assert "z_other" in {file.stem for file in before} - written
     data = "".join(file.read_text() for file in (out / "modeldiagrams").glob("tinymodels.Net*.js"))
     assert "tanh" in data
 
