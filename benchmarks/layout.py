@@ -69,7 +69,7 @@ CASES: dict[str, Large] = {
 
 def main() -> None:
     """Print one row per model."""
-    print("\nlayout in Node, everything open and unrolled: median ms (budget), full and dot in CPU time, and times faster than dot at once")
+    print("\nlayout in Node, everything open and unrolled: median ms (budget), whole in CPU time; ratio to dot")
     print(f"{'model':14}{'nodes':>7}{'full':>12}{'toggle':>11}{'p95':>12}{'dot':>9}{'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
         files = [traced(name, Path(folder)) for name in CASES]
