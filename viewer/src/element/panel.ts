@@ -26,7 +26,10 @@ export function panel(widget: Widget): void {
     wanted = false;
     sheet.hidden = true;
     widget.select(undefined);
-    if (within && node !== undefined) widget.focus(node);
+    if (within && node !== undefined) {
+      widget.focus(node);
+      widget.reveal(node);
+    }
     return true;
   };
   const show = (session: Session) => {

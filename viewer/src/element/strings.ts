@@ -77,9 +77,8 @@ const ENGLISH = {
 
   // colours
   colours: "Colour by",
-  kind: "kind",
-  class: "class",
-  unknown: "none or unknown",
+  kind: "Kind",
+  class: "Class",
 };
 
 declare global {

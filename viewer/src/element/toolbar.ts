@@ -11,7 +11,7 @@ const ICONS = {
   zoomOut: "M3 8h10",
   fit: "M2 3.5h12v9H2zM5.5 6.5h5v3h-5z",
   fullscreen: "M6 2.5H2.5V6M10 2.5h3.5V6M6 13.5H2.5V10M10 13.5h3.5V10",
-  menu: "M3 8h.01M8 8h.01M13 8h.01",
+  menu: "M2.5 8h1M7.5 8h1M12.5 8h1",
 };
 
 export class Toolbar {
