@@ -75,6 +75,7 @@ def test_a_configuration_with_fewer_layers_is_taken_where_the_default_one_fails(
     said = {item.subject: item for item in target.assumptions}
     assert said["config"].value == "{num_hidden_layers: 2}"
     assert "fewer layers than by default" in said["config"].reason
+    assert target.tried[-1].startswith("with fewer layers: {'input_ids': ")
     assert record(target).graph.status.error is None
 
 

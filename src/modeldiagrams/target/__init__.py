@@ -89,10 +89,10 @@ def _first_that_works(options: Options) -> tuple[Built, Given, list[str]]:
     tried: list[str] = []
     for built in variants(options):
         try:
-            given = find_inputs(built, options, Tries(_FURTHER) if first else Tries())
+            given = find_inputs(built, options, Tries(_FURTHER) if built.variant else Tries())
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
-        tried += given.tried
+        tried += [f"{built.variant}: {line}" if built.variant else line for line in given.tried]
         if given.is_enough:
             return built, given, tried
         first = first or (built, given)

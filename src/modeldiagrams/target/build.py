@@ -38,8 +38,8 @@ class Built:
     maker: Any
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
-    is_variant: bool = False
-    """Whether it is not the model as it is by default."""
+    variant: str = ""
+    """What makes it another one than the model as it is by default."""
 
     @property
     def is_on_meta(self) -> bool:
@@ -95,9 +95,10 @@ def variants(options: Options) -> Iterator[Built]:
 
 def _variant(options: Options, *, small: bool) -> Built | None:
     try:
-        return replace(make_model(options, HUGE, small=small), is_variant=True)
+        built = make_model(options, HUGE, small=small)
     except TargetError:
         return None  # the default one is there, or has told what is wrong
+    return replace(built, variant="with fewer layers" if small else "with memory for its weights")
 
 
 def make_model(options: Options, meta_from: int, *, small: bool = False) -> Built:

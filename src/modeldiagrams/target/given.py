@@ -83,7 +83,7 @@ def find_inputs(built: Built, options: Options, tries: Tries) -> Given:
 
 def _tried(built: Built, given: Given) -> Given:
     """With its pass, where that tells whether another variant of the model is needed."""
-    if not (built.is_on_meta or built.is_variant) or call_problem(built.model.forward, given.args, given.kwargs):
+    if not (built.is_on_meta or built.variant) or call_problem(built.model.forward, given.args, given.kwargs):
         return given
     return replace(given, trace=passed(built.model, given.args, given.kwargs, "auto")[0])
 
