@@ -6,6 +6,10 @@ import re
 import textwrap
 
 import pytest
+import torch
+from torch import nn
+
+from sphinx_modeldiagrams.autodoc import _is_module
 
 MODELS = '''
 """A package as people document it."""
@@ -164,3 +168,11 @@ def test_a_field_of_another_form_is_told_with_its_place(make_site, build, tmp_pa
 def test_site_without_autodoc_is_none_of_our_business(make_site, build, tmp_path):
     result = build(make_site("modeldiagrams_autodoc = True", page="Plain."), tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
+
+
+def test_modules_are_told_from_other_classes_of_torch():
+    class Own(nn.Linear):
+        pass
+
+    assert all(map(_is_module, (nn.Linear, nn.Sequential, Own)))
+    assert not any(map(_is_module, (nn.Module, nn.Parameter, torch.utils.data.Dataset, dict)))
