@@ -35,9 +35,11 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._site: Site | None = None
         self._server: LiveReloadServer | None = None
         self._watched: set[str] = set()
+        self._is_dirty = False
 
-    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
         """Its presence makes MkDocs keep this instance from build to build."""
+        self._is_dirty = dirty
 
     @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
@@ -56,12 +58,6 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             documented.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
         return config
 
-    @event_priority(100)
-    def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
-        """Remember whose fences are run next."""
-        self._current().begin(page)
-        return markdown
-
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
         """Let MkDocs' check of links know the diagrams' anchors."""
         if page.present_anchor_ids is not None:
@@ -75,10 +71,13 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         After mkdocstrings (0) has loaded other projects' inventories, before autorefs (-50) resolves.
         """
         site = self._current()
+        if self._is_dirty:
+            site.keep({file.page.url for file in files.documentation_pages() if file.page})
+        for name, content in site.files().items():
+            files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
-            for name, content in site.files().items():
-                files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
             _settle_links(config, files)
+        site.is_complete = True
         return env
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002

@@ -106,6 +106,7 @@ class ModelDiagramsDomain(Domain):
             settings = settings_of(self.env.config)
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
             self._maker = Maker(cache, folder=folder, snapshots=folder / settings.snapshots)
+            self._maker.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()
             util.Finalize(None, self._maker.close, exitpriority=1)
         return self._maker

@@ -7,7 +7,7 @@ import hashlib
 import re
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -66,6 +66,7 @@ class Maker:
 
     Attributes:
         output: What the last model printed, if it was run at all.
+        on_trace: Called with the name of every model that is about to be run, which may take a while.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Maker:
             snapshots: Folder of graphs to take where torch is not installed.
         """
         self.output = ""
+        self.on_trace: Callable[[str], object] | None = None
         self._cache = Cache(cache_dir) if cache_dir else None
         self._folder = folder
         self._paths = tuple(paths)
@@ -173,6 +175,8 @@ class Maker:
         if cached:
             return _Traced(**msgspec.structs.asdict(cached))
         worker = self._worker(python, gpu=options.device not in {None, "cpu"})
+        if self.on_trace:
+            self.on_trace(options.model)
         start = time.time_ns()
         try:
             answer = worker.trace(options, self._paths)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import re
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
-import markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 from pymdownx.superfences import (  # type: ignore[import-untyped]
@@ -38,6 +38,8 @@ from modeldiagrams.settings import Settings, line_link
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from markdown import Markdown
+
     from modeldiagrams.diagrams import Diagram, Maker
 
 __all__ = ["FENCE", "UNASKED_FENCE", "FenceHost", "ModelDiagramsExtension"]
@@ -49,7 +51,9 @@ UNASKED_FENCE = "model-graph-if-possible"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<head>[^`]*)$")
 _HEAD = re.compile(rf"\s*(\{{\s*\.?)?{FENCE}(?![\w-])")
-_PARAGRAPH = re.compile(r"<p>(.*)</p>", re.DOTALL)
+_CAPTION = ("inline", "attr_list", "unescape", "relpath")
+"""What a page does with its text that a caption needs, too; `relpath` is MkDocs' own and knows the links."""
+
 _NOT_RUN = (
     "this `model-graph` fence is printed as code, because another extension (`fenced_code`, also part of"
     " `markdown.extensions.extra`) is listed after `pymdownx.superfences`; list `pymdownx.superfences` last"
@@ -72,7 +76,7 @@ class FenceHost:
         self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
 
-    def begins(self, md: markdown.Markdown) -> None:
+    def begins(self, md: Markdown) -> None:
         """Called before each document, and each piece of one that another extension converts by itself."""
 
     def drawn(self, diagram: Diagram) -> None:
@@ -129,14 +133,14 @@ class FenceHost:
 class ModelDiagramsExtension(Extension):
     """Adds the fence to Python-Markdown, and superfences where it is missing.
 
-    Holds no state of a conversion: one instance may serve many `markdown.Markdown` objects.
+    Holds no state of a conversion: one instance may serve many `Markdown` objects.
     """
 
     def __init__(self, host: FenceHost) -> None:
         super().__init__()
         self.host = host
 
-    def extendMarkdown(self, md: markdown.Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
         """Called by Python-Markdown."""
         if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
             md.registerExtensions(["pymdownx.superfences"], {})
@@ -147,7 +151,7 @@ class ModelDiagramsExtension(Extension):
 class _Fences(Preprocessor):
     """Finds the fences of one document, and draws each when superfences comes to it."""
 
-    def __init__(self, md: markdown.Markdown, host: FenceHost) -> None:
+    def __init__(self, md: Markdown, host: FenceHost) -> None:
         super().__init__(md)
         self.host = host
         self.places: list[tuple[int, str]] = []
@@ -188,7 +192,7 @@ class _Fences(Preprocessor):
 
     def _shown(self, diagram: Diagram) -> str:
         self.host.drawn(diagram)
-        return _figure(diagram, self.host)
+        return _figure(diagram, self.host, self.md)
 
     def _report(self, diagram: Diagram, line: int | None) -> None:
         """Tell a problem as the site wants it told."""
@@ -260,7 +264,7 @@ def _bare(body: str) -> str:
     return "\n".join(line.lstrip("> \t").rstrip() for line in body.strip().splitlines())
 
 
-def _figure(diagram: Diagram, host: FenceHost) -> str:
+def _figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
     """The fragment as a figure with its caption and anchor."""
     options = diagram.options
     classes = figure_classes(options)
@@ -273,12 +277,18 @@ def _figure(diagram: Diagram, host: FenceHost) -> str:
 
     source = line_link(host.settings, diagram.graph, diagram.sources) if diagram.graph else None
     inner = fragment(in_figure(diagram), assets=host.assets(), link=link, source_link=source)
-    caption = f"<figcaption>{_inline(options.caption)}</figcaption>\n" if options.caption else ""
+    caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
 
 
-def _inline(caption: str) -> str:
-    """A caption's Markdown, without the paragraph around it."""
-    html = markdown.markdown(caption)
-    paragraph = _PARAGRAPH.fullmatch(html)
-    return paragraph[1] if paragraph else html
+def _caption(text: str, md: Markdown) -> str:
+    """A caption's Markdown, converted as the page's own text is; a single paragraph without its tag."""
+    root = Element("div")
+    md.parser.parseChunk(root, text)
+    for name in _CAPTION:
+        if name in md.treeprocessors:
+            md.treeprocessors[name].run(root)
+    if len(root) == 1 and root[0].tag == "p":
+        root = root[0]
+    html = md.serializer(root)
+    return html[html.index(">") + 1 : html.rindex("<")].strip()

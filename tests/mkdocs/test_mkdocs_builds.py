@@ -1,0 +1,115 @@
+"""Builds that differ from a plain one: the second, a dirty one, with a blog; and what each tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.serialize import save
+
+MODELS = Path(__file__).parents[1] / "tinymodels"
+FENCE = "```model-graph\nmodel: tinymodels.{}\ninputs: [1, 4]\n```\n"
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    """A site of two pages, each with a diagram."""
+    folder = tmp_path / "source"
+    (folder / "docs" / "guide").mkdir(parents=True)
+    shutil.copytree(MODELS, folder / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
+    save(small_graph(), folder / "docs" / "net.json")
+    (folder / "docs" / "index.md").write_text("# Index\n\n```model-graph {#net}\nnet.json\n```\n")
+    (folder / "docs" / "guide" / "deep.md").write_text(f"# Deep\n\n{FENCE.format('Net')}")
+    (folder / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
+    return folder
+
+
+def listed(out: Path) -> list[tuple[str, str]]:
+    """Page and model of every diagram that the site's index knows; the graph of each is there."""
+    entries = json.loads((out / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
+    for entry in entries:
+        assert (out / "modeldiagrams" / f"{entry['id']}.json").is_file()
+        assert (out / "modeldiagrams" / f"{entry['id']}.js").is_file()
+    return [(entry["page"], entry["model"]) for entry in entries]
+
+
+def test_progress_names_each_model_that_is_run(source, build, tmp_path):
+    assert "modeldiagrams: tracing tinymodels.Net" in build(source, tmp_path / "out").stderr
+    assert "tracing" not in build(source, tmp_path / "out").stderr, "it came from the cache"
+
+
+def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, tmp_path):
+    out = tmp_path / "out"
+    assert build(source, out).returncode == 0
+    assert listed(out) == [("#net", "net.json"), ("guide/deep/", "tinymodels.Net")]
+    page = out / "guide" / "deep" / "index.html"
+    untouched = page.read_bytes()
+    os.utime(page, (0, 4e9))  # newer than its source
+    index = source / "docs" / "index.md"
+    index.write_text(index.read_text().replace("#net", "#other"))
+    os.utime(index, (5e9, 5e9))
+    assert build(source, out, "--dirty").returncode == 0
+    assert listed(out) == [("#other", "net.json"), ("guide/deep/", "tinymodels.Net")]
+    assert page.read_bytes() == untouched
+    (source / "docs" / "guide" / "deep.md").unlink()
+    assert build(source, out, "--dirty").returncode == 0
+    assert listed(out) == [("#other", "net.json")]
+
+
+def test_caption_is_markdown_as_the_page_s_own(source, build, tmp_path):
+    (source / "mkdocs.yml").write_text(
+        "site_name: x\nplugins: [modeldiagrams]\nmarkdown_extensions: [attr_list, pymdownx.caret]\n"
+    )
+    fence = "```model-graph\nmodel: /net.json\ncaption: |\n  As in the [index](../index.md#net){ .there },\n  ^^so^^."
+    (source / "docs" / "guide" / "deep.md").write_text(
+        f"# Deep\n\n{fence}\n\n  ![A](../a.svg) and `<b>` & *all*.\n```\n"
+    )
+    (source / "docs" / "a.svg").write_text("<svg/>")
+    out = tmp_path / "out"
+    result = build(source, out, "--strict")
+    assert result.returncode == 0, result.stderr
+    caption = re.search(
+        r"<figcaption>(.*?)</figcaption>", (out / "guide" / "deep" / "index.html").read_text(), re.DOTALL
+    )
+    assert caption
+    assert re.split(r"\n|(?<=</p>)(?=<p>)", caption[1]) == [
+        '<p>As in the <a class="there" href="../../#net">index</a>,',
+        "<ins>so</ins>.</p>",
+        '<p><img alt="A" src="../../a.svg" /> and <code>&lt;b&gt;</code> &amp; <em>all</em>.</p>',
+    ]
+
+
+def test_broken_link_in_a_caption_is_a_warning(source, build, tmp_path):
+    (source / "docs" / "index.md").write_text('```model-graph {caption="See [it](nowhere.md)."}\nnet.json\n```\n')
+    result = build(source, tmp_path / "out", "--strict")
+    assert result.returncode == 1
+    assert "'index.md' contains a link 'nowhere.md'" in result.stderr
+
+
+def test_excerpts_of_blog_posts_find_their_files(source, build, tmp_path):
+    posts = source / "docs" / "blog" / "posts"
+    posts.mkdir(parents=True)
+    (source / "docs" / "blog" / "index.md").write_text("# Blog\n")
+    text = "```model-graph\n/net.json\n```\n\n```model-graph\nno.json\n```\n\n<!-- more -->\n\nThe rest.\n"
+    (posts / "first.md").write_text(f"---\ndate: 2024-01-31\n---\n\n# First\n\n{text}")
+    (source / "mkdocs.yml").write_text(
+        "site_name: x\ntheme: {name: material, font: false}\nplugins: [blog, autorefs, modeldiagrams]\n"
+    )
+    out = tmp_path / "out"
+    result = build(source, out)
+    assert result.returncode == 0, result.stderr
+    (warning,) = [line for line in result.stderr.splitlines() if "no.json" in line]
+    assert "blog/posts/first.md:11: model-graph: " in warning
+    post = out / "blog" / "2024" / "01" / "31" / "first"
+    for folder in (out / "blog", post):
+        page = (folder / "index.html").read_text("utf-8")
+        assert "<autoref" not in page
+        (data,) = re.findall(r'<model-graph [^>]* src="([^"]+)"', page)
+        assert (folder / data).is_file()
+    assert [page for page, _ in listed(out)] == ["#net", "blog/2024/01/31/first/", "guide/deep/"]
