@@ -8,6 +8,8 @@ from torch import nn
 
 from modeldiagrams.graph import OpNode
 from modeldiagrams.tracer import trace
+from tracer import remembering_helpers
+from tracer.remembering_helpers import twice
 from tracer.seen import names, seen, x
 
 
@@ -80,6 +82,25 @@ def test_what_was_remembered_before_is_made_again_and_nothing_new_is_remembered(
     found = seen(model, x(), mode=mode)
     assert names(found.of(OpNode)).count("torch.arange") == 1
     assert torch.equal(model(x()), before)
+
+
+class UsesHelpers(nn.Module):
+    def __init__(self, *, whole):
+        super().__init__()
+        self.whole = whole
+
+    def forward(self, given):
+        return given + (remembering_helpers.positions(4) if self.whole else twice(4))
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_helpers_in_files_without_a_model_remember_nothing_either(whole, mode):
+    model = UsesHelpers(whole=whole)
+    kept = remembering_helpers.positions(4)
+    found = seen(model, x(), mode=mode)
+    assert names(found.of(OpNode)).count("torch.arange") == 1
+    assert remembering_helpers.positions(4) is kept
 
 
 def test_caches_hold_what_they_held():

@@ -86,6 +86,7 @@ def interceptable():
         function.__dict__["apply"],
         base.__dict__.get("apply"),
         torch._C.ScriptFunction.__call__,
+        torch.Tensor.__init__,
         torch.overrides._get_current_function_mode_stack(),
         torch.utils._python_dispatch._get_current_dispatch_mode_stack(),
     ]
@@ -133,9 +134,32 @@ def test_keyboard_interrupt_is_not_swallowed():
     assert interceptable() == before
 
 
-def test_exit_in_the_forward_is_the_models_failure():
-    def leaves(*_):
-        raise SystemExit(3)
+class Abandoned(BaseException):
+    """Not an `Exception`: passes by what catches those."""
 
-    graph = trace(Applies(leaves, a=linear()), (x(),), mode="real")
-    assert graph.status.error.type == "SystemExit"
+
+@pytest.mark.parametrize("kind", [SystemExit, GeneratorExit, Abandoned])
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_whatever_is_raised_in_the_forward_is_the_models_failure(kind, mode):
+    def leaves(self, h):
+        self.a(h)
+        raise kind("enough")
+
+    before = interceptable()
+    graph = trace(Applies(leaves, a=linear()), (x(),), mode=mode)
+    assert graph.status.state == "partial"
+    assert (graph.status.error.type, graph.status.error.message) == (kind.__name__, "enough")
+    assert [node.id for node in graph.nodes] == ["input:args[0]", "a", "a/linear"]
+    assert interceptable() == before
+
+
+@pytest.mark.parametrize("kind", [SystemExit, Abandoned])
+def test_whatever_an_op_raises_ends_the_graph_at_the_op(kind):
+    class Raises(torch.autograd.Function):
+        @staticmethod
+        def forward(_ctx, _given):
+            raise kind
+
+    graph = trace(Applies(lambda self, h: Raises.apply(self.a(h)), a=linear()), (x(),), mode="real")
+    assert graph.status.error.node == "/Raises"
+    assert graph.nodes[-1].id == "/Raises"

@@ -86,6 +86,36 @@ def test_unknown_mask_as_index_picks_every_element():
     assert [guess.value for guess in graph.status.guesses] == ["every element"]
 
 
+def test_sizes_guessed_one_by_one_share_what_there_is():
+    """As mixtures of experts count the rows of each expert."""
+
+    def forward(self, h):
+        h = self.a(h)
+        counts = [int(count) for count in (h[:2, 0] * 9).to(torch.int64).unbind()]
+        return torch.cat([self.a(part) for part in h.split(counts)])
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    assert graph.status.error is None
+    assert [guess.value for guess in graph.status.guesses] == [1, 1, "even parts"]
+    assert graph.tensors["/cat:0"].shape == (3, 4)
+
+
+def test_wrong_split_is_the_models_failure():
+    graph = trace(Applies(lambda self, h: self.a(h).split([1, 1])[0], a=linear()), (x(),), mode="fake")
+    assert graph.status.error.type == "RuntimeError"
+
+
+def test_checks_of_the_author_are_taken_to_hold():
+    def forward(self, h):
+        h = self.a(h)
+        torch._check_tensor_all(h < 1e9, lambda: "too big")
+        return h if (h < 1e9).all() else self.a(h)
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    assert graph.status.error is None
+    assert [guess.value for guess in graph.status.guesses] == [True, False]
+
+
 def test_fall_back_to_real_says_why():
     graph = trace(Applies(lambda self, h: torch.from_numpy(self.a(h).detach().numpy()), a=linear()), (x(),))
     assert graph.status.mode == "real"

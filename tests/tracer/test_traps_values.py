@@ -325,3 +325,32 @@ def test_container_that_cannot_be_read_is_left_closed():
     model = Applies(lambda self, h, _extra: self.a(h), a=linear())
     graph = trace(model, (x(), Unreadable(a=1)), mode="real")
     assert graph.status.state == "complete"
+
+
+def test_tensor_class_called_with_numbers_is_an_op():
+    found = seen(Applies(lambda self, h: self.a(h) * torch.Tensor([1, 2, 3, 4]), a=linear()), x())
+    (op,) = found.ops["Tensor"]
+    assert op.name == "torch.Tensor"
+    assert op.arguments == {"0": [1, 2, 3, 4]}
+    assert found.edges("Tensor", "mul")
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize(
+    ("kind", "forward"),
+    [
+        ("IntTensor", lambda self, h: self.a(h) * torch.IntTensor([2])[0]),
+        ("LongTensor", lambda self, h: self.a(h)[torch.LongTensor([2])]),
+        ("FloatTensor", lambda self, h: self.a(h) * torch.FloatTensor([2])),
+    ],
+)
+def test_old_tensor_class_makes_a_constant_under_its_name(kind, forward, mode):
+    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    assert [node.name for node in found.of(ConstantNode)] == [f"torch.{kind}"]
+
+
+def test_tensor_of_unknown_making_is_not_called_a_constant():
+    """Nobody says `IntTensor` here: it stays unseen."""
+    made = [torch.ones(1, dtype=torch.int32)]
+    graph = trace(Applies(lambda self, h: self.a(h) * made[0], a=linear()), (x(),), mode="real")
+    assert graph.status.unseen == ("/constant:0",)

@@ -8,19 +8,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
 __all__ = ["fresh_caches"]
 
 _METHODS = (staticmethod, classmethod)
 _CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
+_NOT_SEARCHED = frozenset({"torch", *sys.stdlib_module_names})
 _KINDS = frozenset({FunctionType, _CachedFunction, *_METHODS})
 
 
@@ -53,12 +53,24 @@ def fresh_caches(model: Any) -> Iterator[None]:
 
 
 def _owners(model: Any) -> list[type | ModuleType]:
-    """The classes of a model's modules with their bases, and the Python modules where these are written."""
+    """The classes of a model's modules with their bases, the Python modules where these are written, and their helpers.
+
+    Helpers are the modules that those import, whole or a function of.
+    """
     modules = model.modules() if isinstance(model, nn.Module) else [model]
     kinds = dict.fromkeys(map(type, modules))
     classes = {base: None for kind in kinds for base in kind.__mro__ if base is not object}
     names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
-    return [*classes, *(sys.modules[name] for name in names if name in sys.modules)]
+    own = [sys.modules[name] for name in names if name in sys.modules]
+    helpers = dict.fromkeys(name for module in own for value in vars(module).values() if (name := _home(value)))
+    return [*classes, *own, *(sys.modules[name] for name in helpers if name in sys.modules and name not in names)]
+
+
+def _home(value: Any) -> str | None:
+    """The Python module that a module, or a function imported from one, is of; none of torch's."""
+    name = value.__name__ if isinstance(value, ModuleType) else None
+    name = value.__module__ if isinstance(value, FunctionType) else name
+    return None if name is None or name.partition(".")[0] in _NOT_SEARCHED else name
 
 
 def _cells_with_cache(value: Any) -> list[Any]:

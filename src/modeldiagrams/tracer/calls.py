@@ -234,6 +234,8 @@ def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
         script_call = ScriptFunction.__call__
         undo.callback(setattr, ScriptFunction, "__call__", script_call)
         ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
+        undo.callback(delattr, Tensor, "__init__")
+        Tensor.__init__ = _recording_constructor(calls.recorder)  # type: ignore[method-assign]
         yield
 
 
@@ -301,6 +303,19 @@ def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Calla
             return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
 
     return __call__
+
+
+def _recording_constructor(recorder: Recorder) -> Callable[..., Any]:
+    """``torch.Tensor([1, 2])`` makes its tensor out of every mode's sight, but then calls this."""
+    function = ops.Function("torch.Tensor", "Tensor", "Tensor")
+
+    def __init__(self: Tensor, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        if type(self) is Tensor and recorder.here.is_in_the_open:
+            with unseen_by_modes():
+                if not recorder.provenance.values(self):
+                    recorder.observe(function, lambda *_, **__: self, args, kwargs)
+
+    return __init__
 
 
 def _classes_with_forward(model: Any) -> list[type[nn.Module]]:

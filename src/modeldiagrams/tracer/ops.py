@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
+    "CONSTRUCTORS",
     "METADATA",
     "SHAPE_ONLY",
     "VALUE_READS",
@@ -41,8 +42,22 @@ VALUE_READS = frozenset(
 ARRAY_READS = frozenset({"item", "tolist", "numpy", "__array__", "__dlpack__", "__float__", "__int__"})
 """Those of `VALUE_READS` whose values may come back as a tensor."""
 
-FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor"})
+FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor", "Tensor"})
 """Functions that make a tensor of Python or numpy values."""
+
+CONSTRUCTORS: Mapping[torch.dtype, str] = {
+    torch.bool: "BoolTensor",
+    torch.uint8: "ByteTensor",
+    torch.int8: "CharTensor",
+    torch.int16: "ShortTensor",
+    torch.int32: "IntTensor",
+    torch.int64: "LongTensor",
+    torch.float16: "HalfTensor",
+    torch.bfloat16: "BFloat16Tensor",
+    torch.float32: "FloatTensor",
+    torch.float64: "DoubleTensor",
+}
+"""Old classes that make tensors of Python numbers out of every mode's sight: ``torch.IntTensor([1, 2])``."""
 
 SHAPE_ONLY: Mapping[str, int] = {
     **dict.fromkeys(

@@ -329,12 +329,15 @@ class Recorder(TorchFunctionMode):
     def _constant(self, tensor: Tensor) -> Value:
         """A tensor that was there before: a global variable, or else of unknown origin."""
         name = self.finder.global_name(tensor)
-        if name is None:
-            call = self.here.stack[-1]
-            source = Source("constant", _op_id(call, "constant"), ())
-            source.call = call
+        if name is not None:
+            return Source("constant", f"constant:{name}", (name,)).hold(*spec_of(tensor))
+        call = self.here.stack[-1]
+        maker = ops.CONSTRUCTORS.get(tensor.dtype, "")
+        if tensor.grad_fn is None and self.finder.mentions(maker):  # made of Python numbers, which no mode sees
+            source = Source("constant", _op_id(call, maker), (f"torch.{maker}",))
         else:
-            source = Source("constant", f"constant:{name}", (name,))
+            source = Source("constant", _op_id(call, "constant"), ())
+        source.call = call
         return source.hold(*spec_of(tensor))
 
 

@@ -175,7 +175,9 @@ class _Pass:
                 for mode in (*modes, *([Net(recorder)] if self._costs else [])):
                     scope.enter_context(mode)
                 _run_model(recorder, self._weights, (self._model, args, kwargs))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the model does
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever the model does
                 recorder.failed(error, self._recording.root)
             else:
                 recorder.forgive()

@@ -99,6 +99,15 @@ class SourceFinder:
             frame = frame.f_back
         return None
 
+    def mentions(self, name: str) -> bool:
+        """Whether a function of user code that is running uses a name: a global variable or an attribute."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
+        while frame is not None and frame.f_code is not self._boundary:
+            if name in frame.f_code.co_names and self._name(frame) is not None:
+                return True
+            frame = frame.f_back
+        return False
+
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
         """The user-code frames of a traceback, innermost last."""
         found = []
