@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "decision_transformer": ("unused input", "does not read the rewards: returns to go tell more"),
     "sam3_vision_model": ("output from nowhere", "position encodings come from sizes alone"),
     "unlimited_ocr": ("output from nowhere", "keys and values of a cache that is still empty"),
-    "vits": ("unseen", "torch.IntTensor([…]) makes a tensor out of every mode's sight"),
     "vit_mae": ("output from nowhere", "which patches are masked is random"),
 }
 """Model type → the one fault its graph may have, and why."""
