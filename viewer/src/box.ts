@@ -15,6 +15,8 @@ export const STACK_STEP = 4;
 export const CHEVRON = 16;
 
 const MAX_TEXT = 272;
+/** What the model said where it failed is what the reader came for. */
+const MAX_MESSAGE = 480;
 const PADDING = 12;
 const ONE_LINE = 28;
 const TWO_LINES = 40;
@@ -26,7 +28,7 @@ const GAP = 8;
 export function boxWords(item: Item): { name: string; detail: string } {
   return {
     name: fitText(item.name, NAME_SIZE, MAX_TEXT, true),
-    detail: fitText(item.detail, DETAIL_SIZE, MAX_TEXT),
+    detail: fitText(item.detail, DETAIL_SIZE, item.marks.includes("error") ? MAX_MESSAGE : MAX_TEXT),
   };
 }
 

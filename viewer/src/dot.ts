@@ -43,6 +43,8 @@ function fineness(plan: Plan): number {
 }
 
 function dotGraph(plan: Plan, fine: number): Graph {
+  const branches = forks(plan);
+  const ordered = new Set(branches.filter(({ items }) => items.length === MOST_BRANCHES).map(({ source }) => source));
   return {
     directed: true,
     graphAttributes: {
@@ -53,24 +55,54 @@ function dotGraph(plan: Plan, fine: number): Graph {
       nslimit1: EFFORT,
     },
     nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
-    nodes: plan.slots.map((slot, i) => ({ name: `n${i}`, attributes: slotAttributes(slot, fine) })),
+    nodes: plan.slots.map((slot, i) => ({
+      name: `n${i}`,
+      attributes: { ...slotAttributes(slot, fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
+    })),
     edges: plan.wires.flatMap((wire): Edge[] => {
       if (wire.rail) return [];
       const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
       return [{ ...edge, attributes: wireAttributes(plan, wire) }];
     }),
-    subgraphs: [portRow("source", "i", plan.inputs), portRow("sink", "o", plan.outputs)],
+    subgraphs: [
+      portRow("source", "i", plan.inputs, ordered),
+      portRow("sink", "o", plan.outputs, ordered),
+      ...branches.map(({ items }) => ({
+        graphAttributes: { rank: "same" },
+        nodes: items.map((item) => ({ name: `n${item}` })),
+      })),
+    ],
   };
+}
+
+/** dot keeps the order of wires that leave such a node. */
+const IN_ORDER: Attributes = { ordering: "out" };
+/** Query, key and value; of more branches, dot knows better. */
+const MOST_BRANCHES = 3;
+
+/** Items that read one tensor and nothing else: two or three branches begin side by side, three in order. */
+function forks(plan: Plan): { source: string; items: number[] }[] {
+  const incoming = plan.slots.map(() => 0);
+  for (const wire of plan.wires) if (wire.to !== BORDER) incoming[wire.to] = (incoming[wire.to] ?? 0) + 1;
+  const readers = new Map<number, { source: string; items: number[] }>();
+  for (const wire of plan.wires) {
+    if (wire.rail || incoming[wire.to] !== 1) continue;
+    const known = readers.get(wire.net) ?? { source: tailOf(wire.from, wire.fromPort), items: [] };
+    known.items.push(wire.to);
+    readers.set(wire.net, known);
+  }
+  return [...readers.values()].filter(({ items }) => items.length > 1 && items.length <= MOST_BRANCHES);
 }
 
 function portRow(
   rank: "source" | "sink",
   letter: string,
   count: number,
+  ordered: ReadonlySet<string>,
 ): { graphAttributes: Attributes; nodes: Node[] } {
   const nodes = Array.from({ length: count }, (_, i) => ({
     name: `${letter}${i}`,
-    attributes: { shape: "point", width: 0.02, height: 0.02 },
+    attributes: { shape: "point", width: 0.02, height: 0.02, ...(ordered.has(`${letter}${i}`) ? IN_ORDER : {}) },
   }));
   return { graphAttributes: { rank }, nodes };
 }

@@ -263,10 +263,13 @@ function sourceOf(plan: Plan, wire: number): number {
   return plan.wires[wire]?.from ?? BORDER;
 }
 
+/** More than any path inside: a trunk begins where the frame does, not at a table that is added on the way. */
+const FROM_OUTSIDE = 1e6;
+
 /** What lies before a wire. */
 function headValue(plan: Plan, best: number[], wire: number): number {
   const from = sourceOf(plan, wire);
-  return from === BORDER ? 1 : (best[from] ?? 0);
+  return from === BORDER ? FROM_OUTSIDE : (best[from] ?? 0);
 }
 
 /** The wire the trunk ends with: the heaviest that leaves the frame, or else the last into the heaviest item. */
@@ -276,7 +279,7 @@ function trunkEnd(plan: Plan, best: number[]): number {
   const leaving = plan.wires.some((wire) => wire.to === BORDER);
   plan.wires.forEach((wire, i) => {
     if (leaving && wire.to !== BORDER) return;
-    const value = wire.to === BORDER ? (best[wire.from] ?? 0) : (best[wire.to] ?? 0) + (best[wire.from] ?? 0) / 1e6;
+    const value = wire.to === BORDER ? (best[wire.from] ?? 0) : (best[wire.to] ?? 0) + (best[wire.from] ?? 0) / 1e9;
     if (value > weight) {
       weight = value;
       end = i;
