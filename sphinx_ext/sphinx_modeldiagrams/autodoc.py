@@ -38,23 +38,23 @@ def connect(app: Sphinx, _config: Config) -> None:
 
 def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0913, PLR0917
     """Called by autodoc with every docstring, which may be changed in place."""
-    field, rest = without_field("\n".join(lines))
-    if what != "class" or not inspect.isclass(obj):
+    if what not in {"class", "function"}:
         return
+    field, rest = without_field("\n".join(lines))
     lines[:] = rest.split("\n")
-    if field is None:  # with `autoclass_content = "both"` a class has two docstrings, and the field stands in one
-        field, _ = without_field(inspect.cleandoc(obj.__doc__ or ""))
-    file = getattr(sys.modules.get(obj.__module__), "__file__", None)
+    directive = "model-graph" if field is not None else AUTODOC_DIRECTIVE
+    if field is None:  # `autoclass_content` may leave out the docstring that it stands in, or have shown it before
+        field, _ = without_field(inspect.cleandoc(getattr(obj, "__doc__", None) or ""))
+    file = getattr(sys.modules.get(getattr(obj, "__module__", "")), "__file__", None)
     values = _values(field, f"{file}:docstring of {name}")
-    directive = "model-graph"
     if values is None:
         if field is not None or not _is_chosen(app.config.modeldiagrams_autodoc, name, obj):
             return
-        directive, values = AUTODOC_DIRECTIVE, {}
+        values = {}
     # with nothing before it, the summary in a table of autosummary would be the directive
     before = [] if any(line.strip() for line in lines) else ["\\ "]
     flags = [f"   :{flag}:" for flag in ("no-index",) if _is_set(options, flag)]
-    body = ["", f"   {json.dumps(values)}"] if values else []
+    body = ["", f"   {json.dumps(values, default=str)}"] if values else []
     lines += [*before, "", f".. {directive}:: {name}", *flags, *body, ""]
 
 
@@ -69,10 +69,10 @@ def _values(field: str | None, location: str) -> dict[str, Any] | None:
         return None
 
 
-def _is_chosen(setting: bool | Sequence[str], name: str, class_: type) -> bool:  # noqa: FBT001  (as `conf.py` has it)
+def _is_chosen(setting: bool | Sequence[str], name: str, obj: Any) -> bool:  # noqa: FBT001  (as `conf.py` has it)
     """Whether a class gets a diagram without asking for one."""
     patterns = ["*"] if setting is True else setting or []
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns) and _is_module(class_)
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns) and inspect.isclass(obj) and _is_module(obj)
 
 
 def _is_module(class_: type) -> bool:

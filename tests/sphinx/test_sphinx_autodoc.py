@@ -17,7 +17,7 @@ MODELS = '''
 import torch
 from torch import nn
 
-__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Net", "Not"]
+__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Net", "Not", "make_net", "other"]
 
 
 class Net(nn.Module):
@@ -46,6 +46,10 @@ class Chosen(Net):
       caption: Eight wide}
     """
 
+    def __init__(self, width: int = 4) -> None:
+        """Make it."""
+        super().__init__(width)
+
 
 class Not(Net):
     """A net without a diagram.
@@ -68,6 +72,18 @@ class Abstract(nn.Module):
     def __init__(self, backbone) -> None:
         super().__init__()
         backbone.no_such_thing()
+
+
+def make_net():
+    """A net of a function.
+
+    :model-graph: {inputs: [1, 4]}
+    """
+    return Net()
+
+
+def other():
+    """No model."""
 
 
 class Data(torch.utils.data.Dataset):
@@ -123,7 +139,8 @@ def diagrams(page: str) -> list[str]:
 def test_every_documented_module_has_its_diagram(sites):
     out = sites("modeldiagrams_autodoc = True", page=".. automodule:: nets\n   :members:\n")
     page = (out / "page.html").read_text("utf-8")
-    assert [name.partition("-")[0] for name in diagrams(page)] == ["nets.Both", "nets.Chosen", "nets.Empty", "nets.Net"]
+    names = [name.partition("-")[0] for name in diagrams(page)]
+    assert names == ["nets.Both", "nets.Chosen", "nets.Empty", "nets.Net", "nets.make_net"]
     assert "mg-problem" not in page
     assert "model-graph:" not in page
     assert "Eight wide" in page
@@ -134,7 +151,7 @@ def test_every_documented_module_has_its_diagram(sites):
 def test_patterns_choose_and_a_field_asks_anyway(sites):
     out = sites('modeldiagrams_autodoc = ["*.N*"]', page=".. automodule:: nets\n   :members:\n")
     names = [name.partition("-")[0] for name in diagrams((out / "page.html").read_text("utf-8"))]
-    assert names == ["nets.Chosen", "nets.Net"]
+    assert names == ["nets.Chosen", "nets.Net", "nets.make_net"]
 
 
 def test_pages_of_autosummary_have_diagrams_and_its_table_has_none(sites):
