@@ -105,6 +105,7 @@ def test_fewer_layers_also_inside_and_only_layers():
         num_hidden_layers=32,
         encoder_layers=1,
         num_experts=64,
+        num_experts_per_tok=6,
         num_kv_shared_layers=15,
         num_attention_heads=8,
         output_layers=None,
@@ -112,7 +113,8 @@ def test_fewer_layers_also_inside_and_only_layers():
     )
     assert small_values(config) == {
         "num_hidden_layers": 2,
-        "num_experts": 8,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
         "text_config": {"model_type": "inner", "depth": 2},
     }
     assert small_values(SimpleNamespace(hidden_size=8)) == {}

@@ -24,6 +24,8 @@ _EMBEDDED = "inputs_embeds"
 _TOKENS = 16
 _WAVE = 4000
 """Samples of a sound: a quarter of a second, some frames after every usual stride."""
+_ROUND_WAVE = 15_360
+"""For models that want whole frames: a multiple of every usual stride."""
 _COLOURS = 3
 _GRID = 4
 """Patches per side, and per time, of images given as a list of patches."""
@@ -239,6 +241,7 @@ def _wave(_: str, values: _Values) -> Iterator[Offer]:
     waves = [
         Offer([1, _WAVE], f"a sound of {_WAVE} samples"),
         Offer([1, channels, _WAVE], f"a sound of {_WAVE} samples"),
+        Offer([1, _ROUND_WAVE], f"a sound of {_ROUND_WAVE} samples"),
         Offer([1, 16 * _WAVE], f"a sound of {16 * _WAVE} samples"),
     ]
     yield from [*spectrum, *waves] if values.get("max_length")[0] else [*waves, *spectrum]

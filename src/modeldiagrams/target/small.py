@@ -10,7 +10,8 @@ __all__ = ["small_values"]
 _FEW = {
     r"((num|n)_)?((hidden|encoder|decoder|text|vision|main|predictor|transformer)_)*layers?"
     r"|(\w+_)?num_(hidden_)?layers|(\w+_)?depth": 2,
-    r"(moe_)?((num|n)_)((local|routed)_)?experts": 8,
+    r"(moe_)?((num|n)_)((local|routed)_)?experts": 4,
+    r"(num_)?experts_per_tok(en)?|num_selected_experts|moe_top_?k": 2,
 }
 """Names of the numbers of layers and experts → how many are enough to show their kinds."""
 
