@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 from modeldiagrams.diagrams import Maker
 from modeldiagrams.graph import ModuleNode
 from modeldiagrams.installed import made_with
-from sphinx_modeldiagrams.builders import is_interactive
+from sphinx_modeldiagrams.builders import is_interactive, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.reference import DOMAIN, ROLE, ModelRole, address
 
@@ -203,7 +203,10 @@ class ModelDiagramsDomain(Domain):
             )
             module = ""
         anchor = self._anchor(docname, entry, module if is_interactive(builder) else "")
-        return make_refnode(builder, fromdocname, docname, anchor, contnode, target)
+        found = make_refnode(builder, fromdocname, docname, anchor, contnode, target)
+        if "refuri" in found:
+            found["refuri"] = one_fragment(found["refuri"])
+        return found
 
     def anchors(self, docname: str, ids: list[str]) -> list[str]:
         """Fragments by which other pages refer to modules in a figure's diagram.

@@ -10,6 +10,7 @@ from sphinx.util.osutil import relative_uri
 from modeldiagrams.host import FOLDER, in_figure
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
+from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.links import references
 from sphinx_modeldiagrams.nodes import diagram_of
@@ -51,9 +52,6 @@ def skip(_self: SphinxTranslator, _node: model_graph) -> None:
 def _anchor(reference: nodes.reference, html: str) -> str:
     """A resolved reference around our own HTML."""
     uri = reference["refuri"] if "refuri" in reference else f"#{reference['refid']}"
-    page, *fragments = uri.split("#")
-    # singlehtml resolves to `#document-api#mypkg.Model`: the last part is what browsers find
-    uri = f"{'' if len(fragments) > 1 else page}#{fragments[-1]}" if fragments else page
     kind = "internal" if reference.get("internal") else "external"
     title = f' title="{html_text(reference["reftitle"])}"' if reference.get("reftitle") else ""
-    return f'<a class="reference {kind}" href="{html_text(uri)}"{title}>{html}</a>'
+    return f'<a class="reference {kind}" href="{html_text(one_fragment(uri))}"{title}>{html}</a>'

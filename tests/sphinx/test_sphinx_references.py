@@ -53,6 +53,16 @@ def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
     assert target.count(f'<span id="{fragment}"></span>') == 1
 
 
+@pytest.mark.parametrize(("builder", "target"), [("dirhtml", "../page/"), ("singlehtml", "")])
+def test_role_knows_where_pages_are(builder, target, site_with_roles, build, tmp_path):
+    result = build(site_with_roles, tmp_path / "out", "-b", builder, "-W")
+    assert result.returncode == 0, result.stderr
+    page = "roles/index.html" if builder == "dirhtml" else "index.html"
+    found = links((tmp_path / "out" / page).read_text("utf-8"))
+    assert found[0] == (f"{target}#model-graph-mypkg.Net", "mypkg.Net")
+    assert shown(found[-1][0].partition("#")[2]) == {"graph": "net.json", "node": "fc"}
+
+
 def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, tmp_path):
     source = make_site("", page=f"{NET}   :no-index:\n\n{NET}\n:model-graph:`mypkg.Net#fc`\n")
     result = build(source, tmp_path / "out", "-W")
