@@ -105,7 +105,7 @@ export function planKey(plan: Plan): string {
   const slots = plan.slots.map((slot) =>
     [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
       .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
-      .concat(slot.exits.map((exit) => (exit.label === "" ? -exit.net : exit.net)))
+      .concat(slot.exits.map((exit) => (exit.label === "" ? -1 - exit.net : exit.net)))
       .join(),
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
