@@ -23,6 +23,7 @@ STATIC = ROOT / "src" / "modeldiagrams" / "static"
 STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
+    "core.js",
     "model-graph.css",
     "picture.css",
     "static.js",

@@ -273,15 +273,15 @@ def test_standalone_holds_everything_and_asks_for_nothing():
     html = page.standalone(Diagram(graph=graph(module(HOSTILE))))
     elements = Elements(html)
     assert not elements.open
-    assert [tag for tag, _ in elements.tags].count("script") == 3
-    assert html.count(r'say("\x3c/script>\x3c!--\x3cSCRIPT>")') == 2
+    assert [tag for tag, _ in elements.tags].count("script") == 4
+    assert html.count(r'say("\x3c/script>\x3c!--\x3cSCRIPT>")') == 3
     assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
 
 
 @pytest.mark.usefixtures("built")
 def test_site_files_exist():
     files = page.site_files()
-    assert {"model-graph.js", "model-graph.css", "viz.js"} <= set(files)
+    assert {"model-graph.js", "model-graph.css", "core.js", "viz.js"} <= set(files)
     assert all(path.is_file() for path in files.values())
 
 

@@ -1,8 +1,8 @@
 /**
  * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
  *
- *   model-graph.js   the widget            static.js  the core for the embedded V8
- *   viz.js           Graphviz, loaded late  flat.js    flat pictures, for the embedded V8, and inter-*.ttf, their font
+ *   model-graph.js   the widget                    static.js  the core for the embedded V8
+ *   core.js, viz.js  the core and Graphviz, late   flat.js    flat pictures, for it too, and inter-*.ttf, their font
  *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,8 +29,35 @@ const common = {
 /** Sets a factory; nothing starts before the widget asks for it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
+/**
+ * The core is more than half of what the widget is made of, and of no use before there is something to draw: what the
+ * widget imports of it is, in the widget's bundle, a call of the same name in `core.js`. Constants are built in.
+ */
+const LATE_CORE = {
+  name: "late-core",
+  setup(plugins) {
+    const widget = join(here, "src/element");
+    plugins.onResolve({ filter: /^\.\.\/\w+\.js$/ }, ({ path, importer }) =>
+      dirname(importer) === widget ? { path: join(widget, path.replace(/js$/, "ts")), namespace: "late" } : undefined,
+    );
+    plugins.onLoad({ filter: /./, namespace: "late" }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      const exported = (kind) =>
+        [...source.matchAll(new RegExp(`^export ${kind} (\\w+)`, "gm"))].map(([, name]) => name);
+      const calls = exported("function").map((name) => {
+        return `export const ${name} = (...given) => modelDiagramsCore.${name}(...given);`;
+      });
+      return {
+        contents: `export { ${exported("const")} } from ${JSON.stringify(path)};${calls.join("")}`,
+        resolveDir: here,
+      };
+    });
+  },
+};
+
 const bundles = [
-  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022" },
+  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022", plugins: [LATE_CORE] },
+  { name: "core.js", entryPoints: ["src/core.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },

@@ -35,7 +35,7 @@ Link = Callable[[str, str], str]
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC_FILES = ("model-graph.css",)
-_SITE_FILES = (*_STATIC_FILES, "model-graph.js", "viz.js", "third-party-notices.txt")
+_SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
 
 # a note explains, it does not scroll for ever: what a model raises can be megabytes
 _MESSAGE_LIMIT = 4_000
@@ -109,7 +109,7 @@ def standalone(diagram: Diagram) -> str:
     """
     scripts = []
     if _interactive(diagram):
-        scripts = [data_script(diagram), _content("viz.js"), _content("model-graph.js")]
+        scripts = [data_script(diagram), *map(_content, ("core.js", "viz.js", "model-graph.js"))]
     return _template("standalone").render(
         title=diagram.graph.model.name if diagram.graph else diagram.options.model,
         css=Markup(_content("model-graph.css")),  # noqa: S704  our own file

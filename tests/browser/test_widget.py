@@ -43,7 +43,7 @@ def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     assert sorted(set(reader.requests)) == sorted(BEFORE_INTEREST)
     reader.node("layers.0").hover()
     reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
-    assert sorted(set(reader.requests)) == sorted([*BEFORE_INTEREST, "pkg.Encoder.js", "viz.js"])
+    assert sorted(set(reader.requests)) == sorted([*BEFORE_INTEREST, "core.js", "pkg.Encoder.js", "viz.js"])
 
 
 def test_click_expands_and_collapses(reader, address):

@@ -16,6 +16,8 @@ export interface DiagramData {
 declare global {
   var modelDiagramsData: Map<string, DiagramData> | undefined;
   var modelDiagramsViz: (() => Promise<Viz>) | undefined;
+  /** What of the core the widget calls: see `LATE_CORE` in build.mjs. */
+  var modelDiagramsCore: Record<string, unknown> | undefined;
 }
 
 /** A script did not arrive, or did not bring what it should. */
@@ -36,6 +38,16 @@ export async function loadData(id: string, url: string | undefined): Promise<Dia
     throw new LoadError(url ?? id);
   }
   return data;
+}
+
+/** Where this script came from: the core has to be of the same version. Empty for one inside the page. */
+const HOME = (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src;
+
+/** Load the core, unless the page has it. */
+export async function loadCore(): Promise<void> {
+  if (globalThis.modelDiagramsCore === undefined)
+    await loadScript(HOME ? new URL("core.js", HOME).href : undefined, "core.js");
+  if (globalThis.modelDiagramsCore === undefined) throw new LoadError("core.js");
 }
 
 let engine: Promise<Viz> | undefined;

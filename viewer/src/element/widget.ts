@@ -25,7 +25,7 @@ import { draw } from "../draw.js";
 import { isBroken, type Layout, type Viz } from "../layout.js";
 import { Camera } from "./camera.js";
 import { box } from "./dom.js";
-import { discardViz, LoadError, loadData, loadViz, wasmAllowed } from "./loader.js";
+import { discardViz, LoadError, loadCore, loadData, loadViz, wasmAllowed } from "./loader.js";
 import { appear } from "./motion.js";
 import { Note } from "./note.js";
 import { isLarge, Scene } from "./scene.js";
@@ -194,8 +194,8 @@ export class Widget {
   }
 
   #loadData(): Promise<Session> {
-    this.#loading ??= loadData(this.host.getAttribute("graph") ?? "", this.#source).then(
-      (data) => {
+    this.#loading ??= Promise.all([loadData(this.host.getAttribute("graph") ?? "", this.#source), loadCore()]).then(
+      ([data]) => {
         this.session = new Session(data);
         this.#tell("loaded");
         return this.session;
