@@ -70,6 +70,8 @@ class Tries:
     """One for every pass, with its result."""
     work: int = 0
     """What all passes took."""
+    reals: int = 0
+    """Passes with values."""
 
     @property
     def are_used_up(self) -> bool:
@@ -101,8 +103,6 @@ class _Search:
     """Its pass, if it is the one to show."""
     failures: Counter[tuple[str | None, str]] = field(default_factory=Counter)
     """Where and why → how often."""
-    reals: int = 0
-    """Passes with values."""
 
     def run(self) -> _Pick | None:
         """A combination that works, within the number of tries."""
@@ -153,8 +153,8 @@ class _Search:
         best = max(self.done.values(), default=-1)
         self.done[pick] = 0
         self.done[pick] = self._run(pick, entries, "auto" if self.is_on_meta else "fake")
-        if self.works is None and not self.is_on_meta and self.done[pick] > best and self.reals < _REALS:
-            self.reals += 1
+        if self.works is None and not self.is_on_meta and self.done[pick] > best and self.tries.reals < _REALS:
+            self.tries.reals += 1
             self.done[pick] = max(self.done[pick], self._run(pick, entries, "real"))
 
     def _run(self, pick: _Pick, entries: Any, way: Mode) -> int:
