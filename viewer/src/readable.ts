@@ -38,8 +38,10 @@ export function readable(traced: GraphIndex, start: State, page: Page, isClosed:
   let visible = shownIn(index, ROOT).length;
   const open = (alike: string[]): string[] => {
     const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
-    const choices = isExample(index, alike) ? [alike, alike.slice(0, 1)] : [alike];
     const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && !page.isPaper ? ROOM_FOR_FEW : 1);
+    const choices = isSequence(index, alike) ? [alike] : [alike, alike.slice(0, 1)];
+    // a few layers in a row are news only where there is little else
+    if (visible >= FEW && isSequence(index, alike) && !holdsBlocks(index, alike)) return [];
     const choice =
       choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids], roomFor(ids))) ?? [];
     visible += cost(choice);
@@ -61,10 +63,25 @@ export function readable(traced: GraphIndex, start: State, page: Page, isClosed:
   return opened;
 }
 
-/** Whether one of them tells about the others: plain sequences are alike in nothing but the class. */
-function isExample(index: GraphIndex, [first = ""]: string[]): boolean {
+/** Plain sequences have nothing in common but the class: one is no example of the others, unless it stands for them. */
+function isSequence(index: GraphIndex, [first = ""]: string[]): boolean {
   const node = index.nodes.get(innermost(index, first));
-  return node?.kind === "module" && (shortName(node.class) !== "Sequential" || timesOf(index, first) > 1);
+  return node?.kind === "module" && shortName(node.class) === "Sequential" && timesOf(index, first) === 1;
+}
+
+/** Whether there are modules in it that are more than a layer or a sequence of layers. */
+function holdsBlocks(index: GraphIndex, [first = ""]: string[]): boolean {
+  return shownIn(index, innermost(index, first)).some((id) => {
+    const node = index.nodes.get(innermost(index, id));
+    return node?.kind === "module" && shortName(node.class) !== "Sequential" && isTelling(index, node);
+  });
+}
+
+/** Modules of one class are alike; plain sequences are where they hold layers of the same classes. */
+function kindOf(index: GraphIndex, node: ModuleNode): string {
+  if (shortName(node.class) !== "Sequential") return node.class;
+  const layers = shownIn(index, node.id).map((id) => index.nodes.get(id));
+  return [...new Set(layers.map((layer) => (layer?.kind === "module" ? layer.class : "")))].join();
 }
 
 function isLight(index: GraphIndex, ids: string[]): boolean {
@@ -123,8 +140,9 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     const likeness = `${node.class} ${node.signature ?? node.id}`;
     if (seen.has(likeness)) continue;
     seen.add(likeness);
-    const known = groups.get(node.class);
-    if (known === undefined) groups.set(node.class, [id]);
+    const kind = kindOf(index, node);
+    const known = groups.get(kind);
+    if (known === undefined) groups.set(kind, [id]);
     else known.push(id);
   }
   for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
