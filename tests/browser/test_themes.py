@@ -63,6 +63,19 @@ def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, rules):
     reader.page.get_by_role("button", name="Zoom in").click()
 
 
+def test_controls_stay_in_sight_where_the_page_clips_its_content(reader, server):
+    """PyData puts articles into a box that never scrolls, and yet is what `position: sticky` goes by."""
+    for rule in ("main { overflow: visible }", "main { overflow: auto }"):
+        reader.page.goto(f"{server}/tall.html")
+        reader.page.add_style_tag(content=rule)
+        reader.node("input:x").hover()
+        for scrolled in (0, 200):
+            reader.page.evaluate("y => scrollTo(0, y)", scrolled)
+            reader.page.wait_for_timeout(100)
+            box = reader.page.locator(".mg-toolbar").bounding_box()
+            assert 600 <= box["y"] <= 700 - box["height"], rule
+
+
 def test_no_style_of_a_diagram_reaches_the_page(reader, server, site):
     """Same page, with and without the sheet: what is not ours looks the same."""
     strangers = [

@@ -6,7 +6,9 @@
  * reader can do is in features, one per line below; widget.ts says what they are given.
  */
 
+import { afloat } from "./element/afloat.js";
 import { focusing } from "./element/alone.js";
+import { aside } from "./element/aside.js";
 import { colours } from "./element/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "./element/expansion.js";
 import { hint } from "./element/hint.js";
@@ -42,6 +44,8 @@ const FEATURES: readonly Feature[] = [
   minimap,
   hint,
   sight,
+  afloat,
+  aside,
 ];
 
 class ModelGraph extends HTMLElement {
