@@ -1,0 +1,36 @@
+/** The toolbar over a tall picture: on the side where it covers no node, if there is one. */
+import { nodeAt } from "./tree.js";
+import type { Widget } from "./widget.js";
+
+/** So far apart are the points that are looked at, px: a node is wider. */
+const STEP = 20;
+
+export function aside(widget: Widget): void {
+  const { element } = widget.toolbar;
+  const place = () => {
+    // not away from under the pointer, and not for nobody
+    if (!widget.host.matches(":hover") || element.matches(":hover, :focus-within")) return;
+    const sides = [false, true].filter((left) => {
+      element.classList.toggle("mg-left", left);
+      return !coversNode(element);
+    });
+    element.classList.toggle("mg-left", sides[0] ?? false);
+  };
+  const begin = () => {
+    place();
+    document.addEventListener("scroll", place, { capture: true, passive: true });
+  };
+  widget.host.addEventListener("pointerenter", begin);
+  widget.host.addEventListener("pointerleave", () => document.removeEventListener("scroll", place, { capture: true }));
+  widget.on("drawn", place);
+}
+
+function coversNode(element: HTMLElement): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const root = element.getRootNode() as ShadowRoot;
+  for (let x = left; x <= right; x += STEP) {
+    const below = root.elementsFromPoint(x, (top + bottom) / 2);
+    if (below.some((at) => nodeAt(at)?.classList.contains("mg-node"))) return true;
+  }
+  return false;
+}
