@@ -37,7 +37,7 @@ TOGGLES = 20
 PEER_MODELS = ("ResNet-50", "BERT-base", "GPT-2")
 VIEWPORT = {"width": 1000, "height": 800}
 
-_DIAGRAM = "document.querySelector('model-graph')"
+_SCRIPT_TAG = '<script src="model-graph.js" defer></script>'
 _TOGGLE = """async (element, id) => {
     const painted = () => new Promise(done => requestAnimationFrame(() => {
         const after = new MessageChannel();
@@ -178,30 +178,40 @@ def _page_budgets(site: Site, file: Path) -> None:
     ready = statistics.median(_ready(site, file) for _ in range(5))
     print(f"  ready after the script loads {ready:8.1f} ms{_verdict(ready, READY_MS)}")
     name, _ = _write(site, file, copies=DIAGRAMS, opened=False)
-    longest = []
-    for _ in range(5):
-        opened = site.browser.new_page(viewport=VIEWPORT)
-        opened.add_init_script(f"({_LONG_TASKS})()")
-        requests: list[str] = []
-        opened.on("request", lambda request, seen=requests: seen.append(request.url.rpartition("/")[2]))
-        opened.goto((site.folder / f"{name}.html").as_uri())
-        opened.wait_for_timeout(500)
-        longest.append(opened.evaluate("longest"))
-        busy = _busy(opened)
-        opened.close()
-    task = statistics.median(longest)
+    still = _longest_task(site, _without_script(site, name))
+    task = _longest_task(site, name)
     print(f"  longest task, {DIAGRAMS} diagrams     {task:8.1f} ms{_verdict(task, LONGEST_TASK_MS)}")
-    print(f"  idle, {DIAGRAMS} diagrams             {busy:8.2f} ms of work in a second")
-    print(f"  loaded before interest       {', '.join(sorted(set(requests)))}")
+    print(f"    the same page without script {still:6.1f} ms")
+    with site.open(name) as opened:
+        opened.wait_for_timeout(500)
+        print(f"  idle, {DIAGRAMS} diagrams             {_busy(opened):8.2f} ms of work in a second")
     growth = _growth(site, file)
     print(f"  memory after 100 toggles     {growth:+8.1%}{_verdict(growth, GROWTH)}")
 
 
+def _longest_task(site: Site, name: str) -> float:
+    """Milliseconds of the longest task while a page loads, 0 below 50; median of five."""
+    longest = []
+    for _ in range(5):
+        opened = site.browser.new_page(viewport=VIEWPORT)
+        opened.add_init_script(f"({_LONG_TASKS})()")
+        opened.goto((site.folder / f"{name}.html").as_uri())
+        opened.wait_for_timeout(500)
+        longest.append(opened.evaluate("longest"))
+        opened.close()
+    return statistics.median(longest)
+
+
+def _without_script(site: Site, name: str) -> str:
+    """A copy of a page that stays still; its name."""
+    text = (site.folder / f"{name}.html").read_text("utf-8")
+    (site.folder / f"{name}-still.html").write_text(text.replace(_SCRIPT_TAG, ""), encoding="utf-8")
+    return f"{name}-still"
+
+
 def _ready(site: Site, file: Path) -> float:
     name, _ = _write(site, file, opened=False)
-    html = site.folder / f"{name}.html"
-    html.write_text(html.read_text("utf-8").replace('<script src="model-graph.js" defer></script>', ""), "utf-8")
-    with site.open(name) as opened:
+    with site.open(_without_script(site, name)) as opened:
         return opened.evaluate(_READY)
 
 
@@ -242,6 +252,7 @@ def _growth(site: Site, file: Path) -> float:
 
 def _models(site: Site, graphs: dict[str, Path]) -> None:
     print(f"\nall open and unrolled: toggle to painted frame (budget p95 {TOGGLE_MS} ms), frames a second ({FRAMES})")
+    print(f"(an empty page makes {_idle_frames(site):.0f} frames a second on this machine just now)")
     print(f"{'model':26}{'nodes':>7}{'median ms':>11}{'p95 ms':>8}{'pan':>6}{'zoom':>6}")
     for name, file in graphs.items():
         nodes = len(modeldiagrams.load(file).nodes)
@@ -251,6 +262,19 @@ def _models(site: Site, graphs: dict[str, Path]) -> None:
         p95 = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
         met = "met" if p95 <= TOGGLE_MS and min(pan, zoom) >= FRAMES else "MISSED"
         print(f"{name:26}{nodes:7}{statistics.median(times):11.0f}{p95:8.0f}{pan:6.0f}{zoom:6.0f}  {met}", flush=True)
+
+
+def _idle_frames(site: Site) -> float:
+    opened = site.browser.new_page(viewport=VIEWPORT)
+    rate = opened.evaluate(
+        """async () => {
+            const start = performance.now();
+            for (let i = 0; i < 90; i++) await new Promise(requestAnimationFrame);
+            return 90_000 / (performance.now() - start);
+        }"""
+    )
+    opened.close()
+    return rate
 
 
 def _moves(site: Site, file: Path) -> tuple[list[float], float, float]:

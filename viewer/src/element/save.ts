@@ -14,18 +14,8 @@ const SHARPNESS = 2;
 const MOST_DOTS = 1e8;
 const LONGEST = 16_000;
 
-const PAINTS = ["fill", "stroke"];
-const PROPERTIES = [
-  "font-family",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "stroke-width",
-  "stroke-dasharray",
-  "stroke-linecap",
-  "stroke-linejoin",
-  "opacity",
-];
+const WORDS = ["font-family", "font-size", "font-weight", "text-anchor"];
+const STROKES = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"];
 
 export function save(widget: Widget): void {
   const flat = (session: Session, viz: Viz) => flatPicture(widget, () => session.picture(viz));
@@ -74,8 +64,15 @@ function resolve(element: Element, original: Element): void {
   for (const { name } of [...element.attributes])
     if (/^(class|role|style|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
   if (style.display === "none") element.remove();
-  for (const name of PAINTS) paint(element, name, style.getPropertyValue(name));
-  for (const name of PROPERTIES) element.setAttribute(name, style.getPropertyValue(name));
+  const keep = (names: string[]) => {
+    for (const name of names) element.setAttribute(name, style.getPropertyValue(name));
+  };
+  if (style.opacity !== "1") keep(["opacity"]);
+  if (element instanceof SVGGElement || !(element instanceof SVGGraphicsElement)) return;
+  paint(element, "fill", style.fill);
+  if (element instanceof SVGTextContentElement) keep(WORDS);
+  else paint(element, "stroke", style.stroke);
+  if (element.getAttribute("stroke")?.startsWith("#")) keep(STROKES);
 }
 
 /** Colour and opacity apart: few programs read more than `#rrggbb`. */
