@@ -1,0 +1,210 @@
+"""Diagrams in MkDocs' themes, with the plugins that sites have, as readers meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from browser.pages import encoder
+from browser.serving import served
+from modeldiagrams.serialize import save
+
+pytestmark = pytest.mark.browser
+
+FENCE = "```model-graph\nmodel: net.json\ndepth: 0\n```\n"
+INSIDE = FENCE.replace("\n", "\n    ")
+PAGES = {
+    "index": f"# Front\n\n{FENCE}\n[To the second page](second.md)\n",
+    "second": f"# Second\n\n{FENCE}",
+    "styles": f"""# Styles
+
+=== "First"
+
+    A word.
+
+=== "Other"
+
+    {INSIDE}
+??? note "Closed"
+
+    {INSIDE}
+In an annotation. (1)
+{{ .annotate }}
+
+1.  Here:
+
+    {INSIDE}
+""",
+}
+COMMON = "site_name: x\nmarkdown_extensions: [admonition, attr_list, md_in_html, pymdownx.details, {tabs}]\n".format(
+    tabs="pymdownx.tabbed: {alternate_style: true}"
+)
+SITES = {
+    "instant": """
+theme:
+  name: material
+  font: false
+  features: [navigation.instant, navigation.instant.prefetch, content.code.annotate, search.highlight]
+  palette:
+    - {scheme: default, toggle: {icon: material/weather-night, name: To dark}}
+    - {scheme: slate, toggle: {icon: material/weather-sunny, name: To light}}
+site_url: ADDRESS/instant/
+plugins:
+  - search
+  - privacy: {assets_exclude: [unpkg.com/*]}  # Material's own script would have Mermaid fetched
+  - minify: {minify_html: true, htmlmin_opts: {remove_comments: true}}
+  - modeldiagrams
+""",
+    "offline": """
+theme: {name: material, font: false, features: [content.code.annotate]}
+plugins: [search, offline, modeldiagrams]
+""",
+    "mkdocs": """
+theme: {name: mkdocs, color_mode: auto, user_color_mode_toggle: true}
+plugins: [search, modeldiagrams]
+""",
+}
+# one process for all sites: most of the time is importing
+SCRIPT = """
+import sys
+from mkdocs.__main__ import cli
+out, *sites = sys.argv[1:]
+for site in sites:
+    cli(["build", "-q", "--strict", "-f", f"{out}/{site}.yml", "-d", f"{out}/{site}"], standalone_mode=False)
+"""
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory) -> Iterator[tuple[Path, str]]:
+    """The folder of the same pages in every theme, and its address."""
+    folder = tmp_path_factory.mktemp("themes")
+    (folder / "docs").mkdir()
+    for name, text in PAGES.items():
+        (folder / "docs" / f"{name}.md").write_text(text)
+    save(encoder("Net", layers=2), folder / "docs" / "net.json")
+    with served(folder) as address:
+        for name, config in SITES.items():
+            (folder / f"{name}.yml").write_text(COMMON + config.replace("ADDRESS", address))
+        command = [sys.executable, "-c", SCRIPT, folder, *SITES]
+        environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+        assert result.returncode == 0, result.stderr
+        yield folder, address
+
+
+@pytest.fixture
+def instant(sites) -> str:
+    """Material's site with instant navigation, below the root of its host."""
+    return f"{sites[1]}/instant"
+
+
+def opens(reader, diagram: int = 0) -> None:
+    """The diagram is alive: a click shows what is inside of a module."""
+    reader.node("layers.0", diagram).click()
+    reader.node("layers.0.mlp", diagram).wait_for()
+
+
+def without_highlighter(reader) -> None:
+    """The `mkdocs` theme's own pages raise errors when they can't fetch one from the net."""
+    script = {"content_type": "text/javascript", "body": "window.hljs = {highlightAll() {}}"}
+    reader.page.route("**/highlight.min.js", lambda route: route.fulfill(**script))
+
+
+def test_instant_navigation_there_and_back(instant, reader):
+    reader.page.goto(f"{instant}/")
+    reader.page.evaluate("window.stayed = true")
+    opens(reader)
+    for way in ("link", "back", "forward", "back"):
+        if way == "link":
+            reader.page.get_by_role("link", name="To the second page").click()
+        else:
+            reader.page.evaluate(f"history.{way}()")
+        title = "Front" if way == "back" else "Second"
+        reader.page.get_by_role("heading", name=title).wait_for()
+        opens(reader)
+    assert reader.page.evaluate("window.stayed"), "the page was loaded anew"
+
+
+def test_palette_is_followed_live(instant, reader):
+    reader.page.goto(f"{instant}/")
+    colour = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fill"
+    opens(reader)
+    light = reader.evaluate(colour)
+    reader.page.locator("label[title='To dark']").click()
+    reader.page.locator("[data-md-color-scheme=slate] model-graph").wait_for()
+    assert reader.evaluate(colour) != light
+    assert reader.node("layers.0.mlp").is_visible()
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_diagrams_that_are_hidden_at_first_work_once_they_are_seen(site, sites, reader):
+    without_highlighter(reader)
+    reader.page.goto(f"{sites[1]}/{site}/styles{'.html' if site == 'offline' else '/'}")
+    if site == "mkdocs":  # has no script for tabs and annotations: all is shown
+        opens(reader, 0)
+    else:
+        assert not reader.node("layers.0", 0).is_visible()
+        reader.page.get_by_text("Other", exact=True).click()
+        opens(reader, 0)
+    reader.page.get_by_text("Closed", exact=True).click()
+    opens(reader, 1)
+    if site != "mkdocs":
+        reader.page.locator(".md-annotation__index").click()
+    opens(reader, 2)
+
+
+def test_offline_site_works_from_disk(sites, reader):
+    reader.page.goto(f"{(sites[0] / 'offline').as_uri()}/index.html")
+    opens(reader)
+
+
+def test_colour_modes_of_the_mkdocs_theme(sites, reader_with):
+    colour = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fill"
+    seen = []
+    for scheme in ("light", "dark"):
+        with reader_with(color_scheme=scheme) as reader:
+            without_highlighter(reader)
+            reader.page.goto(f"{sites[1]}/mkdocs/")
+            opens(reader)
+            seen.append(reader.evaluate(colour))
+            reader.page.evaluate("document.documentElement.dataset.bsTheme = 'light'")
+            assert reader.evaluate(colour) == seen[0]
+    assert seen[0] != seen[1]
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_search_finds_layers_and_no_data(site, sites):
+    folder = sites[0] / site / "search"
+    index = json.loads((folder / "search_index.json").read_text("utf-8"))
+    text = " ".join(entry["text"] for entry in index["docs"])
+    assert "layers.0" in text
+    assert "Attention" in text
+    assert "adjacency" not in text
+    assert "modelDiagramsData" not in text
+
+
+def test_reader_finds_a_layer(instant, reader):
+    reader.page.goto(f"{instant}/second/")
+    reader.page.locator("label[for=__search]").first.click()
+    reader.page.get_by_role("textbox", name="Search").press_sequentially("embed")
+    reader.page.locator(".md-search-result__link").first.click()
+    reader.page.locator(".md-content mark").first.wait_for(state="attached")
+    assert "embed" in reader.node("embed").text_content()
+
+
+def test_plugins_for_privacy_and_size_change_nothing_of_a_diagram(sites):
+    """Nothing is fetched for it, and minified HTML has the same picture."""
+    pictures = []
+    for site in ("instant", "mkdocs"):
+        page = (sites[0] / site / "index.html").read_text("utf-8")
+        (fragment,) = re.findall(r"<model-graph.*?</model-graph>", page, re.DOTALL)
+        pictures.append(re.findall(r"<(?:path|rect|text|tspan|g) [^>]*", fragment))
+    assert len(pictures[0]) == len(pictures[1]) > 20
+    assert not (sites[0] / "instant" / "assets" / "external").exists()
