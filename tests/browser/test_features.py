@@ -362,3 +362,35 @@ def test_details_work_where_nothing_can_be_drawn(reader, server):
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
+
+
+# -- toolbar ----------------------------------------------------------------------------------------------------------
+
+
+def test_toolbar_is_beside_the_outline_and_over_no_node(reader, server):
+    reader.page.set_viewport_size({"width": 500, "height": 420})
+    open_page(reader, server, "tall")
+    # as a picture with nothing at its left
+    reader.evaluate("e => { e.shadowRoot.querySelector('.mg-canvas').style.marginLeft = '230px'; }")
+    reader.page.locator(".mg-stage").hover(position={"x": 5, "y": 5})
+    toolbar = reader.page.locator(".mg-toolbar")
+    lefts = set()
+    for down in range(0, 400, 40):
+        reader.page.evaluate(f"scrollTo(0, {down})")
+        reader.page.wait_for_timeout(50)
+        bar = toolbar.bounding_box()
+        nodes = [node.bounding_box() for node in reader.page.locator(".mg-stage .mg-node").all()]
+        assert not any(overlap(bar, node) for node in nodes)
+        lefts.add(bar["x"] < 200)
+    assert True in lefts
+    reader.page.locator("summary").scroll_into_view_if_needed()
+    assert abs(toolbar.bounding_box()["y"] - reader.page.locator("summary").bounding_box()["y"]) < 8
+
+
+def overlap(one, other):
+    return (
+        one["x"] < other["x"] + other["width"]
+        and other["x"] < one["x"] + one["width"]
+        and one["y"] < other["y"] + other["height"]
+        and other["y"] < one["y"] + one["height"]
+    )

@@ -2,8 +2,8 @@
 import { nodeAt } from "./tree.js";
 import type { Widget } from "./widget.js";
 
-/** So far apart are the points that are looked at, px: a node is wider. */
-const STEP = 20;
+/** So far apart are the points that are looked at, px: the smallest node is hardly narrower. */
+const STEP = 10;
 
 export function aside(widget: Widget): void {
   const { element } = widget.toolbar;
@@ -28,9 +28,11 @@ export function aside(widget: Widget): void {
 function coversNode(element: HTMLElement): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const root = element.getRootNode() as ShadowRoot;
-  for (let x = left; x <= right; x += STEP) {
-    const below = root.elementsFromPoint(x, (top + bottom) / 2);
-    if (below.some((at) => nodeAt(at)?.classList.contains("mg-node"))) return true;
+  for (const y of [top + 1, (top + bottom) / 2, bottom - 1]) {
+    for (let x = left; x <= right; x += STEP) {
+      const below = root.elementsFromPoint(x, y);
+      if (below.some((at) => nodeAt(at)?.classList.contains("mg-node"))) return true;
+    }
   }
   return false;
 }
