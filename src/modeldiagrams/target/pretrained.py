@@ -188,8 +188,11 @@ def _pixels(_: str, values: _Values) -> Iterator[Offer]:
     _, frames = values.number("num_frames frames_per_clip crop_frames", default=2)
     image = Offer([1, channels, height, width], reason)
     video = [Offer([1, n, channels, height, width], f"{reason}, {n} frames") for n in dict.fromkeys((frames, 1, 2))]
-    yield from [*video[:1], image, *video[1:]] if values.get("num_frames frames_per_clip")[0] else [image, *video]
+    whole = [*video[:1], image, *video[1:]] if values.get("num_frames frames_per_clip")[0] else [image, *video]
+    # a model that knows the size of its patches but not of its images may take them as patches
+    yield from whole if place else whole[:1]
     yield from _patches("", values)
+    yield from [] if place else whole[1:]
     yield Offer([frames, channels, height, width], f"{reason}, {frames} frames as a batch")
     if channels != _COLOURS:
         yield Offer([1, _COLOURS, height, width], reason)
