@@ -162,10 +162,12 @@ function meanEnd(trips: Trip[]): number {
   return trips.reduce((sum, trip) => sum + trip.end, 0) / Math.max(1, trips.length);
 }
 
-/** The only tensor leaving an item moves a little so that a wire to a fixed port needs no jog. */
+/** The only tensor leaving an item moves a little so that a wire to a fixed port, or to a glyph, needs no jog. */
 function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number): number {
   for (const trip of trips) {
-    const end = fixedEnd(plan, ranking, trip.wire);
+    const target = plan.wires[trip.wire]?.to ?? BORDER;
+    const middle = plan.slots[target]?.round ? ranking.across[target] : undefined;
+    const end = fixedEnd(plan, ranking, trip.wire) ?? middle;
     if (end !== undefined && Math.abs(end - place) < ALMOST && !trip.rail) return end;
   }
   return place;

@@ -265,11 +265,14 @@ function sourceOf(plan: Plan, wire: number): number {
 
 /** More than any path inside: a trunk begins where the frame does, not at a table that is added on the way. */
 const FROM_OUTSIDE = 1e6;
+const FIRST_USED = 0.125;
 
 /** What lies before a wire. */
 function headValue(plan: Plan, best: number[], wire: number): number {
   const from = sourceOf(plan, wire);
-  return from === BORDER ? FROM_OUTSIDE : (best[from] ?? 0);
+  if (from !== BORDER) return best[from] ?? 0;
+  // of otherwise equal ways the one of what is used first: the decoder's own states, not the encoder's
+  return FROM_OUTSIDE - FIRST_USED * (plan.wires[wire]?.fromPort ?? 0);
 }
 
 /** The wire the trunk ends with: the heaviest that leaves the frame, or else the last into the heaviest item. */

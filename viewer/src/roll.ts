@@ -254,16 +254,16 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
   if (runs.length === 0) return contents;
   const stand = standIns(contents, runs);
   const place = new Map(contents.children.map((id, i) => [id, i]));
-  const runOf = (id: string) => runs.find((run) => inRun(run, place.get(id) ?? -1));
+  const runOf = (id: string | null) => (id === null ? undefined : runs.find((run) => inRun(run, place.get(id) ?? -1)));
   const links = new Map<string, Link>();
   for (const link of contents.links) {
-    const inner = link.from !== null && link.to !== null ? runOf(link.from) : undefined;
-    if (inner !== undefined && link.to !== null && inner === runOf(link.to)) {
-      // between repeats nothing is drawn: that they are chained is what "×12" says
-      if (!stand.has(link.from ?? "") && !stand.has(link.to)) add(index, links, link);
-      continue;
-    }
-    add(index, links, redirect(index, link, stand));
+    const [from, to] = [link.from ?? "", link.to ?? ""];
+    const isInner = runOf(link.from) !== undefined && runOf(link.from) === runOf(link.to);
+    // between repeats nothing is drawn: that they are chained is what "×12" says
+    if (isInner && (stand.has(from) || stand.has(to))) continue;
+    const redirected = redirect(index, link, stand);
+    // each time step takes its own part of one op's results: what the first takes stands for all
+    if (!stand.has(to) || !isTaken(links, redirected)) add(index, links, redirected);
   }
   const children = contents.children.filter((id) => !stand.has(id));
   return { ...contents, children, links: [...links.values()] };
@@ -318,6 +318,10 @@ function sameInput(index: GraphIndex, port: string, later: string, first: string
   const use = contentsOf(index, later).uses.get(port);
   for (const [other, otherUse] of contentsOf(index, first).uses) if (otherUse === use) return other;
   return port;
+}
+
+function isTaken(links: Map<string, Link>, { from, to, toPort }: Link): boolean {
+  return [...links.values()].some((other) => other.from === from && other.to === to && other.toPort === toPort);
 }
 
 /** Keep one link per pair of ends and ports: twelve layers that read one mask, or give one state each, are one link. */

@@ -82,7 +82,7 @@ function rolled(index: GraphIndex, contents: Contents, runs: Run[], unrolled: Re
         ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), last, place: 0 },
         ...inside(inner),
       }));
-    } else if (run.period > 1 && recurs) {
+    } else if (recurs && isUnrolled(run) && (run.period > 1 || takesNew(contents, run))) {
       encloseSteps(shown, contents, run);
     } else {
       const members = contents.children.slice(run.start, run.start + run.period * run.times);
@@ -102,13 +102,25 @@ function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean 
   return paths(0).join() === paths(run.times - 1).join();
 }
 
-/** Every step of a recurrence in a panel, and all of them in one. */
+/** Whether each repeat takes something of its own from outside: a time step, not a layer that is used again. */
+function takesNew(contents: Contents, run: Run): boolean {
+  const members = new Set(contents.children.slice(run.start, run.start + run.times));
+  const taken = (which: number) => {
+    const [member] = repeat(contents, run, which);
+    const links = contents.links.filter((link) => link.to === member && !members.has(link.from ?? ""));
+    return links.map((link) => `${link.from} ${link.fromPort}`).join();
+  };
+  // the first may be given the state that the others get from the one before
+  return run.times > 2 && taken(1) !== taken(run.times - 1);
+}
+
+/** Every step of a recurrence in a panel, if it is more than one thing, and all of them in one. */
 function encloseSteps(shown: Surface, contents: Contents, run: Run): void {
   const members = contents.children.slice(run.start, run.start + run.period * run.times);
   const id = runId(contents, run);
   enclose(shown, members, `steps:${id}`, (all) => {
     const inside: Surface = { contents: all, runs: new Map(), groups: new Map() };
-    for (let which = 0; which < run.times; which += 1) {
+    for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
         ...{ kind: "step", times: 1, run: "", last: undefined, place: which + 1 },

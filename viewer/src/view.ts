@@ -268,7 +268,7 @@ function itemOf(context: Context, id: string, shown: Surface, around: Direction)
 
 /** That a step calls the same modules again is said by its panel. */
 function unlessSaid(detail: string, shown: Surface): string {
-  return "kind" in shown && shown.kind === "step" ? detail.replace(SAME_WEIGHTS, "") : detail;
+  return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
 }
 
 /** What a node is about: a plain sequence of layers is about the one with most parameters. */
@@ -293,7 +293,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     kind: "group",
     family: "other",
     name: groupName(context.index, group),
-    detail: kind === "step" && times > 1 ? "same weights" : "",
+    detail: kind !== "repeat" && times > 1 ? "same weights" : "",
     glyph: null,
     times: kind === "steps" ? 1 : times,
     unrolled: kind === "steps" ? times : 1,
@@ -332,8 +332,14 @@ function itemWords(index: GraphIndex, chain: string[], members: string[]): { nam
   const last = nodes[nodes.length - 1];
   if (last === undefined) return { name: "", detail: "" };
   const own = words(index, last);
-  if (members.length > 1)
-    return { name: spanName(index, members.slice(0, 1), members[members.length - 1]), detail: own.detail };
+  if (members.length > 1) {
+    const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
+    const shares = first?.kind === "module" && latest?.kind === "module" && first.path === latest.path;
+    return {
+      name: spanName(index, members.slice(0, 1), members[members.length - 1]),
+      detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
+    };
+  }
   const names = nodes.map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
   return { name: names.join("."), detail: own.detail };
 }

@@ -93,6 +93,21 @@ export const recurrent = calledAgain(
   `),
 );
 
+/**
+ *     x1 ─ cell ─┐           steps of one module each
+ *     x2 ─ cell ─┤
+ *     x3 ─ cell ─┴ y
+ */
+export const listened = calledAgain(
+  sketch(`
+    x1 > cell/linear > cell/tanh
+    x2 > cell@2/linear > cell@2/tanh
+    cell/tanh > cell@2/linear
+    x3 > cell@3/linear > cell@3/tanh > y
+    cell@2/tanh > cell@3/linear
+  `),
+);
+
 /** `cell@2` is the second call of `cell`. */
 function calledAgain(graph: Graph): Graph {
   for (const node of graph.nodes) {
@@ -133,5 +148,5 @@ export const dense = sketch(
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
 export const all: Record<string, Graph> = {
-  ...{ residual, fork, chain, alternating, parallel, recurrent, loose, wrapped, dense, plumbing },
+  ...{ residual, fork, chain, alternating, parallel, recurrent, listened, loose, wrapped, dense, plumbing },
 };

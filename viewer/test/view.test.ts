@@ -7,6 +7,7 @@ import {
   chain,
   crossed,
   fork,
+  listened,
   loose,
   parallel,
   plumbing,
@@ -99,6 +100,13 @@ describe("rolling", () => {
     const steps = root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
     expect(steps?.frame?.items.map((item) => item.name)).toEqual(["step 1", "step 2", "step 3"]);
+  });
+
+  it("shows the calls of one module side by side where each takes something new, and says that weights are shared", () => {
+    expect(show(listened).root.items.find((item) => item.times === 3)?.detail).toMatch(/same weights$/);
+    const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
+    expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
+    expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
   });
 
   it("does not fold together what does not hang together", () => {
