@@ -9,6 +9,14 @@ import pytest
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
+LINKS = """
+modeldiagrams_repository_url = "https://github.com/org/project"
+modeldiagrams_cache_dir = "../kept"
+extensions.append("sphinx.ext.linkcode")
+
+def linkcode_resolve(domain, info):
+    return "https://x.org/{module}#{fullname}".format(**info)
+"""
 
 
 @pytest.mark.parametrize(
@@ -80,37 +88,37 @@ def test_one_diagram_can_be_static_beside_another(make_site, build, tmp_path):
     assert page.count("<model-graph graph=") == 1
 
 
-def test_models_sources_are_linked_to_the_repository(site, build, tmp_path):
-    (site / ".git").mkdir(exist_ok=True)
-    conf = (site / "conf.py").read_text()
-    link = 'modeldiagrams_repository_url = "https://github.com/org/project"\nmodeldiagrams_cache_dir = "../kept"\n'
-    (site / "conf.py").write_text(conf + link)
+@pytest.fixture(scope="module")
+def linked(site, build, tmp_path_factory):
+    """A page with a model whose sources are known, and a graph file."""
+    out = tmp_path_factory.mktemp("linked") / "out"
+    (site / ".git").mkdir()
+    conf, index = ((site / name).read_text() for name in ("conf.py", "index.rst"))
+    (site / "conf.py").write_text(conf + LINKS)
     (site / "index.rst").write_text("Index\n=====\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n\n" + NET)
-    result = build(site, tmp_path / "out")
+    result = build(site, out)
     (site / "conf.py").write_text(conf)
-    page = (tmp_path / "out" / "index.html").read_text("utf-8")
-    links = re.findall(r' source-link="([^"]*)"', page)
+    (site / "index.rst").write_text(index)
+    assert result.returncode == 0, result.stderr
+    return (out / "index.html").read_text("utf-8")
+
+
+def test_models_sources_are_linked_to_the_repository(linked, site):
     # one of the two is a graph file: nobody knows where its sources are
-    assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path}#L{line}"], result.stderr
+    links = re.findall(r' source-link="([^"]*)"', linked)
+    assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path}#L{line}"]
     assert list((site.parent / "kept").glob("*.graph.json"))
 
 
-def test_linkcode_is_asked_for_the_sites_own_classes_only(site, build, tmp_path):
-    conf = (site / "conf.py").read_text()
-    resolve = '\ndef linkcode_resolve(domain, info):\n    return "https://x.org/{module}#{fullname}".format(**info)\n'
-    (site / "conf.py").write_text(f'{conf}\nextensions.append("sphinx.ext.linkcode"){resolve}')
-    (site / "index.rst").write_text("Index\n=====\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n")
-    result = build(site, tmp_path / "out")
-    (site / "conf.py").write_text(conf)
-    page = (tmp_path / "out" / "index.html").read_text("utf-8")
-    assert 'class="mg-source" href="https:/&#47;x.org/tinymodels#Block"' in page, result.stderr
-    assert "x.org/torch" not in page
+def test_linkcode_is_asked_for_the_sites_own_classes_only(linked):
+    assert 'class="mg-source" href="https:/&#47;x.org/tinymodels#Block"' in linked
+    assert "x.org/torch" not in linked
 
 
 def test_class_that_is_not_documented_leads_to_its_module_in_viewcode(site, build, tmp_path):
     conf = (site / "conf.py").read_text()
     more = 'extensions += ["sphinx.ext.autodoc", "sphinx.ext.viewcode"]\nautodoc_mock_imports = ["torch"]\n'
-    (site / "conf.py").write_text(conf + more)
+    (site / "conf.py").write_text(f'{conf}{more}modeldiagrams_cache_dir = "../kept"\n')
     page = "Index\n=====\n\n.. autoclass:: tinymodels.Net\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
     (site / "index.rst").write_text(page)
     result = build(site, tmp_path / "out")

@@ -15,7 +15,7 @@ BAD = {
     "init": ".. model-graph:: tinymodels.RaisesInInit\n   :inputs: [1, 4]\n",
     "forward": ".. model-graph:: tinymodels.RaisesInForward\n   :inputs: [1, 4]\n",
     "exit": ".. model-graph:: tinymodels.Exits\n   :inputs: [1, 4]\n",
-    "inputs": ".. model-graph:: tinymodels.Net\n   :inputs: [1, 5]\n",
+    "inputs": ".. model-graph:: tinymodels.Net\n   :inputs: [1, 5]\n   :no-index:\n",
     "inputs-form": ".. model-graph:: tinymodels.Net\n   :inputs: {x: {shape: [1, -4]}}\n",
     "graph-file": ".. model-graph:: broken.json\n",
     "graph-missing": ".. model-graph:: missing.json\n",

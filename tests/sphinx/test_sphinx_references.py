@@ -105,12 +105,3 @@ def test_duplicates_are_told_once_each(jobs, make_site, build, tmp_path):
     result = build(source, tmp_path / "out", "-j", jobs)
     (warning,) = [line for line in result.stderr.splitlines() if "WARNING" in line]
     assert "b.rst:4: WARNING: model-graph: duplicate diagram of mypkg.Net, other instance in a" in warning
-
-
-def test_every_builder_takes_the_role(site_with_roles, build, tmp_path):
-    for builder in ("text", "latex", "epub", "man", "texinfo"):
-        result = build(
-            site_with_roles, tmp_path / builder, "-b", builder, "-W", "-D", "version=1", "-D", "copyright=nobody",
-            doctrees=tmp_path / "doctrees",
-        )  # fmt: skip
-        assert result.returncode == 0, (builder, result.stderr)
