@@ -227,10 +227,6 @@ def _grid(_: str, __: _Values) -> Iterator[Offer]:
     yield Offer(entry, f"time, height and width in patches: {_GRID} each")
 
 
-def _places(_: str, __: _Values) -> Iterator[Offer]:
-    yield Offer(ids([1, _GRID**3, 2], _GRID**2), f"column and row of {_GRID**3} patches")
-
-
 def _merged(_: str, __: _Values) -> Iterator[Offer]:
     yield Offer({"shape": [1], "dtype": "int64", "low": 1, "high": 2}, "no patches are merged")
 
@@ -349,7 +345,6 @@ _BY_NAME: tuple[tuple[str, Callable[[str, _Values], Iterator[Offer]]], ...] = (
     (r"visual_(feats|pos|embeds)", _visual),
     (r"bbox|boxes|input_boxes", _boxes),
     (r".*grid_thw", _grid),
-    (r"(pixel|image)_position_ids", _places),
     (r"(image|target|original)_sizes", _sizes),
     (r"(spatial_)?merge_sizes?", _merged),
     (r"past_.*|future_.*", _series),
