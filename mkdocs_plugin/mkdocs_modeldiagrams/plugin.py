@@ -35,6 +35,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._site: Site | None = None
         self._server: LiveReloadServer | None = None
         self._watched: set[str] = set()
+        self._expecting: set[Path] = set()
+        self._root = Path()
         self._is_dirty = False
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
@@ -46,7 +48,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         """Begin a build: make the fence known to Python-Markdown."""
         self._end()
         # models are imported from beside `mkdocs.yml`, as hooks are
-        root = Path(config.config_file_path or config.docs_dir).resolve().parent
+        root = self._root = Path(config.config_file_path or config.docs_dir).resolve().parent
         settings = with_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         maker = Maker(root / (settings.cache_dir or CACHE), folder=folder, paths=[root], snapshots=snapshots)
@@ -113,6 +115,12 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             # a graph file may be yet to come, and only what exists can be watched
             self._server.watch(str(next(path for path in (Path(file), *Path(file).parents) if path.exists())))
         self._watched |= sources
+        for diagram in self._site.diagrams.values():
+            if diagram.problem and diagram.problem.kind == "model":
+                # its module may be yet to come: beside `mkdocs.yml`, or in a package that is there
+                for folder in {self._root, *(Path(file).parent for file in diagram.sources)} - self._expecting:
+                    self._server.watch(str(folder), recursive=False)
+                    self._expecting.add(folder)
 
     def _end(self) -> None:
         if self._site is not None:

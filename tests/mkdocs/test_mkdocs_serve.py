@@ -1,58 +1,86 @@
-"""`mkdocs serve`: an edit of a model reaches the page."""
+"""`mkdocs serve`: an edit of a model reaches the page, and nothing else is run again."""
 
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 PATIENCE = 60
 """Seconds until a server that does not answer as expected is given up."""
 
+FENCE = "```model-graph\nmodel: {}.Net\ninputs: [1, 4]\n```\n"
+
 
 @pytest.fixture
-def served(site) -> Iterator[str]:
-    """URL of the site, served."""
-    (site / "docs" / "index.md").write_text("# Net\n\n```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n")
-    (site / "docs" / "guide" / "deep.md").unlink()
-    (site / "mkdocs.yml").write_text("site_name: served\nplugins: [modeldiagrams]\n")
+def served(site, tmp_path) -> Iterator[tuple[str, Path]]:
+    """URL of the site, served below the root of its host as its `site_url` says; and the file of its log."""
+    (site / "docs" / "index.md").write_text(f"# Net\n\n{FENCE.format('tinymodels')}\n{FENCE.format('later')}")
+    (site / "docs" / "guide" / "deep.md").write_text(
+        "# Other\n\n```model-graph\nmodel: torch.nn.ReLU\ninputs: [1]\n```\n"
+    )
+    (site / "mkdocs.yml").write_text(
+        "site_name: served\nsite_url: https://example.org/sub/\nplugins: [modeldiagrams]\n"
+    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [sys.executable, "-m", "mkdocs", "serve", "-q", "-f", site / "mkdocs.yml", "-a", address]
-    with subprocess.Popen(command, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}) as server:
-        yield f"http://{address}/"
+    log = tmp_path / "log"
+    command = [sys.executable, "-m", "mkdocs", "serve", "-f", site / "mkdocs.yml", "-a", address]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}
+    with log.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as server:
+        yield f"http://{address}/sub/", log
         server.terminate()
 
 
-def wait_for(url: str, text: str) -> str:
-    """The page, as soon as it holds the text."""
-    page = ""
+def read(url: str) -> str:
+    """The page; empty while there is none."""
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  (our own server)
+            return answer.read().decode()
+    except (urllib.error.URLError, ConnectionError):
+        return ""
+
+
+def wait_for(get: Callable[[], str], text: str) -> str:
+    """What there is to get, as soon as it holds the text."""
+    got = ""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  (our own server)
-                page = answer.read().decode()
-        except (urllib.error.URLError, ConnectionError):
-            page = ""
-        if text in page:
-            return page
+        got = get()
+        if text in got:
+            return got
         time.sleep(0.2)
-    pytest.fail(f"{url} never held {text!r}; it was:\n{page[-2000:]}")
+    pytest.fail(f"never got {text!r}; it was:\n{got[-2000:]}")
 
 
-def test_edited_model_is_traced_again(served, site):
-    page = wait_for(served, "<model-graph")
-    data = served + page.split("<model-graph")[1].split(' src="')[1].split('"')[0]
-    assert "tanh" not in wait_for(data, "relu")
-    time.sleep(0.5)  # the server begins to watch after its first build
+def test_edits_of_models_reach_the_page_and_run_nothing_else(served, site):
+    url, log = served
+    page = wait_for(lambda: read(url), "<model-graph")
+    data = url + page.split("<model-graph")[1].split(' src="')[1].split('"')[0]
+    assert "tanh" not in wait_for(lambda: read(data), "relu")
+    wait_for(log.read_text, "Serving on")
+    built = log.read_text()
+    assert re.findall(r"tracing (\S+)", built) == ["tinymodels.Net", "later.Net", "torch.nn.ReLU"]
+    assert "no module named 'later'" in built
+    time.sleep(0.5)  # the server begins to watch now
+
     source = site / "tinymodels" / "__init__.py"
     source.write_text(source.read_text().replace("x = block(x)", "x = block(x).tanh()"))
-    wait_for(data, "tanh")
+    wait_for(lambda: read(data), "tanh")
+    wait_for(lambda: log.read_text()[len(built) :], "Reloading browsers")
+    # what could not be made is tried again; what could, and was not edited, is not
+    assert re.findall(r"tracing (\S+)", log.read_text()[len(built) :]) == ["tinymodels.Net", "later.Net"]
+
+    (site / "later.py").write_text("from tinymodels import Block as Net\n\n__all__ = ['Net']\n")
+    page = wait_for(lambda: read(url) if "no module" not in read(url) else "", "<model-graph")
+    assert page.count("<model-graph") == 2
