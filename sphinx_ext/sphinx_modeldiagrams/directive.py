@@ -48,7 +48,7 @@ class _AnyOption(dict[str, Any]):
 
 
 class ModelGraphDirective(SphinxDirective):
-    """A model's diagram as a figure. Never raises for what is wrong with model or options."""
+    """A model's diagram as a figure. What is wrong with model or options ends no build, unless the site wants it so."""
 
     automatic = False
     has_content = True
