@@ -1,0 +1,61 @@
+"""Two versions of a site in one branch, as mike deploys them: each is complete by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.serialize import save
+
+CONFIG = """
+site_name: versions
+site_url: https://example.org/project/
+theme: {name: material, font: false}
+plugins: [mike, modeldiagrams]
+"""
+
+
+@pytest.fixture
+def deployed(tmp_path) -> Path:
+    """What the branch holds after `mike deploy` of two versions, the second with a page more."""
+    source = tmp_path / "source"
+    (source / "docs").mkdir(parents=True)
+    (source / "mkdocs.yml").write_text(CONFIG)
+    (source / "docs" / "index.md").write_text("# Front\n\n```model-graph {#net}\nnet.json\n```\n")
+    save(small_graph(), source / "docs" / "net.json")
+    who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    nobody = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "NO_MKDOCS_2_WARNING": "1"}
+
+    def run(*command: object) -> None:
+        subprocess.run(command, cwd=source, env={**os.environ, **who, **nobody}, check=True, capture_output=True)
+
+    run("git", "init", "-q")
+    run("git", "commit", "-q", "--allow-empty", "-m", "start")
+    # mike starts `mkdocs` by its name
+    nobody["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    mike = (sys.executable, "-c", "from mike.driver import main; main()", "deploy", "--branch", "pages")
+    run(*mike, "1.0")
+    (source / "docs" / "other.md").write_text("# Other\n\n```model-graph\nmodel: net.json\ndirection: LR\n```\n")
+    run(*mike, "2.0", "latest")
+    run("git", "worktree", "add", "-q", tmp_path / "pages", "pages")
+    return tmp_path / "pages"
+
+
+def test_every_version_has_its_own_list_and_graphs(deployed):
+    for version, pages in (("1.0", ["#net"]), ("2.0", ["#net", "other/"])):
+        folder = deployed / version / "modeldiagrams"
+        listed = json.loads((folder / "index.json").read_text("utf-8"))["diagrams"]
+        assert [entry["page"] for entry in listed] == pages
+        for entry in listed:
+            assert json.loads((folder / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
+            page = (deployed / version / entry["page"].partition("#")[0] / "index.html").read_text("utf-8")
+            assert f'modeldiagrams/{entry["id"]}.js"' in page
+            assert (folder / f"{entry['id']}.js").is_file()
+        assert (folder / "model-graph.js").is_file()
+    assert {path.name for path in deployed.iterdir()} == {".git", ".nojekyll", "1.0", "2.0", "latest", "versions.json"}
