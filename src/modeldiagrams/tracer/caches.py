@@ -20,7 +20,7 @@ __all__ = ["fresh_caches"]
 
 _METHODS = (staticmethod, classmethod)
 _CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
-_NOT_SEARCHED = frozenset({"torch", *sys.stdlib_module_names})
+_LIBRARIES = frozenset({"torch", *sys.stdlib_module_names})
 _KINDS = frozenset({FunctionType, _CachedFunction, *_METHODS})
 
 
@@ -40,7 +40,8 @@ def fresh_caches(model: Any) -> Iterator[None]:
     with contextlib.ExitStack() as undo:
         for owner in _owners(model):
             for name, value in list(vars(owner).items()):
-                if type(value) not in _KINDS:
+                kind = type(value)
+                if kind not in _KINDS or (kind is FunctionType and value.__closure__ is None):
                     continue
                 function = value.__func__ if isinstance(value, _METHODS) else value
                 if isinstance(function, _CachedFunction):
@@ -55,22 +56,29 @@ def fresh_caches(model: Any) -> Iterator[None]:
 def _owners(model: Any) -> list[type | ModuleType]:
     """The classes of a model's modules with their bases, the Python modules where these are written, and their helpers.
 
-    Helpers are the modules that those import, whole or a function of.
+    Helpers are the user's own modules that those import, whole or a function of.
     """
     modules = model.modules() if isinstance(model, nn.Module) else [model]
     kinds = dict.fromkeys(map(type, modules))
     classes = {base: None for kind in kinds for base in kind.__mro__ if base is not object}
     names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
     own = [sys.modules[name] for name in names if name in sys.modules]
-    helpers = dict.fromkeys(name for module in own for value in vars(module).values() if (name := _home(value)))
-    return [*classes, *own, *(sys.modules[name] for name in helpers if name in sys.modules and name not in names)]
+    helpers = {name for module in own if _is_users(module) for name in _imported(module)}.difference(names)
+    loaded = [sys.modules[name] for name in sorted(helpers) if name in sys.modules]
+    return [*classes, *own, *filter(_is_users, loaded)]
 
 
-def _home(value: Any) -> str | None:
-    """The Python module that a module, or a function imported from one, is of; none of torch's."""
-    name = value.__name__ if isinstance(value, ModuleType) else None
-    name = value.__module__ if isinstance(value, FunctionType) else name
-    return None if name is None or name.partition(".")[0] in _NOT_SEARCHED else name
+def _imported(module: ModuleType) -> set[str]:
+    """Names of the modules that a module imports, whole or a function of."""
+    values = list(vars(module).values())
+    functions = {value.__module__ for value in values if isinstance(value, FunctionType)}
+    return functions | {value.__name__ for value in values if isinstance(value, ModuleType)}
+
+
+def _is_users(module: ModuleType) -> bool:
+    """Whether a module is of no installed package: those remember costly things that are no tensors."""
+    file = getattr(module, "__file__", None) or ""
+    return "/site-packages/" not in file and module.__name__.partition(".")[0] not in _LIBRARIES
 
 
 def _cells_with_cache(value: Any) -> list[Any]:

@@ -20,7 +20,6 @@ from modeldiagrams.tracer.source import class_source
 from modeldiagrams.tracer.strands import in_order
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.recording import Feed
     from modeldiagrams.tracer.weights import Weights
 
 __all__ = ["build_graph", "class_of", "provenance", "qualified"]
@@ -65,7 +64,8 @@ class _Plan:
     """Node id → id of the holder; None directly under the root."""
     inner: dict[int, dict[str, str]] = field(default_factory=dict)
     """id(op) → the weights that belong to it: argument → dotted name."""
-    edges: list[tuple[Op, Feed]] = field(default_factory=list)
+    edges: dict[str, list[ir.Edge]] = field(default_factory=lambda: defaultdict(list))
+    """Id of the node where they begin → edges to ops."""
 
 
 def _plan(recording: Recording) -> _Plan:
@@ -85,8 +85,7 @@ def _plan(recording: Recording) -> _Plan:
 
 def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
     """Tell weights that are part of a leaf module from values that flow."""
-    for feed in op.feeds:
-        argument, value, _ = feed
+    for argument, value, flow in op.feeds:
         source = value.origin
         if isinstance(source, Source) and source.kind != "input":
             name = _owned_name(source, op.call)
@@ -94,7 +93,8 @@ def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
                 plan.inner.setdefault(id(op), {})[argument] = name
                 continue
             users.setdefault(source, []).append(op)
-        plan.edges.append((op, feed))
+        edge = ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow)
+        plan.edges[source.id].append(edge)
 
 
 def _owned_name(source: Source, call: Call) -> str | None:
@@ -192,13 +192,11 @@ class _Builder:
         return nodes
 
     def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
-        found: dict[str, list[ir.Edge]] = {step.id: [] for step in self._plan.steps}
-        for op, (argument, value, flow) in self._plan.edges:
-            found[value.origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
+        found = self._plan.edges
         for name, values in self._recording.outputs:
             for value in values:
                 found[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
-        return {source: tuple(edges) for source, edges in found.items() if edges}
+        return {step.id: tuple(found[step.id]) for step in self._plan.steps if step.id in found}
 
     def hierarchy(self) -> dict[str, str | None]:
         return {**self._plan.holders, **{f"output:{name}": None for name, _ in self._recording.outputs}}

@@ -36,11 +36,12 @@ def find_tensors(
     stack: list[tuple[str, Any, int]] = [(name, value, 0)]
     while stack:
         place, item, depth = stack.pop()
-        if isinstance(item, Tensor):
-            found.append((place, item))
-        elif type(item) in _ATOMS:
+        kind = type(item)  # not `isinstance`, which asks the object: some classes make that slow
+        if kind in _ATOMS or id(item) in entered:
             continue
-        elif not isinstance(item, _PLAIN) and depth < _MAX_DEPTH and id(item) not in entered:
+        if issubclass(kind, Tensor):
+            found.append((place, item))
+        elif depth < _MAX_DEPTH and not issubclass(kind, _PLAIN):
             entered[id(item)] = item  # kept alive, so that ids stay unique during the walk
             inner = _parts(item, place, into_objects=into_objects)
             stack.extend((p, v, depth + 1) for p, v in reversed(inner))

@@ -68,8 +68,9 @@ class Weights:
         path = self._paths[id(module)][1]
         for key in [key for key in vars(module) if key not in BOOKKEEPING]:
             value = vars(module)[key]
-            is_plain = type(value) in _NO_TENSORS or (type(value) is tuple and _NO_TENSORS.issuperset(map(type, value)))
-            if not is_plain and not isinstance(value, nn.Module):
+            kind = type(value)
+            is_plain = kind in _NO_TENSORS or (kind is tuple and _NO_TENSORS.issuperset(map(type, value)))
+            if not is_plain and not issubclass(kind, nn.Module) and id(value) not in entered:
                 self._add_constants(value, f"{path}.{key}" if path else key, entered)
 
     def path(self, module: nn.Module) -> str | None:
@@ -93,12 +94,12 @@ class Weights:
         if not isinstance(module, nn.Module):
             return ParameterCount(own=0, total=0, trainable=0)
         if id(module) not in self._counts:
-            own = {id(p): _size(p) for p in own_parameters(module).values()}
-            every = self._parameters_in(module).values()
+            inside = self._parameters_in(module)
+            own = {id(p) for p in own_parameters(module).values()}
             self._counts[id(module)] = ParameterCount(
-                own=sum(own.values()),
-                total=sum([size for size, _ in every]),
-                trainable=sum([size for size, is_trainable in every if is_trainable]),
+                own=sum([inside[key][0] for key in own]),
+                total=sum([size for size, _ in inside.values()]),
+                trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
             )
         return self._counts[id(module)]
 
