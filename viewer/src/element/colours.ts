@@ -14,12 +14,19 @@ export function colours(widget: Widget): void {
   legend.hidden = true;
   widget.foot.prepend(legend);
 
-  const paint = (session: Session) => {
-    const scale = scaleOf(widget, session, by);
+  let scale: Scale | undefined;
+  let painted: SVGSVGElement | undefined;
+
+  const measure = (session: Session) => {
+    scale = scaleOf(widget, session, by);
+    painted = widget.tree.picture;
     const family = by === "kind" || by === "class" ? by : "amount";
     for (const part of [widget.stage, legend]) part.dataset.by = family;
     legend.hidden = scale === undefined;
     legend.replaceChildren(...(scale === undefined ? [] : legendOf(scale, by)));
+    paint();
+  };
+  const paint = () => {
     for (const node of widget.tree.picture.querySelectorAll<SVGElement>("[data-id]")) {
       node.dataset.step = String(scale?.stepOf(idOf(node)));
     }
@@ -34,11 +41,14 @@ export function colours(widget: Widget): void {
   }
   choice.addEventListener("change", () => {
     by = choice.value as By;
-    void widget.askData(paint);
+    void widget.askData(measure);
   });
   widget.toolbar.addToMenu(strings.colours, choice);
   widget.on("drawn", () => {
-    if (by !== "kind" && widget.session !== undefined) paint(widget.session);
+    if (by === "kind" || widget.session === undefined) return;
+    // the same picture, more of it in sight, has the same scale
+    if (painted === widget.tree.picture) paint();
+    else measure(widget.session);
   });
 }
 

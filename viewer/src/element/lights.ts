@@ -12,6 +12,8 @@ type Way = "near" | "before" | "after" | { to: string };
 
 export function lights(widget: Widget): void {
   let way: Way = "near";
+  /** What does not step back. */
+  let lit: ReadonlySet<string> | undefined;
   const chosen = layer("mg-lit");
   const isDrawn = (id: string) => widget.tree.has(id);
 
@@ -19,14 +21,17 @@ export function lights(widget: Widget): void {
     const id = widget.selected;
     mark(widget, id);
     chosen.remove();
-    dim(widget, undefined);
+    lit = undefined;
+    dim(widget, lit);
     if (!id) return;
     void widget.ask((session, viz) => {
       if (id !== widget.selected) return;
       const edges = edgesOf(flowOf(session.layout(viz)), id, way);
       if (edges.length === 0 && typeof way === "object") widget.note.say(strings.noWay);
       trace(widget, chosen, edges);
-      if (way !== "near") dim(widget, new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]));
+      if (way === "near") return;
+      lit = new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]);
+      dim(widget, lit);
     });
   };
   const follow = (other: Way) => {
@@ -35,7 +40,14 @@ export function lights(widget: Widget): void {
   };
 
   widget.on("selected", () => follow("near"));
-  widget.on("drawn", light);
+  widget.on("drawn", () => {
+    if (chosen.parentNode !== widget.tree.picture) light();
+    else {
+      // the same picture, more of it in sight
+      mark(widget, widget.selected);
+      dim(widget, lit);
+    }
+  });
   hover(widget);
   widget.onKey("Escape", () => {
     const picking = widget.pick !== undefined;

@@ -18,6 +18,8 @@ export function panel(widget: Widget): void {
   widget.foot.prepend(sheet);
   /** Who closed it did not want it at the next click that opens a module, either. */
   let wanted = true;
+  /** The picture that the content is about. */
+  let shown: SVGSVGElement | undefined;
 
   const close = () => {
     if (sheet.hidden) return false;
@@ -36,8 +38,13 @@ export function panel(widget: Widget): void {
     const id = widget.selected;
     if (id === undefined) return;
     sheet.hidden = false;
+    const root = sheet.getRootNode() as ShadowRoot;
+    const focused = sheet.contains(root.activeElement) ? root.activeElement?.textContent : undefined;
     sheet.replaceChildren(...contentOf(widget, session, id, () => void close()));
+    // what was pressed is pressed again, perhaps
+    for (const made of sheet.querySelectorAll("button")) if (made.textContent === focused) made.focus();
     sheet.scrollTop = 0;
+    shown = widget.tree.picture;
     room(widget, sheet);
   };
   const open = (id: string) => {
@@ -54,7 +61,7 @@ export function panel(widget: Widget): void {
     } else if (wanted || !widget.tree.expandable(id)) void widget.askData(show);
   });
   widget.on("drawn", () => {
-    if (!sheet.hidden && widget.session !== undefined) show(widget.session);
+    if (!sheet.hidden && widget.session !== undefined && shown !== widget.tree.picture) show(widget.session);
   });
   widget.onKey("Escape", close);
   widget.onKey("i", (id) => {
