@@ -163,3 +163,31 @@ def test_whatever_an_op_raises_ends_the_graph_at_the_op(kind):
     graph = trace(Applies(lambda self, h: Raises.apply(self.a(h)), a=linear()), (x(),), mode="real")
     assert graph.status.error.node == "/Raises"
     assert graph.nodes[-1].id == "/Raises"
+
+
+@pytest.fixture(scope="module")
+def doubles():
+    """A custom op that writes its argument and does not look it."""
+
+    @torch.library.custom_op("mdtests::doubles", mutates_args=("given",))
+    def doubles(given: torch.Tensor) -> None:
+        given.mul_(2)
+
+    return torch.ops.mdtests.doubles
+
+
+@pytest.mark.parametrize("way", ["custom op", "inplace"])
+def test_weights_written_without_saying_so_by_name_are_as_before(way, doubles):
+    def forward(self, h):
+        with torch.no_grad():
+            if way == "inplace":
+                torch.nn.functional.relu(self.a.weight, inplace=True)
+            else:
+                doubles(self.a.weight)
+        return self.a(h)
+
+    model = Applies(forward, a=linear())
+    before = model.a.weight.detach().clone()
+    graph = trace(model, (x(),), mode="real")
+    assert graph.status.error is None
+    assert torch.equal(model.a.weight, before)

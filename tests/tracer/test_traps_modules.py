@@ -209,3 +209,11 @@ def test_module_made_in_the_forward():
     found = seen(Applies(forward, a=linear()), x())
     assert ids(found) == ["a", "Linear"]
     assert "Linear.weight" in found.graph.parameters
+
+
+def test_module_that_holds_itself():
+    model = Applies(lambda self, h: self.a(h), a=linear())
+    model.a.itself = model.a
+    found = seen(model, x())
+    assert ids(found) == ["a"]
+    assert found.graph.model.parameters.total == 20

@@ -354,3 +354,32 @@ def test_tensor_of_unknown_making_is_not_called_a_constant():
     made = [torch.ones(1, dtype=torch.int32)]
     graph = trace(Applies(lambda self, h: self.a(h) * made[0], a=linear()), (x(),), mode="real")
     assert graph.status.unseen == ("/constant:0",)
+
+
+def test_argument_read_for_its_shape_is_told_from_the_same_tensor_read_whole():
+    def forward(self, h):
+        h = self.a(h)
+        return h.view_as(h)
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert [(edge.argument, edge.flow) for edge in found.edges("linear", "view_as")] == [
+        ("self", "data"),
+        ("other", "shape"),
+    ]
+
+
+class TakesAnything(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, given, _anything):
+        return given * 2
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad * 2, None
+
+
+def test_list_that_holds_itself_as_argument():
+    endless = []
+    endless.append(endless)
+    found = seen(Applies(lambda self, h: TakesAnything.apply(self.a(h), endless), a=linear()), x())
+    assert found.edges("linear", "TakesAnything")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
-from modeldiagrams.tracer.internals import Operator, OperatorPacket
+from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -98,6 +98,8 @@ class Function:
     is_metadata: bool = False
     writes_first: bool = False
     """Known to write its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
+    writes_any: bool = False
+    """Its schema says that it writes some argument."""
     opaque: bool = False
     replaces: bool = field(init=False)
     """Gives a tensor other memory: ``x.data = …``."""
@@ -122,12 +124,18 @@ def describe(function: Callable[..., Any]) -> Function:
     if isinstance(function, Operator | OperatorPacket):
         name = str(getattr(function, "overloadpacket", function)).replace(".", "::", 1)
         short = name.rpartition("::")[2]
-        return Function(name, short, short, writes_first=short.endswith("_"))
+        return Function(name, short, short, writes_first=short.endswith("_"), writes_any=_is_mutable(function))
     if raw in ("__get__", "__set__"):
         return _describe_property(function, raw)
     name = _public_name(function, raw)
     short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
     return Function(name, short, raw, raw in METADATA, _writes_first(raw))
+
+
+def _is_mutable(operator: Any) -> bool:
+    packet = isinstance(operator, OperatorPacket)
+    overloads = [getattr(operator, name) for name in operator.overloads()] if packet else [operator]
+    return any(schema_of(overload).is_mutable for overload in overloads)
 
 
 def _describe_property(function: Any, raw: str) -> Function:

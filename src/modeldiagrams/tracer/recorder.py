@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Here", "Recorder"]
 
+_MAX_DEPTH = 8
 _Run: TypeAlias = "tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]"
 
 
@@ -155,7 +156,9 @@ class Recorder(TorchFunctionMode):
         key = (function, self.finder.here(), *kwargs, *outline((*args, *kwargs.values()) if kwargs else args, tensors))
         versions = versions_of(tensors)
         start = len(steps)
-        if function.writes_first or "out" in kwargs:
+        if function.writes_any or kwargs.get("inplace"):
+            self._announce_write(tensors)
+        elif function.writes_first or "out" in kwargs:
             self._announce_write([*args[:1], kwargs.get("out")])
         outer, here.flops = here.flops, None
         here.observed += 1
@@ -367,7 +370,7 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
     )
 
 
-def _is_only_tensors(value: Any) -> bool:
+def _is_only_tensors(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list | tuple):
-        return bool(value) and all(map(_is_only_tensors, value))
+        return bool(value) and depth < _MAX_DEPTH and all(_is_only_tensors(item, depth + 1) for item in value)
     return isinstance(value, Tensor)
