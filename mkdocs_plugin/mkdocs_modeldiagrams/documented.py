@@ -6,7 +6,7 @@ import fnmatch
 import json
 from typing import TYPE_CHECKING, Any
 
-from griffe import Class, Docstring, DocstringSection, DocstringSectionText, Extension
+from griffe import Class, Docstring, DocstringSection, DocstringSectionText, Extension, Function
 from mkdocs.plugins import get_plugin_logger
 
 from modeldiagrams.docstrings import asked_options, without_field
@@ -40,22 +40,31 @@ class DiagramsExtension(Extension):
 
     def on_class(self, *, cls: Class, **_: Any) -> None:
         """Called by Griffe with every class, when its package is read."""
-        if cls.docstring is None:
+        self._add_diagram(cls, chosen=self._is_chosen(cls))
+
+    def on_function(self, *, func: Function, **_: Any) -> None:
+        """Called by Griffe with every function and method; some functions return models, and ask for a diagram."""
+        if func.parent is not None and func.parent.is_module:
+            self._add_diagram(func, chosen=False)
+
+    def _add_diagram(self, documented: Class | Function, *, chosen: bool) -> None:
+        docstring = documented.docstring
+        if docstring is None:
             return
-        field, text = without_field(cls.docstring.value)
+        field, text = without_field(docstring.value)
         try:
             values = None if field is None else asked_options(field)
         except ModelDiagramsError as error:
-            _log.warning("%s: %s", cls.path, error)
+            _log.warning("%s: %s", documented.path, error)
             values = None
         fence = FENCE
         if values is None:
-            if field is not None or not self._is_chosen(cls):
-                cls.docstring.value = text
+            if field is not None or not chosen:
+                docstring.value = text
                 return
             fence, values = UNASKED_FENCE, {}
-        body = json.dumps({"model": cls.path, **values})
-        cls.docstring = _WithFence(f"```{fence}\n{body}\n```", text, cls.docstring)
+        body = json.dumps({"model": documented.path, **values}, default=str)
+        documented.docstring = _WithFence(f"```{fence}\n{body}\n```", text, docstring)
 
     def _is_chosen(self, cls: Class) -> bool:
         return any(fnmatch.fnmatchcase(cls.path, pattern) for pattern in self._patterns) and _is_module(cls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,15 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def source(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("documented") / "source"
-    return shutil.copytree(HERE / "documented", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(HERE / "documented", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    inventory = folder / "objects.inv"
+    inventory.write_bytes(
+        b"# Sphinx inventory version 2\n# Project: PyTorch\n# Version: 1\n# The remainder is compressed using zlib.\n"
+        + zlib.compress(b"torch.nn.Linear py:class 1 nn.html#Linear -\n")
+    )
+    config = folder / "mkdocs.yml"
+    config.write_text(config.read_text().replace("INVENTORY", inventory.as_uri()))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +45,13 @@ def sections(html) -> dict[str, str]:
 
 def test_modules_have_diagrams_and_other_classes_have_none(sections):
     drawn = {name for name, section in sections.items() if "<model-graph" in section}
-    assert set(sections) == {"Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide"}
-    assert drawn == {"Block", "Classifier", "Wide"}
+    assert set(sections) == {"Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide", "small"}
+    assert drawn == {"Block", "Classifier", "Wide", "small"}
 
 
 def test_field_gives_options_and_is_not_shown(sections):
     assert "<figcaption>Twice as wide.</figcaption>" in sections["Wide"]
+    assert "<figcaption>Small.</figcaption>" in sections["small"]
     assert "Linear 16" in re.sub(r"<[^>]+>", "", sections["Wide"])
     assert ":model-graph:" not in "".join(sections.values())
 
@@ -50,6 +60,9 @@ def test_classes_lead_to_where_they_are_documented(sections, html):
     assert re.search(r'<a class="autorefs autorefs-internal"[^>]*href="#zoopkg.Block"', sections["Classifier"])
     front = (html / "index.html").read_text("utf-8")
     assert re.search(r'<a class="autorefs autorefs-internal"[^>]*href="api/#zoopkg.Block"', front)
+    # PyTorch's inventory has it under a shorter name than its own
+    linear = r'<a class="autorefs autorefs-external"[^>]*href="https://example.org/torch/nn.html#Linear"'
+    assert re.search(linear, front)
 
 
 def test_patterns_choose_and_silence_chooses_nothing(source, build, tmp_path):
@@ -61,7 +74,7 @@ def test_patterns_choose_and_silence_chooses_nothing(source, build, tmp_path):
             assert build(source, tmp_path, "--strict").returncode == 0
             listed = json.loads((tmp_path / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
             on_page = {entry["model"] for entry in listed if entry["page"].startswith("api/")}
-            assert on_page == {"zoopkg.Wide", *expected}
+            assert on_page == {"zoopkg.Wide", "zoopkg.small", *expected}
     finally:
         config.write_text(before)
 
@@ -74,6 +87,7 @@ def test_site_data_lists_every_diagram(html):
         ("zoopkg.Classifier", "api/"),
         ("zoopkg.Wide", "api/"),
         ("zoopkg.blocks.Block", "api/"),
+        ("zoopkg.small", "api/"),
     ]
     for entry in listed:
         assert json.loads((folder / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"

@@ -4,7 +4,7 @@ from torch import nn
 
 from zoopkg.blocks import Block
 
-__all__ = ["Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide"]
+__all__ = ["Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide", "small"]
 
 
 class Classifier(nn.Module):
@@ -54,3 +54,11 @@ class Plain:
 
 class Meter(nn.Parameter):
     """Of torch.nn, and yet no module."""
+
+
+def small():
+    """A function that makes a model.
+
+    :model-graph: {caption: Small.}
+    """
+    return Classifier(4)
