@@ -27,6 +27,7 @@ export class Camera {
   onMove: () => void = () => undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
+  readonly #whole: () => boolean;
   #restingHeight = 0;
   #free = false;
   #at: Place = { x: 0, y: 0, k: 1 };
@@ -39,6 +40,7 @@ export class Camera {
   constructor(stage: HTMLElement, canvas: HTMLElement, whole: () => boolean) {
     this.#stage = stage;
     this.#canvas = canvas;
+    this.#whole = whole;
     listen(stage, { pan: (dx, dy) => this.#moveBy(dx, dy), zoom: (factor, x, y) => this.#zoom(factor, x, y) }, whole);
   }
 
@@ -92,7 +94,10 @@ export class Camera {
     const after = newPart.getBoundingClientRect();
     this.#moveBy(middle(before) - middle(after), before.top - after.top);
     this.#useWidth();
+    const lowered = this.#showTop();
     this.#grow();
+    // what was toggled stays where it was on screen, as far as the page can be scrolled
+    if (lowered > 0 && !this.#whole()) scrollBy({ top: lowered, behavior: "instant" });
   }
 
   /** Bring a part of the picture into sight, with as little movement as possible. */
@@ -163,12 +168,25 @@ export class Camera {
     this.#moveBy(Math.max(Math.min(spare, 0), Math.min(Math.max(spare, 0), x)) - x, 0);
   }
 
+  /** The picture's top is not cut while the stage could be higher; how far it was moved down for that, px. */
+  #showTop(): number {
+    const { y, k } = this.#at;
+    const spare = (heightLimit(this.#stage) ?? this.#room) - (y + this.#size.height * k);
+    const down = Math.max(0, Math.min(-y, spare));
+    if (down > 0) this.#moveBy(0, down);
+    return down;
+  }
+
+  /** The height that the stage may grow to, px. */
+  get #room(): number {
+    return Math.max(this.#restingHeight, innerHeight * WINDOW_SHARE);
+  }
+
   /** The stage follows a picture that grows or shrinks; one larger than the window is moved inside it. */
   #grow(): void {
     const { y, k } = this.#at;
-    const room = Math.max(this.#restingHeight, innerHeight * WINDOW_SHARE);
-    this.#stage.style.setProperty("--mg-room", `${room}px`);
-    const wanted = Math.min(y + this.#size.height * k, heightLimit(this.#stage) ?? room);
+    this.#stage.style.setProperty("--mg-room", `${this.#room}px`);
+    const wanted = Math.min(y + this.#size.height * k, heightLimit(this.#stage) ?? this.#room);
     this.#setHeight(Math.max(wanted, Math.min(this.#restingHeight, SMALLEST_STAGE)));
   }
 
