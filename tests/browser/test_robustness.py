@@ -35,7 +35,7 @@ def test_data_that_came_broken_can_be_asked_for_again(reader, site, content):
     target = site / "modeldiagrams" / "pkg.Missing.js"
     target.write_text(content)
     reader.page.goto(f"{site.as_uri()}/missing.html")
-    reader.node("layers.0").click()
+    reader.evaluate("e => e.toggle('layers.0')")
     reader.page.get_by_text("pkg.Missing.js did not load").wait_for()
     data = (site / "modeldiagrams" / "pkg.Encoder.js").read_text().replace("pkg.Encoder", "pkg.Missing", 1)
     target.write_text(data)
@@ -47,7 +47,7 @@ def test_data_that_came_broken_can_be_asked_for_again(reader, site, content):
 def test_layout_engine_that_fails_to_come_can_be_asked_for_again(reader, server):
     reader.page.route("**/viz.js", lambda route: route.abort())
     reader.page.goto(f"{server}/one.html")
-    reader.node("layers.0").click()
+    reader.evaluate("e => e.toggle('layers.0')")
     reader.page.get_by_text("viz.js did not load").wait_for()
     reader.page.unroute("**/viz.js")
     reader.page.get_by_role("button", name="Try again").click()
