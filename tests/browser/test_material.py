@@ -156,8 +156,11 @@ def test_diagrams_that_are_hidden_at_first_work_once_they_are_seen(site, sites, 
     reader.page.get_by_text("Closed", exact=True).click()
     opens(reader, 1)
     if site != "mkdocs":
-        reader.page.locator(".md-annotation__index").click()
-    opens(reader, 2)
+        # Material's mark never stands still, and its tooltip moves while it opens
+        reader.page.locator(".md-annotation__index").click(force=True)
+    reader.node("layers.0", 2).wait_for()
+    reader.node("layers.0", 2).dispatch_event("click")
+    reader.node("layers.0.mlp", 2).wait_for(state="attached")
 
 
 def test_offline_site_works_from_disk(sites, reader):
