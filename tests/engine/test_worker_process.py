@@ -19,7 +19,7 @@ from modeldiagrams.options import Options
 from modeldiagrams.render import View
 from modeldiagrams.worker import Worker, process
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, Prepare, Ready, Render, Trace, receive
+from modeldiagrams.worker.protocol import Hello, Prepare, Problem, Ready, Refused, Render, Trace, receive
 
 
 @pytest.fixture
@@ -127,10 +127,9 @@ def test_when_the_owner_is_gone_what_models_have_started_ends_as_well(tmp_path):
 @pytest.mark.parametrize("value", [1e300, float("inf")])
 def test_limits_beyond_all_numbers_are_no_limits(monkeypatch, value):
     asked = []
+    answers = iter([Ready(), Refused(problem=Problem(kind="model", message="none"))])
     worker = Worker()
-    monkeypatch.setattr(worker, "_ask", lambda request, *_: asked.append(request) or Ready())
-    monkeypatch.setattr(Ready, "sources", (), raising=False)
-    monkeypatch.setattr(Ready, "lasting", "nothing", raising=False)
+    monkeypatch.setattr(worker, "_ask", lambda request, *_: asked.append(request) or next(answers))
     worker.trace(Options(model="x.Y", timeout=value, memory=value))
     assert (asked[1].timeout, asked[1].memory) == (1e6, 1e6)
 
