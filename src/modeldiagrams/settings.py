@@ -179,9 +179,10 @@ def setting_help() -> dict[str, str]:
 
 
 def line_link(settings: Settings, graph: Graph, sources: tuple[str, ...]) -> str | None:
-    """URL of a line of a model's source, with ``{path}`` as graphs have it.
+    """URL of a line of a model's source, with the path as graphs have it: ``…/src/{path:mypkg}#L{line}``.
 
     Graphs have paths below the folder that Python imports from; the repository's root may lie above it (``src/``).
+    After the colon stand the site's own packages, for a model is also made of libraries, which lie elsewhere.
 
     Args:
         settings: The site's.
@@ -197,9 +198,12 @@ def line_link(settings: Settings, graph: Graph, sources: tuple[str, ...]) -> str
     places = [graph.model.source, *(getattr(node, "source", None) for node in graph.nodes)]
     paths = dict.fromkeys(place.rpartition(":")[0] for place in places if place)
     files = {Path(file).as_posix() for file in sources}
-    own = ((file, path) for path in paths for file in sorted(files) if file.endswith(f"/{path}"))
-    file, path = next(own, ("", ""))
-    return template.replace("{path}", f"{_below_repository(Path(file.removesuffix(path)))}{{path}}") if file else None
+    own = {path: file for file in sorted(files, reverse=True) for path in paths if file.endswith(f"/{path}")}
+    if not own:
+        return None
+    path, file = min(own.items())
+    packages = " ".join(sorted({path.partition("/")[0] for path in own}))
+    return template.replace("{path}", f"{_below_repository(Path(file.removesuffix(path)))}{{path:{packages}}}")
 
 
 def style_rule(variables: Mapping[str, str]) -> str:

@@ -57,6 +57,21 @@ def test_source_is_plain_text_without_a_link_from_the_host(reader, server):
     assert details(reader).get_by_role("link").count() == 1
 
 
+def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
+    open_page(reader, server, "rich")
+    template = "https://example.org/blob/main/lib/{path:mypkg src}#L{line}"
+    reader.evaluate(f"e => e.setAttribute('source-link', '{template}')")
+    reader.node("head").click()
+    link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
+    assert link.get_attribute("href") == "https://example.org/blob/main/lib/src/pkg/model.py#L12"
+    reader.evaluate(f"e => e.setAttribute('source-link', '{template.replace(' src', '')}')")
+    reader.node("embed").click()
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    reader.node("head").click()
+    details(reader).get_by_text("src/pkg/model.py:12").wait_for()
+    assert details(reader).get_by_role("link", name="src/pkg/model.py:12").count() == 0
+
+
 def test_source_link_can_only_be_a_web_address(reader, server):
     open_page(reader, server, "rich")
     reader.evaluate("e => e.setAttribute('source-link', 'javascript:alert(1)//{path}{line}')")

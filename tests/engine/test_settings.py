@@ -79,7 +79,7 @@ def test_source_links_start_at_the_root_of_the_repository(tmp_path) -> None:
     graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, source="mypkg/net.py:3"))
     settings = parse_settings({"repository_url": GITHUB})
     sources = (str(tmp_path / "other.py"), str(tmp_path / "src" / "mypkg" / "net.py"))
-    assert line_link(settings, graph, sources) == f"{GITHUB}/blob/HEAD/src/{{path}}#L{{line}}"
+    assert line_link(settings, graph, sources) == f"{GITHUB}/blob/HEAD/src/{{path:mypkg}}#L{{line}}"
     # a library's model is in another repository
     assert line_link(settings, graph, sources[:1]) is None
 

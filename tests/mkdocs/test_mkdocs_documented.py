@@ -97,7 +97,7 @@ def test_site_settings_reach_page_and_style(html):
     assert "model-graph{--mg-hue-linear:hotpink;}" in (html / "modeldiagrams" / "model-graph.css").read_text("utf-8")
     # the repository is the site's `repo_url`
     page = (html / "index.html").read_text("utf-8")
-    assert "github.com/org/project/blob/HEAD/{path}#L{line}" in page
+    assert "github.com/org/project/blob/HEAD/{path:zoopkg}#L{line}" in page
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def linked(site, build, tmp_path_factory):
 def test_models_sources_are_linked_to_the_repository(linked, site):
     # one of the two is a graph file: nobody knows where its sources are
     links = re.findall(r' source-link="([^"]*)"', linked)
-    assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path}#L{line}"]
+    assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path:tinymodels}#L{line}"]
     assert list((site.parent / "kept").glob("*.graph.json"))
 
 

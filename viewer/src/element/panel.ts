@@ -112,7 +112,7 @@ function classLink(widget: Widget, kind: string): HTMLElement {
   return link == null ? code : anchor(link.href, code);
 }
 
-/** The template that the host gave, filled in. */
+/** The template that the host gave, filled in: `…/{path}#L{line}`, or `{path:mypkg other}` for these packages only. */
 function sourceLink(widget: Widget, session: Session, id: string): HTMLElement[] {
   const source = sourceOf(session.traced, id);
   if (source === undefined) return [];
@@ -120,7 +120,10 @@ function sourceLink(widget: Widget, session: Session, id: string): HTMLElement[]
   const template = widget.host.getAttribute("source-link");
   const [, path, line] = /^(.*):(\d+)$/.exec(source) ?? [];
   if (template === null || path === undefined || line === undefined) return [code];
-  const url = template.replace("{path}", path.split("/").map(encodeURIComponent).join("/")).replace("{line}", line);
+  const parts = path.split("/");
+  const [place, own] = /\{path(?::([^}]*))?\}/.exec(template) ?? [];
+  if (place === undefined || own?.split(" ").includes(parts[0] ?? "") === false) return [code];
+  const url = template.replace(place, parts.map(encodeURIComponent).join("/")).replace("{line}", line);
   return [/^https?:/.test(url) ? anchor(url, code) : code];
 }
 
