@@ -97,10 +97,12 @@ def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # n
         plugin: mkdocstrings'.
         chosen: Which classes get a diagram: all modules, or those whose full names match one of these patterns.
     """
-    options = plugin.config.handlers.setdefault("python", {}).setdefault("options", {})
+    handlers = plugin.config.handlers
+    python = handlers.get("python") or {}
+    options = python.get("options") or {}
     patterns = ["*"] if chosen is True else list(chosen or [])
-    # not appended: the list belongs to the configuration file, which `mkdocs serve` may keep
-    options["extensions"] = [*options.get("extensions", []), {f"{__name__}": {"patterns": patterns}}]
+    extensions = [*(options.get("extensions") or []), {__name__: {"patterns": patterns}}]
+    handlers["python"] = {**python, "options": {**options, "extensions": extensions}}
 
 
 def _is_module(cls: Class) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,8 +55,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         maker = Maker(root / (settings.cache_dir or CACHE), folder=folder, paths=[root], snapshots=snapshots)
         self._site = Site(maker, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
-        if "mkdocstrings" in config.plugins:
-            # here, because without mkdocstrings there is no Griffe
+        # mkdocstrings may be there for other languages alone, without Griffe
+        if "mkdocstrings" in config.plugins and importlib.util.find_spec("griffe"):
             documented = importlib.import_module("mkdocs_modeldiagrams.documented")
             documented.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
         return config

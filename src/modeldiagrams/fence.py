@@ -81,7 +81,10 @@ class FenceHost:
 
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
-        self.diagrams[diagram.id] = diagram
+        known = self.diagrams.get(diagram.id)
+        # the same may also be shown as a still picture, or fail with less time: files of one that has some are kept
+        if known is None or known.graph is None or known.picture is None or known.options.static:
+            self.diagrams[diagram.id] = diagram
 
     def assets(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""

@@ -97,3 +97,11 @@ def test_an_edit_of_what_another_model_has_loaded_is_seen(project, worker):
     two.write_text(two.read_text().replace("act(self.fc(x))", "act(self.fc(x)).sigmoid()"))
     answer = worker.trace(Options(model="family.Other", inputs=[1, 4]), [project])
     assert b"sigmoid" in answer.graph
+
+
+def test_imports_of_a_package_tried_outside_of_one_are_no_problem(project, worker):
+    tried = "try:\n    from . import layers\nexcept ImportError:\n    layers = None"
+    (project / "tried.py").write_text(NET.format(imports=tried, width=4, result="self.fc(x)"))
+    answer = worker.trace(Options(model="tried.Net", inputs=[1, 4]), [project])
+    assert b"tried.Net" in answer.graph
+    assert [source.rpartition("/")[2] for source in answer.sources] == ["tried.py"]

@@ -10,6 +10,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.diagrams import Maker
 from modeldiagrams.fence import FenceHost, ModelDiagramsExtension
+from modeldiagrams.host import data_files
 from modeldiagrams.serialize import save
 from modeldiagrams.settings import Settings
 
@@ -78,3 +79,9 @@ def test_fence_needs_no_mkdocs():
     code = "import sys, modeldiagrams.fence; print({'mkdocs', 'sphinx', 'torch', 'py_mini_racer'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"
+
+
+def test_a_still_picture_of_the_same_model_takes_no_files_from_the_other(host):
+    text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, static: true}\n```"
+    markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert [name.rpartition(".")[2] for name in data_files(host.diagrams.values())] == ["js"]

@@ -104,7 +104,12 @@ def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -
         if isinstance(node, ast.Import):
             found += [_Import(item.name, None, item.asname or item.name.partition(".")[0]) for item in node.names]
         elif isinstance(node, ast.ImportFrom):
-            module = resolve_name("." * node.level + (node.module or ""), package) if node.level else str(node.module)
+            try:
+                module = (
+                    resolve_name("." * node.level + (node.module or ""), package) if node.level else str(node.module)
+                )
+            except ImportError:
+                continue  # `from . import layers` outside of a package: the statement did not run, or was caught
             names = [(None, None) if item.name == "*" else (item.name, item.asname or item.name) for item in node.names]
             found += [_Import(module, name, bound) for name, bound in names]
     return found
