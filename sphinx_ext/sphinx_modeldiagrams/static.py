@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,7 +122,8 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
     path = folder / f"{diagram.id}.{kind.suffix}"
     if path.is_file():
         return path
-    source = folder / "graph.json"
+    # one for each process: `-j` may draw the same for several pages at once
+    source = folder / f"graph-{os.getpid()}.json"
     write_atomically(source, graph)
     command = [sys.executable, "-m", "modeldiagrams", "render", str(source), "--flat", "-o", str(path), *arguments]
     try:
@@ -138,7 +140,7 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
         )
         return None
     finally:
-        source.unlink()
+        source.unlink(missing_ok=True)
     return path
 
 

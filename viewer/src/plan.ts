@@ -105,7 +105,8 @@ export function planKey(plan: Plan): string {
   const slots = plan.slots.map((slot) =>
     [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
       .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
-      .concat(slot.exits.map((exit) => (exit.label === "" ? -1 - exit.net : exit.net)))
+      // of a label its width, too: it decides where the exits beside it stand
+      .concat(slot.exits.flatMap((exit) => [exit.net, exit.label === "" ? -1 : labelWidth(exit.label)]))
       .join(),
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
