@@ -10,7 +10,9 @@ from modeldiagrams.options import read_yaml
 
 __all__ = ["asked_options", "without_field"]
 
-_FIELD = re.compile(r"^(?P<indent>[ \t]*):model-graph:[ \t]*(?P<text>.*(\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE)
+_FIELD = re.compile(
+    r"^(?P<indent>[ \t]*):model-graph:(?![^ \t\n])[ \t]*(?P<text>.*(\n(?P=indent)[ \t]+\S.*)*)", re.MULTILINE
+)
 
 
 def without_field(docstring: str) -> tuple[str | None, str]:
