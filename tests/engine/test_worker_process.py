@@ -137,7 +137,8 @@ def test_limits_beyond_all_numbers_are_no_limits(monkeypatch, value):
 def test_another_interpreter_gets_none_of_this_ones_libraries(monkeypatch):
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     library = Path(os.__file__).parent
-    own = [str(library), str(library / "lib-dynload"), f"/usr/lib/python{version.replace('.', '')}.zip", "/home/me/src"]
+    zipped = library.parent / f"python{version.replace('.', '')}.zip"
+    own = [str(library), str(library / "lib-dynload"), str(zipped), "own/models"]
     monkeypatch.setattr(sys, "path", own)
-    assert Worker("/other/bin/python")._import_path([]) == ("/home/me/src",)
+    assert Worker("/other/bin/python")._import_path([]) == ("own/models",)
     assert Worker()._import_path([]) == tuple(own)
