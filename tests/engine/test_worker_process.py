@@ -134,11 +134,11 @@ def test_limits_beyond_all_numbers_are_no_limits(monkeypatch, value):
     assert (asked[1].timeout, asked[1].memory) == (1e6, 1e6)
 
 
-def test_another_interpreter_gets_none_of_this_ones_libraries(monkeypatch):
+def test_another_interpreter_gets_none_of_this_ones_libraries(monkeypatch, tmp_path):
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     library = Path(os.__file__).parent
     zipped = library.parent / f"python{version.replace('.', '')}.zip"
-    own = [str(library), str(library / "lib-dynload"), str(zipped), "own/models"]
+    own = [str(library), str(library / "lib-dynload"), str(zipped), str(tmp_path)]
     monkeypatch.setattr(sys, "path", own)
-    assert Worker("/other/bin/python")._import_path([]) == ("own/models",)
+    assert Worker("/other/bin/python")._import_path([]) == (str(tmp_path),)
     assert Worker()._import_path([]) == tuple(own)
