@@ -44,7 +44,8 @@ def _add_diagram(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
     lines[:] = rest.split("\n")
     directive = "model-graph" if field is not None else AUTODOC_DIRECTIVE
     if field is None:  # `autoclass_content` may leave out the docstring that it stands in, or have shown it before
-        field, _ = without_field(inspect.cleandoc(getattr(obj, "__doc__", None) or ""))
+        written = getattr(obj, "__doc__", None)
+        field, _ = without_field(inspect.cleandoc(written) if isinstance(written, str) else "")
     file = getattr(sys.modules.get(getattr(obj, "__module__", "")), "__file__", None)
     values = _values(field, f"{file}:docstring of {name}")
     if values is None:

@@ -40,7 +40,8 @@ def check_settings(_app: Sphinx, config: Config) -> None:
     """Called by Sphinx when ``conf.py`` is read: a mistake there is told once, not for every diagram."""
     settings_of(config)
     chosen = config[f"{_PREFIX}autodoc"]
-    if not isinstance(chosen, bool) and not all(isinstance(pattern, str) for pattern in chosen):
+    is_patterns = isinstance(chosen, list | tuple) and all(isinstance(pattern, str) for pattern in chosen)
+    if not isinstance(chosen, bool) and not is_patterns:
         raise ConfigError(
             f"{_PREFIX}autodoc: expected True, False or patterns of class names like ['mypkg.models.*'], got {chosen!r}"
         )

@@ -13,6 +13,7 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.diagrams import Maker
 from modeldiagrams.graph import ModuleNode
+from modeldiagrams.host import UNASKED
 from modeldiagrams.installed import made_with
 from sphinx_modeldiagrams.builders import is_interactive, one_fragment
 from sphinx_modeldiagrams.config import settings_of
@@ -118,7 +119,7 @@ class ModelDiagramsDomain(Domain):
 
     def note_diagram(self, diagram: Diagram, place: Place) -> None:
         """Remember a diagram of the document that is being read."""
-        python = self.maker.interpreter(diagram.options)
+        python, problem = self.maker.interpreter(diagram.options), diagram.problem
         modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
         entry = Entry(
             id=diagram.id,
@@ -128,7 +129,7 @@ class ModelDiagramsDomain(Domain):
             has_graph=diagram.graph is not None,
             is_static=diagram.options.static,
             modules="\n".join(dict.fromkeys(modules)),
-            failed=diagram.problem is not None and not place["automatic"],
+            failed=problem is not None and not (place["automatic"] and problem.kind in UNASKED),
             libraries=list(diagram.libraries),
             python=python,
             made_with=list(made_with(diagram.libraries, python)),

@@ -25,6 +25,8 @@ def linkcode_resolve(domain, info):
         ("modeldiagrams_defaults = {'dept': 1}", "modeldiagrams_defaults: option 'dept': unknown; did you mean"),
         ("modeldiagrams_on_error = 'ignore'", "modeldiagrams_on_error: Invalid enum value 'ignore'"),
         ("modeldiagrams_autodoc = [1]", "modeldiagrams_autodoc: expected True, False or patterns"),
+        ("modeldiagrams_autodoc = 1", "modeldiagrams_autodoc: expected True, False or patterns"),
+        ('modeldiagrams_autodoc = "mypkg.*"', "modeldiagrams_autodoc: expected True, False or patterns"),
     ],
 )
 def test_mistakes_end_the_build_at_its_start(conf, message, make_site, build, tmp_path):
