@@ -52,7 +52,12 @@ class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
 
   connectedCallback(): void {
-    inTurn(() => this.#wake());
+    if (this.#widget === undefined) inTurn(() => this.#wake());
+    else this.#widget.arrive();
+  }
+
+  disconnectedCallback(): void {
+    this.#widget?.leave();
   }
 
   #wake(): void {

@@ -4,27 +4,37 @@
  */
 import type { Widget } from "./widget.js";
 
+const SCROLL = { capture: true, passive: true };
+
 export function afloat(widget: Widget): void {
   const { host, foot, stage } = widget;
   let shift = 0;
   const place = () => {
-    if (!host.isConnected) {
-      document.removeEventListener("scroll", place, true);
-      return;
-    }
     const { bottom, height } = foot.getBoundingClientRect();
     const room = Math.max(0, stage.getBoundingClientRect().height - height);
     shift = Math.max(Math.min(0, innerHeight - (bottom - shift)), -room);
     foot.style.translate = `0 ${shift}px`;
   };
-  const begin = () => {
-    if (!isStuck(host)) return;
-    document.addEventListener("scroll", place, { capture: true, passive: true });
-    const watch = new ResizeObserver(place);
-    for (const part of [foot, stage]) watch.observe(part);
-  };
-  // not before somebody is there: it asks for the style of everything around
-  host.addEventListener("pointerenter", begin, { once: true });
+  widget.whileHere((signal) => {
+    const resized = new ResizeObserver(place);
+    const end = () => {
+      document.removeEventListener("scroll", place, SCROLL);
+      resized.disconnect();
+    };
+    const begin = () => {
+      if (signal.aborted || !isStuck(host)) return;
+      document.addEventListener("scroll", place, { ...SCROLL, signal });
+      for (const part of [foot, stage]) resized.observe(part);
+    };
+    // out of sight it costs nothing; a page may be dressed later than it is seen
+    const seen = new IntersectionObserver(([entry]) => (entry?.isIntersecting ? begin() : end()));
+    seen.observe(host);
+    for (const coming of ["pointerenter", "focusin"]) host.addEventListener(coming, begin, { signal });
+    signal.addEventListener("abort", () => {
+      seen.disconnect();
+      end();
+    });
+  });
 }
 
 /** Whether the nearest box that counts as scrolling never scrolls up and down. */

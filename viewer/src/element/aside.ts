@@ -5,6 +5,8 @@ import type { Widget } from "./widget.js";
 /** So far apart are the points that are looked at, px: the smallest node is hardly narrower. */
 const STEP = 10;
 
+const SCROLL = { capture: true, passive: true };
+
 export function aside(widget: Widget): void {
   const { element } = widget.toolbar;
   const place = () => {
@@ -16,12 +18,15 @@ export function aside(widget: Widget): void {
     });
     element.classList.toggle("mg-left", sides[0] ?? false);
   };
-  const begin = () => {
-    place();
-    document.addEventListener("scroll", place, { capture: true, passive: true });
-  };
-  widget.host.addEventListener("pointerenter", begin);
-  widget.host.addEventListener("pointerleave", () => document.removeEventListener("scroll", place, { capture: true }));
+  const { host } = widget;
+  widget.whileHere((signal) => {
+    const enter = () => {
+      place();
+      document.addEventListener("scroll", place, { ...SCROLL, signal });
+    };
+    host.addEventListener("pointerenter", enter, { signal });
+    host.addEventListener("pointerleave", () => document.removeEventListener("scroll", place, SCROLL), { signal });
+  });
   widget.on("drawn", place);
 }
 

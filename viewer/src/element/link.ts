@@ -34,11 +34,7 @@ export function link(widget: Widget): void {
     const wanted = partsOf(location.hash).find((part) => isMine(widget.host, part));
     if (wanted !== undefined) void restore(widget, wanted);
   };
-  const onChange = () => {
-    if (widget.host.isConnected) follow();
-    else removeEventListener("hashchange", onChange);
-  };
-  addEventListener("hashchange", onChange);
+  widget.whileHere((signal) => addEventListener("hashchange", follow, { signal }));
   follow();
 }
 

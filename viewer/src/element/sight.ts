@@ -3,13 +3,22 @@ import { LARGE } from "./scene.js";
 import type { Widget } from "./widget.js";
 
 export function sight(widget: Widget): void {
-  const look = () => {
-    if (widget.host.isConnected) widget.look();
-    else document.removeEventListener("scroll", look, true);
-  };
+  const look = () => widget.look();
+  let here: AbortSignal;
+  let touched = false;
+  const follow = () => document.addEventListener("scroll", look, { capture: true, passive: true, signal: here });
+  widget.whileHere((signal) => {
+    here = signal;
+    if (touched) follow();
+    const watch = new ResizeObserver(look);
+    watch.observe(widget.stage);
+    signal.addEventListener("abort", () => watch.disconnect());
+  });
   // before it is touched a diagram follows the page by itself
-  widget.on("drawn", () => document.addEventListener("scroll", look, { capture: true, passive: true }));
-  new ResizeObserver(look).observe(widget.stage);
+  widget.on("drawn", () => {
+    touched = true;
+    follow();
+  });
   widget.on("loaded", () => {
     // the page shipped all of it, which is more than moves smoothly
     if (widget.tree.size >= LARGE) void widget.change((state) => state);

@@ -12,9 +12,12 @@
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (another picture, or more of it came
  *   into sight): decorate them, idempotently. "moved": another part of it is in sight (`camera.sight`). "selected": `widget.selected` is another one. "loaded": there is a
  *   `widget.session` now. Listeners are told nothing, they look at the widget;
+ * - listen outside of the diagram, to the window or the document: only `widget.whileHere((signal) => …)`, with the
+ *   signal that ends when the diagram leaves the page; it is called again where it comes back;
  * - change what is shown: `widget.change((state, session) => otherState, idThatStaysInPlace)`. It loads what is needed,
  *   waits for its turn, draws, and tells the reader if that fails. States are plain data. `ask` and `askData` do the
- *   same for anything else that needs what is loaded;
+ *   same for anything else that needs what is loaded. What they promise comes with success, be it of a second try:
+ *   what follows on it never follows on a failure. `peek` is for what a moving pointer asks: now, if all is there;
  * - select (`widget.select`), bring into sight (`widget.reveal`), and say something to who can't see it (`widget.say`).
  *
  * Graph and layout come from `widget.session` (see session.ts), undefined until something was loaded; `await
@@ -88,6 +91,8 @@ export class Widget {
   /** The picture, where it is too large to be in the document as a whole. */
   #scene: Scene | undefined;
   #turn: Promise<void> = Promise.resolve();
+  readonly #beginnings: ((signal: AbortSignal) => void)[] = [];
+  #stay = new AbortController();
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
     this.host = host;
@@ -111,6 +116,24 @@ export class Widget {
 
   on(what: Happening, listener: () => void): void {
     this.#listeners[what].push(listener);
+  }
+
+  /** Begin something that lasts as long as the diagram is in the page: now, and whenever it comes back. */
+  whileHere(begin: (signal: AbortSignal) => void): void {
+    this.#beginnings.push(begin);
+    begin(this.#stay.signal);
+  }
+
+  /** The diagram came back into a page. */
+  arrive(): void {
+    this.leave();
+    this.#stay = new AbortController();
+    for (const begin of this.#beginnings) begin(this.#stay.signal);
+  }
+
+  /** It left the page: nothing outside of it may keep it. */
+  leave(): void {
+    this.#stay.abort();
   }
 
   onKey(key: string, handler: KeyHandler): void {
