@@ -104,12 +104,20 @@ def render(graph: Graph, view: View, *, standalone: bool = False) -> Picture:
 def render_json(graph: bytes, view: View) -> Picture:
     """Like `render`, from a graph's JSON text."""
     # inside a script the JSON text is a string, so it is encoded a second time
-    arguments = ", ".join(json.dumps(text) for text in (graph.decode(), msgspec.json.encode(view).decode()))
+    arguments = ", ".join(json.dumps(text) for text in (graph.decode(), _view_json(view)))
     answer = evaluate(f"modelDiagrams.render({arguments})", asset("static.js"))
     try:
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
         raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+
+
+def _view_json(view: View) -> str:
+    """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
+    plain = msgspec.structs.asdict(view)
+    if isinstance(view.direction, dict):
+        plain["direction"] = [*view.direction.items()]
+    return msgspec.json.encode(plain).decode()
 
 
 def with_style(picture: Picture) -> Picture:

@@ -54,6 +54,13 @@ def test_the_viewer_gets_graph_and_view_as_json_and_text_survives(viewer):
     assert picture.state == {"depth": 1, "expand": ["a'\"\\"], "collapse": None, "direction": None, "fit": None}
 
 
+def test_the_order_of_patterns_survives_the_way_to_the_viewer(viewer):
+    """As keys of an object, JavaScript would put ``0`` before ``*``; the last that matches counts."""
+    viewer("return JSON.stringify({svg: '', width: 1, height: 2, state: JSON.parse(view)})")
+    rules = {"*": "LR", "encoder": "TB", "0": "TB"}
+    assert render(small_graph(), View(direction=rules)).state["direction"] == [*map(list, rules.items())]
+
+
 def test_a_standalone_picture_carries_its_style_and_is_xml(viewer):
     viewer(answer())
     svg = parseString(render(small_graph(), View(), standalone=True).svg).documentElement  # noqa: S318  (our own)

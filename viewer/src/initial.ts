@@ -2,8 +2,8 @@ import { shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { layout, layoutCache, type Viz } from "./layout.js";
 import { type Bounds, isOpenable, type Measure, type Page, readable } from "./readable.js";
-import { findRuns } from "./roll.js";
-import { runId } from "./surface.js";
+import { findRuns, repeat } from "./roll.js";
+import { runId, runsIn, surface } from "./surface.js";
 import { type Direction, type Frame, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
@@ -12,8 +12,11 @@ export interface ViewOptions {
   expand?: string[] | null;
   /** What stays closed, whatever else is said. */
   collapse?: string[] | null;
-  /** For the whole picture, or by pattern for the inside of modules: the last that matches counts, `*` also for the model. */
-  direction?: Direction | Record<string, Direction> | null;
+  /**
+   * For the whole picture, or by pattern for the inside of modules: the last that matches counts, `*` also for the model.
+   * Pairs, because an object would put `0` before `*`.
+   */
+  direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
   /** Width and height, in px, of the page that the picture is for. */
   fit?: readonly [width: number, height: number] | null;
 }
@@ -97,23 +100,26 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
   const wanted = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));
   const shown = options.depth == null ? [] : shallow(index, options.depth);
   const expanded = [...new Set([...wanted, ...shown])].filter((id) => !isClosed(id)).sort();
-  return { ...start, expanded, unrolled: unrolledFor(index, wanted) };
+  return { ...start, expanded, unrolled: unrolledFor(index, wanted, expanded) };
 }
 
 /** The model's own direction; null where nobody says. */
 function mainDirection({ direction }: ViewOptions): Direction | null {
-  return typeof direction === "string" ? direction : (direction?.["*"] ?? (direction == null ? null : "TB"));
+  if (direction == null || typeof direction === "string") return direction ?? null;
+  return lastFirst(direction).find(([pattern]) => pattern === "*")?.[1] ?? "TB";
 }
 
 /** Modules whose inside is to run otherwise than the picture. */
 function turned(index: GraphIndex, wanted: ViewOptions["direction"], main: Direction): Pick<State, "turned"> {
   if (wanted == null || typeof wanted === "string") return {};
-  // the last that matches counts
-  const rules = Object.entries(wanted).reverse();
-  const tests = rules.map(([pattern, direction]) => ({ matches: matcher([pattern]), direction }));
+  const tests = lastFirst(wanted).map(([pattern, direction]) => ({ matches: matcher([pattern]), direction }));
   const directionOf = (node: ModuleNode) => tests.find(({ matches }) => matches(node))?.direction ?? main;
   const other = modules(index).filter((node) => directionOf(node) !== main);
   return other.length === 0 ? {} : { turned: other.map((node) => node.id).sort() };
+}
+
+function lastFirst<T>(rules: readonly T[]): T[] {
+  return [...rules].reverse();
 }
 
 /** Every module down to a depth: with 1, those directly in the model. */
@@ -135,26 +141,46 @@ function matcher(patterns: string[]): (node: ModuleNode) => boolean {
   return (node) => [node.path, shortName(node.class), node.class].some((name) => rules.some((rule) => rule.test(name)));
 }
 
-/** Runs to be shown one by one: those of which another member than the one on show is wanted. */
-function unrolledFor(index: GraphIndex, wanted: ReadonlySet<string>): string[] {
-  const runs = new Set<string>();
-  for (const id of wanted) {
-    const contents = contentsOf(index, index.holder.get(id) ?? ROOT);
-    const place = contents.children.indexOf(id);
+/** Runs to be shown one by one: those of which a later member is wanted otherwise than the one on show stands open. */
+function unrolledFor(index: GraphIndex, wanted: ReadonlySet<string>, expanded: string[]): string[] {
+  const inside = opened(index, expanded);
+  const containers = new Set([...wanted].map((id) => index.holder.get(id) ?? ROOT));
+  const differs = (standIn: string, later: string) =>
+    wanted.has(later) && (inside.get(later) ?? "") !== (inside.get(standIn) ?? "");
+  const unrolled = new Set<string>();
+  for (const id of containers) {
+    const contents = contentsOf(index, id);
     for (const run of findRuns(index, contents)) {
-      const offset = place - run.start;
-      const standIn = contents.children[run.start + (offset % run.period)] ?? "";
-      const later = offset >= run.period && offset < run.period * run.times;
-      if (later && !wanted.has(standIn)) runs.add(runId(contents, run));
+      const standIns = repeat(contents, run, 0);
+      const later = contents.children.slice(run.start + run.period, run.start + run.period * run.times);
+      if (later.some((member, i) => differs(standIns[i % run.period] ?? "", member)))
+        unrolled.add(runId(contents, run));
     }
+    // a repeat may hold a shorter run
+    for (const { id: run, members } of runsIn(surface(index, id, unrolled)))
+      if (members.some((member) => differs(members[0] ?? "", member))) unrolled.add(run);
   }
-  return [...runs].sort();
+  return [...unrolled].sort();
 }
 
-/** `*` stands for anything, `?` for one character. */
+/** Module → what of it is open, as text: equal for equal modules that are open in the same way. */
+function opened(index: GraphIndex, expanded: string[]): Map<string, string> {
+  const place = (id: string) => index.order.get(id) ?? 0;
+  const inside = new Map<string, number[]>();
+  for (const id of expanded) {
+    for (const holder of [id, ...ancestors(index, id)]) {
+      const known = inside.get(holder);
+      if (known === undefined) inside.set(holder, [place(id) - place(holder)]);
+      else known.push(place(id) - place(holder));
+    }
+  }
+  return new Map([...inside].map(([id, places]) => [id, places.sort((a, b) => a - b).join()]));
+}
+
+/** `*` stands for anything, `?` for one character; as Python's `patterns.py` has it. */
 function glob(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${escaped.replace(/\*/g, ".*").replace(/\?/g, ".")}$`);
+  return new RegExp(`^${escaped.replace(/\*/g, ".*").replace(/\?/g, ".")}$`, "su");
 }
 
 function modules(index: GraphIndex): ModuleNode[] {

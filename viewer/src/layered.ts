@@ -18,11 +18,12 @@ export function rankPlainly(plan: Plan): Ranking {
   });
   const across: number[] = [];
   for (const row of rows) pack(plan, row, across);
+  const [sources, targets] = [neighbours(plan, true), neighbours(plan, false)];
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
     const down = sweep % 2 === 0;
     // each row by what the one before has become: all at once, two could change places for ever
     for (const row of down ? rows : [...rows].reverse()) {
-      const wanted = new Map(row.map((i) => [i, neighbourMean(plan, across, i, down)]));
+      const wanted = new Map(row.map((i) => [i, meanPlace((down ? sources : targets)[i], across) ?? across[i] ?? 0]));
       row.sort((one, other) => (wanted.get(one) ?? 0) - (wanted.get(other) ?? 0) || one - other);
       pack(plan, row, across);
     }
@@ -80,8 +81,8 @@ function longestPathRanks(plan: Plan): number[] {
   wires.sort((a, b) => a.from - b.from);
   for (const { from, to } of wires) rank[to] = Math.max(rank[to] ?? 0, (rank[from] ?? 0) + 1);
   // ranks with nothing in them would be empty rows
-  const used = [...new Set(rank)].sort((a, b) => a - b);
-  return rank.map((r) => used.indexOf(r));
+  const used = new Map([...new Set(rank)].sort((a, b) => a - b).map((r, row) => [r, row]));
+  return rank.map((r) => used.get(r) ?? 0);
 }
 
 /** Place a row, centred. */
@@ -99,24 +100,28 @@ function span(plan: Plan, item: number): number {
   return slot === undefined ? 0 : slot.low + slot.high;
 }
 
-function neighbourMean(plan: Plan, across: number[], item: number, down: boolean): number {
-  const near = plan.wires
-    .filter((wire) => (down ? wire.to : wire.from) === item)
-    .map((wire) => across[down ? wire.from : wire.to])
-    .filter((place) => place !== undefined);
-  return near.length === 0 ? (across[item] ?? 0) : near.reduce((sum, place) => sum + place, 0) / near.length;
+/** Item → the items that its wires come from, or lead to. */
+function neighbours(plan: Plan, before: boolean): number[][] {
+  const found: number[][] = plan.slots.map(() => []);
+  for (const { from, to } of plan.wires) {
+    if (from !== BORDER && to !== BORDER) found[before ? to : from]?.push(before ? from : to);
+  }
+  return found;
+}
+
+function meanPlace(items: number[] = [], across: number[]): number | undefined {
+  return items.length === 0 ? undefined : items.reduce((sum, item) => sum + (across[item] ?? 0), 0) / items.length;
 }
 
 /** Ports above (or below) what they lead to, pushed apart. */
 function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
-  const count = inputs ? plan.inputs : plan.outputs;
-  const wanted = Array.from({ length: count }, (_, port) => {
-    const ends = plan.wires
-      .filter((wire) =>
-        inputs ? wire.from === BORDER && wire.fromPort === port : wire.to === BORDER && wire.toPort === port,
-      )
-      .map((wire) => endPlace(plan, across, wire, inputs));
-    return { port, at: ends.length === 0 ? 0 : ends.reduce((sum, place) => sum + place, 0) / ends.length };
+  const ends: number[][] = Array.from({ length: inputs ? plan.inputs : plan.outputs }, () => []);
+  for (const wire of plan.wires) {
+    if ((inputs ? wire.from : wire.to) !== BORDER) continue;
+    ends[inputs ? wire.fromPort : wire.toPort]?.push(endPlace(plan, across, wire, inputs));
+  }
+  const wanted = ends.map((places, port) => {
+    return { port, at: places.reduce((sum, place) => sum + place, 0) / Math.max(1, places.length) };
   });
   const places: number[] = [];
   let least = Number.NEGATIVE_INFINITY;

@@ -20,8 +20,17 @@ const MAX_PERIOD = 48;
 /** From so many on, equal branches are one thing to a reader. */
 const LEAST_BESIDE = 3;
 
-/** Find the runs among a container's children, from left to right, each as long as possible. */
+/** Contents never change: looked for once. */
+const found = new WeakMap<Contents, Run[]>();
+
+/** The runs among a container's children, from left to right, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
+  const known = found.get(contents) ?? lookForRuns(index, contents);
+  found.set(contents, known);
+  return known;
+}
+
+function lookForRuns(index: GraphIndex, contents: Contents): Run[] {
   const again = calledAgain(index, contents);
   const hashes = contents.children.map((id) => likeness(index, id, again));
   const wiring = new Wiring(index, contents);

@@ -34,12 +34,6 @@ export interface Surface {
   groups: Map<string, Group>;
 }
 
-interface Found {
-  runs: Run[];
-}
-
-const found = new WeakMap<Contents, Found>();
-
 const GROUP = "group:";
 
 /** The id of a panel around several children, by its first child. */
@@ -58,10 +52,15 @@ export function headOf(run: string): string {
   return run.startsWith(GROUP) ? run.slice(GROUP.length) : run;
 }
 
+/** Every run of a surface, those inside its panels included. */
+export function runsIn(shown: Surface): Rolled[] {
+  return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
+}
+
 /** What of a container is shown. */
 export function surface(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): Surface {
   const contents = contentsOf(index, id);
-  return rolled(index, contents, runsOf(index, contents), unrolled);
+  return rolled(index, contents, findRuns(index, contents), unrolled);
 }
 
 function rolled(index: GraphIndex, contents: Contents, runs: Run[], unrolled: ReadonlySet<string>): Surface {
@@ -134,15 +133,6 @@ function encloseSteps(shown: Surface, contents: Contents, run: Run): void {
 /** Inside a repeat, only blocks of one kind are rolled once more. */
 function shortRuns(index: GraphIndex, contents: Contents): Run[] {
   return findRuns(index, contents).filter((run) => run.period === 1);
-}
-
-function runsOf(index: GraphIndex, contents: Contents): Run[] {
-  let known = found.get(contents);
-  if (known === undefined) {
-    known = { runs: findRuns(index, contents) };
-    found.set(contents, known);
-  }
-  return known.runs;
 }
 
 /** Put a panel around some children: links between them move inside, links across are cut at its border. */

@@ -61,7 +61,13 @@ describe("layout", () => {
   });
 
   it("goes on in one line after a container that runs across", () => {
-    const state = initialState(index(fork), { depth: 9, direction: { "*": "TB", attn: "LR" } });
+    const state = initialState(index(fork), {
+      depth: 9,
+      direction: [
+        ["*", "TB"],
+        ["attn", "LR"],
+      ],
+    });
     const { geometry } = place(fork, state).root;
     const [into, out] = geometry.lines;
     expect(into?.map(([x]) => x)).toEqual(out?.map(([x]) => x));
@@ -90,7 +96,13 @@ describe("layout", () => {
       graph.tensors[`/split:${i}`] = { shape: null, dtype: "float32" };
       graph.adjacency["/split"]?.push({ to: "/cat", tensor: `/split:${i}`, argument: `tensors[${i}]` });
     }
-    const state = initialState(index(graph), { depth: 9, direction: { "*": "TB", Block: "LR" } });
+    const state = initialState(index(graph), {
+      depth: 9,
+      direction: [
+        ["*", "TB"],
+        ["Block", "LR"],
+      ],
+    });
     const made = place(graph, state, null);
     expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
   });

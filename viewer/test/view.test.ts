@@ -187,7 +187,14 @@ describe("the first picture", () => {
   });
 
   it("turns the inside of what a pattern matches, the last pattern counting", () => {
-    const state = initialState(index(chain), { depth: 9, direction: { "*": "LR", Block: "TB", "b.1": "LR" } });
+    const state = initialState(index(chain), {
+      depth: 9,
+      direction: [
+        ["*", "LR"],
+        ["Block", "TB"],
+        ["b.1", "LR"],
+      ],
+    });
     expect(state).toMatchObject({ direction: "LR", turned: ["b.0", "b.2"] });
     const { root } = view(index(chain), state);
     expect([root.direction, root.items.find((item) => item.id === "b.0")?.frame?.direction]).toEqual(["LR", "TB"]);

@@ -1,0 +1,84 @@
+/** What an author asks for is what is open at first, whatever is rolled up. */
+import { describe, expect, it } from "vitest";
+import { type Graph, index } from "../src/graph.js";
+import { initialState, type ViewOptions } from "../src/initial.js";
+import { type Item, view } from "../src/view.js";
+import { chain } from "./fixtures.js";
+import { sketch } from "./sketch.js";
+
+/** Ids of what stands open in the first picture. */
+function open(graph: Graph, options: ViewOptions): string[] {
+  const found: string[] = [];
+  const visit = (items: Item[]) => {
+    for (const { id, kind, frame } of items) {
+      if (frame === null) continue;
+      if (kind !== "group") found.push(id);
+      visit(frame.items);
+    }
+  };
+  visit(view(index(graph), initialState(index(graph), options)).root.items);
+  return found;
+}
+
+/**
+ *     x ─ [l.0] ─ [l.1] ─ [l.2] ─ y        three equal layers, each with an attention and an mlp of two ops
+ */
+const layers = sketch(
+  `x > ${[0, 1, 2].map((i) => `l.${i}.a/norm > l.${i}.a/mul > l.${i}.m/relu > l.${i}.m/gelu`).join(" > ")} > y`,
+  Object.fromEntries(
+    [0, 1, 2].flatMap((i) => [
+      [`l.${i}`, "Layer"],
+      [`l.${i}.a`, "Attention"],
+      [`l.${i}.m`, "Mlp"],
+    ]),
+  ),
+);
+
+/**
+ *     x ─ [a.0] ─ [b.0] ─ [b.1] ─ [b.2] ─ [a.1] ─ [b.3] ─ [b.4] ─ [b.5] ─ y        a shorter run in each repeat
+ */
+const mixed = sketch(
+  `x > ${["a.0", "b.0", "b.1", "b.2", "a.1", "b.3", "b.4", "b.5"].map((id) => (id.startsWith("a") ? `${id}/norm > ${id}/mul` : `${id}/relu > ${id}/gelu`)).join(" > ")} > y`,
+  Object.fromEntries(["a.0", "a.1", "b.0", "b.1", "b.2", "b.3", "b.4", "b.5"].map((id) => [id, id[0] ?? ""])),
+);
+
+describe("expand", () => {
+  it("leaves a run rolled where all its members are wanted alike", () => {
+    expect(open(layers, { expand: ["l.*"] })).toEqual(["l.0", "l.0.a", "l.0.m"]);
+    expect(open(layers, { expand: ["Attention"] })).toEqual(["l.0", "l.0.a"]);
+    expect(open(layers, { expand: ["l.0"] })).toEqual(["l.0"]);
+  });
+
+  it("shows several members of a run open in different ways", () => {
+    expect(open(layers, { expand: ["l.0", "l.1.m"] })).toEqual(["l.0", "l.1", "l.1.m"]);
+    expect(open(layers, { expand: ["l.1.a", "l.2.m"] })).toEqual(["l.1", "l.1.a", "l.2", "l.2.m"]);
+  });
+
+  it("shows members open beside a stand-in that is to stay closed", () => {
+    expect(open(chain, { expand: ["b.*"], collapse: ["b.0"] })).toEqual(["b.1", "b.2"]);
+    expect(open(layers, { depth: 1, collapse: ["l.0"] })).toEqual([]);
+  });
+
+  it("finds members of a run inside a repeat, and of a later repeat", () => {
+    expect(open(mixed, { expand: ["b.2"] })).toEqual(["b.2"]);
+    expect(open(mixed, { expand: ["b.4"] })).toEqual(["b.4"]);
+    expect(open(mixed, { expand: ["b"] })).toEqual(["b.0"]);
+  });
+});
+
+describe("direction", () => {
+  it("is that of the last pattern that matches, also of a module that is called 0", () => {
+    const numbered = sketch("x > 0/linear > 0/relu > 1/linear > 1/relu > y", { "0": "One", "1": "Two" });
+    const turned = (...direction: [string, "TB" | "LR"][]) => initialState(index(numbered), { direction });
+    expect(turned(["*", "LR"], ["0", "TB"])).toMatchObject({ direction: "LR", turned: ["0"] });
+    expect(turned(["0", "TB"], ["*", "LR"]).turned).toBeUndefined();
+    expect(turned(["0", "TB"], ["1", "LR"])).toMatchObject({ direction: "TB", turned: ["1"] });
+  });
+});
+
+describe("patterns", () => {
+  it("take one character for another, whatever its code", () => {
+    const named = sketch("x > block😀/linear > block😀/relu > y", { "block😀": "One" });
+    expect(open(named, { expand: ["block?"] })).toEqual(["block😀"]);
+  });
+});
