@@ -44,22 +44,28 @@ function withoutInsides(index: GraphIndex, hits: string[]): string[] {
   });
 }
 
+/** So many letters between those of a word, for each of them; scattered over a whole line they are no hit. */
+const MOST_APART = 3;
+/** Only so much of a line is looked at letter by letter: models put megabytes into a name. */
+const LONGEST = 500;
+
 /** How far apart the letters of a word stand in a text, at their tightest; infinite where they are not there. */
 export function spread(text: string, word: string): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let start = text.indexOf(word.charAt(0)); start >= 0; start = text.indexOf(word.charAt(0), start + 1)) {
+  const line = text.slice(0, LONGEST);
+  const [first = "", ...rest] = word;
+  let best = MOST_APART * word.length + 1;
+  for (let start = line.indexOf(first); start >= 0; start = line.indexOf(first, start + 1)) {
     let at = start;
-    for (const letter of word.slice(1)) {
-      at = text.indexOf(letter, at + 1);
-      if (at < 0) return best;
+    for (const letter of rest) {
+      at = line.indexOf(letter, at + 1);
+      if (at < 0) break;
     }
+    // what is not found from here is not found further on, either
+    if (at < 0) break;
     best = Math.min(best, at - start + 1 - word.length);
   }
   return best > MOST_APART * word.length ? Number.POSITIVE_INFINITY : best;
 }
-
-/** Letters scattered over a whole line are no hit. */
-const MOST_APART = 3;
 
 function entriesOf(index: GraphIndex): Entry[] {
   let made = entries.get(index);

@@ -37,4 +37,15 @@ describe("spread", () => {
     expect(spread("attention", "att")).toBe(0);
     expect(spread("abc", "ca")).toBe(Number.POSITIVE_INFINITY);
   });
+
+  it("takes no letters that are scattered over a line, wherever the first of them stands again", () => {
+    expect(spread(`a${"-".repeat(50)}b`, "ab")).toBe(Number.POSITIVE_INFINITY);
+    expect(spread(`a${"-".repeat(50)}b a`, "ab")).toBe(Number.POSITIVE_INFINITY);
+    expect(spread("a---b a", "ab")).toBe(3);
+  });
+
+  it("looks at the beginning of a line without end", () => {
+    expect(spread(`ab${"a".repeat(1_000_000)}`, "aab")).toBe(Number.POSITIVE_INFINITY);
+    expect(spread(`${"-".repeat(1_000_000)}ab`, "ab")).toBe(Number.POSITIVE_INFINITY);
+  });
 });
