@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from pymdownx.superfences import (  # type: ignore[import-untyped]
     SuperFencesBlockPreprocessor,
@@ -78,6 +79,9 @@ class FenceHost:
 
     def begins(self, md: Markdown) -> None:
         """Called before each document, and each piece of one that another extension converts by itself."""
+
+    def ends(self) -> None:
+        """Called after each document, and each such piece of one."""
 
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
@@ -149,6 +153,19 @@ class ModelDiagramsExtension(Extension):
             md.registerExtensions(["pymdownx.superfences"], {})
         # before every other preprocessor: the lines are still the author's
         md.preprocessors.register(_Fences(md, self.host), FENCE, 1000)
+        md.postprocessors.register(_End(md, self.host), FENCE, -1000)
+
+
+class _End(Postprocessor):
+    """Tells the host that a document is done."""
+
+    def __init__(self, md: Markdown, host: FenceHost) -> None:
+        super().__init__(md)
+        self.host = host
+
+    def run(self, text: str) -> str:
+        self.host.ends()
+        return text
 
 
 class _Fences(Preprocessor):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import markdown
 import pytest
 from markdown.extensions import Extension
+from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
 from graphs import small_graph
 from modeldiagrams.errors import SettingError
+from modeldiagrams.pages import beside
 from modeldiagrams.serialize import load, save
+from modeldiagrams.worker import Problem, Refused, Worker
 
 FENCE = "```model-graph {#net}\nnet.json\n```\n"
 
@@ -30,9 +34,10 @@ def folder(tmp_path):
 class _Context(Extension):
     """What Zensical registers before it converts a page."""
 
-    def __init__(self, root: Path, url: str, path: str) -> None:
+    def __init__(self, root: Path, url: str, path: str, *, autorefs: bool = False) -> None:
         super().__init__()
         self.page = SimpleNamespace(url=url, path=path)
+        self.autorefs = autorefs
         self.settings = {
             "root_dir": str(root),
             "docs_dir": "docs",
@@ -45,6 +50,8 @@ class _Context(Extension):
         context.run = lambda lines: lines
         context.page, context.config = self.page, self.settings
         md.preprocessors.register(context, "rendering_context", 0)
+        if self.autorefs:
+            md.inlinePatterns.register(InlineProcessor("$^"), "mkdocs-autorefs", 168)
 
 
 def convert(text: str, *extensions, **configs) -> str:
@@ -78,14 +85,91 @@ def test_zensical_page_finds_graph_file_assets_and_repository(folder):
     assert (folder / "site" / "modeldiagrams" / "viz.js").is_file()
 
 
+def listed(folder: Path) -> list[str]:
+    entries = json.loads((folder / "site" / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
+    return [entry["page"] for entry in entries]
+
+
 def test_index_keeps_what_other_pages_have_shown(folder):
     for url, path in (("guide/deep/", "guide/deep.md"), ("guide/other/", "guide/other.md"), ("", "index.md")):
         convert(
             FENCE if path != "index.md" else FENCE.replace("net.json", "guide/net.json"), _Context(folder, url, path)
         )
     convert(FENCE, _Context(folder, "guide/deep/", "guide/deep.md"))
-    listed = json.loads((folder / "site" / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
-    assert [entry["page"] for entry in listed] == ["#net", "guide/deep/#net", "guide/other/#net"]
+    assert listed(folder) == ["#net", "guide/deep/#net", "guide/other/#net"]
+
+
+def test_diagram_that_is_gone_from_a_page_leaves_the_index(folder):
+    convert(FENCE, _Context(folder, "guide/deep/", "guide/deep.md"))
+    convert(FENCE, _Context(folder, "guide/other/", "guide/other.md"))
+    convert("# None\n", _Context(folder, "guide/deep/", "guide/deep.md"))
+    assert listed(folder) == ["guide/other/#net"]
+
+
+def test_pages_of_an_earlier_build_count_as_long_as_the_site_has_them(folder):
+    for page in ("there", "gone"):
+        convert(FENCE, _Context(folder, f"guide/{page}/", f"guide/{page}.md"))
+    (folder / "site" / "guide" / "there").mkdir(parents=True)
+    (folder / "site" / "guide" / "there" / "index.html").touch()
+    beside.cache_clear()  # as in another process
+    convert(FENCE, _Context(folder, "guide/new/", "guide/new.md"))
+    assert listed(folder) == ["guide/new/#net", "guide/there/#net"]
+
+
+def test_pieces_of_a_page_that_are_converted_by_themselves_forget_nothing(folder):
+    context = _Context(folder, "guide/deep/", "guide/deep.md")
+    convert(FENCE, context)
+    convert(FENCE.replace("#net", "#inner"), context)
+    assert listed(folder) == ["guide/deep/#inner", "guide/deep/#net"]
+
+
+def test_pages_in_several_threads_lose_nothing(folder):
+    def page(number: int) -> str:
+        return convert(FENCE, _Context(folder, f"guide/{number}/", f"guide/{number}.md"))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all("<model-graph" in html for html in pool.map(page, range(24)))
+    assert listed(folder) == sorted(f"guide/{number}/#net" for number in range(24))
+
+
+@pytest.mark.parametrize("reused", [True, False])
+def test_documents_of_one_site_are_listed_together(reused, folder):
+    configs = {"modeldiagrams": {"folder": str(folder), "site_dir": str(folder / "site")}}
+    new = lambda: markdown.Markdown(extensions=["modeldiagrams"], extension_configs=configs)  # noqa: E731
+    converter = new()
+    for name in ("one", "two", "none"):
+        converter = converter.reset() if reused else new()
+        converter.convert(FENCE.replace("net}", f"{name}}}") if name != "none" else "# None\n")
+    assert listed(folder) == ["#one", "#two"]
+
+
+def test_author_may_say_which_page_a_document_is(folder):
+    configs = {"folder": str(folder), "site_dir": str(folder / "site")}
+    html = convert(FENCE, page="guide/deep/", **configs)
+    assert 'src="../../modeldiagrams/' in html
+    convert(FENCE, page="guide/other.html", **configs)
+    convert(FENCE.replace("#net", "#new"), page="guide/deep/", **configs)
+    assert listed(folder) == ["guide/deep/#new", "guide/other.html#net"]
+
+
+def test_viewer_is_written_once(folder):
+    convert(FENCE, _Context(folder, "a/", "guide/a.md"))
+    viewer = folder / "site" / "modeldiagrams" / "viz.js"
+    before = viewer.stat()
+    convert(FENCE, _Context(folder, "b/", "guide/b.md"))
+    assert viewer.stat() == before
+
+
+def test_zensical_s_autorefs_resolve_classes(folder):
+    html = convert(FENCE, _Context(folder, "a/", "guide/a.md", autorefs=True))
+    assert '<autoref identifier="torch.nn.Linear" optional><code>Linear</code></autoref>' in html
+    assert "<autoref" not in convert(FENCE, _Context(folder, "a/", "guide/a.md"))
+
+
+def test_model_that_is_run_is_named(folder, monkeypatch, capsys):
+    monkeypatch.setattr(Worker, "trace", lambda *_: Refused(problem=Problem(kind="model", message="no")))
+    convert("```model-graph\nmypkg.Net\n```", _Context(folder, "a/", "a.md"), on_error="placeholder")
+    assert capsys.readouterr().err == "modeldiagrams: tracing mypkg.Net\n"
 
 
 def test_warning_names_page_and_line(folder, caplog):
@@ -93,6 +177,14 @@ def test_warning_names_page_and_line(folder, caplog):
         convert("# T\n\n```model-graph\nno.json\n```", _Context(folder, "a/", "a.md"))
     (record,) = caplog.records
     assert record.getMessage().startswith("a.md:3: model-graph: no.json:")
+
+
+def test_line_is_that_of_the_file_front_matter_included(folder, caplog):
+    fence = "# T\n\n```model-graph\nno.json\n```"
+    (folder / "docs" / "a.md").write_text(f"---\ntitle: T\n---\n\n{fence}")
+    with caplog.at_level(logging.WARNING):
+        convert(fence, _Context(folder, "a/", "a.md"))
+    assert caplog.messages[0].startswith("a.md:7: model-graph: no.json:")
 
 
 def test_problem_can_end_the_build_or_pass_in_silence(folder, caplog):
@@ -109,6 +201,7 @@ def test_problem_can_end_the_build_or_pass_in_silence(folder, caplog):
     ("configs", "message"),
     [
         ({"folder": 3}, "folder: expected the path of a folder, got 3"),
+        ({"page": 3}, "page: expected a URL, got 3"),
         ({"on_error": "cry"}, "on_error: .*got 'cry'"),
         ({"defaults": {"depht": 1}}, "defaults: .*depht"),
         ({"colour": "red"}, "colour: no such setting; expected one of .*cache_dir"),
