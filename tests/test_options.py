@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from modeldiagrams.errors import OptionError
-from modeldiagrams.options import Options, option_help, parse_options
+from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.options import Options, option_help, parse_options, read_yaml
 
 
 def test_text_and_data_forms_are_the_same() -> None:
@@ -85,3 +85,14 @@ def test_every_option_is_documented_in_one_sentence_or_more() -> None:
     assert list(helps)[:3] == ["model", "args", "kwargs"]
     assert "class" in helps
     assert all(text.endswith(".") and text[0].isupper() for text in helps.values())
+
+
+def test_text_that_nests_without_end_is_refused() -> None:
+    """What reads fast would end the process."""
+    with pytest.raises(ModelDiagramsError, match="recursion"):
+        read_yaml("[" * 100_000 + "]" * 100_000)
+
+
+def test_mistakes_in_yaml_are_told_with_their_line() -> None:
+    with pytest.raises(ModelDiagramsError, match=r"in its line 2: found undefined alias 'b'"):
+        read_yaml("a: 1\nb: *b")

@@ -19,12 +19,12 @@ import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.graph import Graph
-from modeldiagrams.installed import made_with, versions
+from modeldiagrams.installed import made_with, surroundings, versions
 from modeldiagrams.render import Picture, View, viewer_digest
 from modeldiagrams.serialize import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from modeldiagrams.options import Options
     from modeldiagrams.worker import Traced
@@ -53,6 +53,14 @@ class _GraphEntry(msgspec.Struct, frozen=True):
     digest: str
     """Of the graph's JSON text."""
     graph: msgspec.Raw
+
+
+class _FailureEntry(msgspec.Struct, frozen=True):
+    sources: dict[str, str | None]
+    """Absolute file → digest of its content."""
+    surroundings: str
+    python: str | None
+    answer: msgspec.Raw
 
 
 class CachedGraph(msgspec.Struct, frozen=True):
@@ -106,6 +114,27 @@ class Cache:
         )
         self._write(f"{key}.graph.json", entry)
 
+    def failure(self, key: str) -> bytes | None:
+        """What was kept of a trace that failed, if neither its sources nor what can be imported has changed since."""
+        entry = _read(self._folder / f"{key}.failure.json", _FailureEntry)
+        if entry is None or entry.surroundings != surroundings(entry.sources, entry.python):
+            return None
+        return bytes(entry.answer) if _has_sources(entry.sources) else None
+
+    def add_failure(self, key: str, answer: bytes, sources: Iterable[str], python: str | None = None) -> None:
+        """Keep that a trace has failed.
+
+        Args:
+            key: Of what was tried, see `graph_key`.
+            answer: JSON text, whatever it says.
+            sources: The user's files that were loaded until then.
+            python: The interpreter that tried it, if it is another than this one.
+        """
+        digests = {file: _file_digest(Path(file)) for file in sources}
+        self._write(
+            f"{key}.failure.json", _FailureEntry(digests, surroundings(digests, python), python, msgspec.Raw(answer))
+        )
+
     def picture(self, key: str) -> Picture | None:
         """The picture drawn under this key."""
         return _read(self._folder / f"{key}.picture.json", Picture)
@@ -156,7 +185,11 @@ def picture_key(content: bytes, view: View) -> str:
 def _is_valid(entry: _GraphEntry) -> bool:
     if versions(entry.libraries, entry.python) != entry.libraries:
         return False
-    return all(_file_digest(Path(file)) == digest for file, digest in entry.sources.items())
+    return _has_sources(entry.sources)
+
+
+def _has_sources(sources: dict[str, str | None]) -> bool:
+    return all(_file_digest(Path(file)) == digest for file, digest in sources.items())
 
 
 def _encoded(option: str, value: Any) -> bytes:

@@ -7,9 +7,9 @@ import hashlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -22,12 +22,15 @@ from modeldiagrams.patterns import unmatched_in
 from modeldiagrams.render import Picture, view_of
 from modeldiagrams.serialize import deserialize
 from modeldiagrams.snapshots import Snapshots
-from modeldiagrams.worker import NO_TORCH, Kind, Problem, Refused, Worker
+from modeldiagrams.worker import NO_TORCH, Kind, Problem, Refused, Traced, Worker
 
 __all__ = ["Diagram", "Maker", "Problem", "diagram_id", "forward_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
+_LASTING = frozenset({"model", "inputs", "forward"})
+"""Kinds of problems that come again while nothing changes. A model that took too long may be faster next time."""
+_ANSWER: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
 _CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "collapse", "direction")
 
 
@@ -35,7 +38,7 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one author's request."""
 
     id: str
-    """Names the diagram's files; equal for diagrams of equal content."""
+    """Names the diagram's files; in one site, equal ids are equal content."""
     options: Options
     graph: Graph | None = None
     picture: Picture | None = None
@@ -89,19 +92,30 @@ class Maker:
         self._snapshots = Snapshots(snapshots) if snapshots else None
         self._workers: dict[tuple[str | None, bool], Worker] = {}
 
-    def make(self, options: Options) -> Diagram:
+    def make(
+        self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
+    ) -> Diagram:
         """Trace, or read, and draw one model.
 
         Args:
-            options: What the author wrote.
+            options: What the author wrote, and the site's values for what is not mentioned.
+            written: What the author wrote, if that is less. Names come of this alone: they are to be the same in the
+                next version of a site, which may have other values.
+            accepted: Kinds of problems that nobody is going to mend: they are remembered as graphs are, until a source
+                changes or there is something new to import.
 
         Returns:
             The diagram. Whatever a model does is told in its `problem`, and never raised.
         """
         self.output = ""
-        diagram = Diagram(id=diagram_id(options), options=options)
+        written = written or options
+        diagram = Diagram(id=diagram_id(written), options=options)
         try:
-            traced = self._read(options) if _is_graph_file(options) else self._trace(options)
+            traced = (
+                self._read(options)
+                if _is_graph_file(options)
+                else self._trace(options, _snapshot_name(written), accepted)
+            )
             if isinstance(traced, Refused):
                 return msgspec.structs.replace(diagram, problem=traced.problem, sources=traced.sources)
             diagram = msgspec.structs.replace(
@@ -149,9 +163,8 @@ class Maker:
         # messages have the name as the author wrote it: none shows where on a machine the documentation lies
         return _read_graph(path, options.model)
 
-    def _trace(self, options: Options) -> _Traced | Refused:
-        """Take a graph from the cache, or trace it; without torch, take the snapshot."""
-        name = diagram_id(Options(**{name: getattr(options, name) for name in TRACE_OPTIONS}))
+    def _trace(self, options: Options, name: str, accepted: Collection[str]) -> _Traced | Refused:
+        """Take a graph from the cache, or trace it; without torch, take the snapshot of this name."""
         snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
         if self._snapshots and snapshot:
             self._snapshots.note_mention(snapshot, traced=True)
@@ -160,7 +173,7 @@ class Maker:
             return _read_graph(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
         if python is None and not has_torch():
             return Refused(problem=Problem(kind="worker", message=f"{options.model} can't be traced. {NO_TORCH}"))
-        traced = self._trace_or_cached(options)
+        traced = self._trace_or_cached(options, _LASTING.intersection(accepted))
         if isinstance(traced, Refused) or self._snapshots is None or snapshot is None:
             return traced
         drift = self._snapshots.compare(name, traced.graph)
@@ -168,12 +181,15 @@ class Maker:
         sources = (*traced.sources, str(snapshot)) if snapshot.is_file() else traced.sources
         return msgspec.structs.replace(traced, problem=problem, sources=sources)
 
-    def _trace_or_cached(self, options: Options) -> _Traced | Refused:
+    def _trace_or_cached(self, options: Options, accepted: Collection[str]) -> _Traced | Refused:
         python = self.interpreter(options)
         key = graph_key(msgspec.structs.replace(options, python=python), self._folder)
         cached = self._cache.graph(key) if self._cache else None
         if cached:
             return _Traced(**msgspec.structs.asdict(cached))
+        failure = self._cache.failure(key) if self._cache and accepted else None
+        if failure:
+            return _traced(msgspec.json.decode(failure, type=_ANSWER), options.model)
         worker = self._worker(python, gpu=options.device not in {None, "cpu"})
         if self.on_trace:
             self.on_trace(options.model)
@@ -182,22 +198,16 @@ class Maker:
             answer = worker.trace(options, self._paths)
         finally:
             self.output = worker.output
-        if isinstance(answer, Refused):
-            return answer
-        graph = deserialize(answer.graph)
-        # what made a pass fail may lie outside of the sources, and a source that was edited meanwhile is not what was
-        # traced: try again next time
-        if self._cache and graph.status.state != "partial" and not _is_any_newer(answer.sources, start):
+        traced = _traced(answer, options.model)
+        # a source that was edited meanwhile is not what was traced: try again next time
+        if self._cache is None or _is_any_newer(answer.sources, start):
+            return traced
+        if isinstance(answer, Traced) and isinstance(traced, _Traced) and traced.graph.status.state != "partial":
             self._cache.add_graph(key, answer, python)
-        problem = forward_problem(options.model, graph)
-        return _Traced(
-            graph=graph,
-            content=answer.graph,
-            sources=answer.sources,
-            libraries=answer.libraries,
-            names=answer.names,
-            problem=problem,
-        )
+        # what made a pass fail may lie outside of the sources, so most are tried again
+        elif traced.problem and traced.problem.kind in accepted:
+            self._cache.add_failure(key, msgspec.json.encode(answer), answer.sources, python)
+        return traced
 
     def _draw(self, content: bytes, options: Options) -> Picture:
         """Take a picture from the cache, or draw it."""
@@ -215,6 +225,21 @@ class Maker:
         if (python, gpu) not in self._workers:
             self._workers[python, gpu] = Worker(python, gpu=gpu)
         return self._workers[python, gpu]
+
+
+def _traced(answer: Traced | Refused, model: str) -> _Traced | Refused:
+    """An answer of the tracing process, read."""
+    if isinstance(answer, Refused):
+        return answer
+    graph = deserialize(answer.graph)
+    return _Traced(
+        graph=graph,
+        content=answer.graph,
+        sources=answer.sources,
+        libraries=answer.libraries,
+        names=answer.names,
+        problem=forward_problem(model, graph),
+    )
 
 
 def _with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
@@ -248,7 +273,7 @@ def _is_any_newer(files: Iterable[str], moment: int) -> bool:
 
 
 def diagram_id(options: Options) -> str:
-    """A stable, file-name safe name for what the options show.
+    """A stable, file-name safe name for what the options show, as far as they were written for this diagram.
 
     It is the model's path; with a digest behind it where other options have a say in the content, and for what is not
     written as classes are (`pkg.Net`): some disks don't tell `pkg.net`, a factory, from it.
@@ -261,6 +286,11 @@ def diagram_id(options: Options) -> str:
         return name
     digest = hashlib.blake2b(repr(written).encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}"
+
+
+def _snapshot_name(written: Options) -> str:
+    """Diagrams that show the same graph otherwise share its snapshot."""
+    return diagram_id(Options(**{name: getattr(written, name) for name in TRACE_OPTIONS}))
 
 
 def _is_graph_file(options: Options) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
@@ -14,13 +14,15 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.graph import Graph, ModuleNode
 from modeldiagrams.options import Options, parse_option, parse_options, read_yaml
 from modeldiagrams.page import data_script
+from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 __all__ = [
     "FOLDER",
     "UNASKED",
+    "accepted_problems",
     "check_defaults",
     "data_files",
     "describe",
@@ -89,22 +91,38 @@ def check_defaults(defaults: object) -> None:
     parse_options({"model": "-"}, defaults)
 
 
-def draw(maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Diagram:
+def draw(
+    maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None, accepted: Collection[str] = ()
+) -> Diagram:
     """Make a diagram of options as an author wrote them; never raises for what is wrong with them.
 
     Args:
         maker: Traces and draws.
         values: Option name → value.
         defaults: The site's values for options not mentioned.
+        accepted: Kinds of problems that are no news, see `accepted_problems`.
 
     Returns:
         The diagram; one whose options are wrong has nothing but a problem of kind ``option``.
     """
     try:
-        options = parse_options(values, defaults)
+        options, written = parse_options(values, defaults), parse_options(values)
     except OptionError as error:
         return refused(values, error)
-    return maker.make(options)
+    return maker.make(options, written, accepted_problems(options) or accepted)
+
+
+def accepted_problems(options: Options, on_error: str = "warn", *, asked: bool = True) -> frozenset[str]:
+    """Kinds of problems that a diagram may have without anybody being told.
+
+    Args:
+        options: The diagram's.
+        on_error: The site's setting.
+        asked: Whether an author asked for this diagram.
+    """
+    if options.nowarn or on_error == "placeholder":
+        return frozenset(get_args(Kind))
+    return frozenset() if asked else UNASKED
 
 
 def refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:

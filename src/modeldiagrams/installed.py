@@ -16,9 +16,10 @@ import modeldiagrams
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-__all__ = ["distributions_of", "has_torch", "made_with", "versions"]
+__all__ = ["distributions_of", "has_torch", "made_with", "surroundings", "versions"]
 
 _PACKAGE = Path(__file__).parent
+_IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
 _MAKERS = ("graph.py", "serialize.py", "tracer/**/*.py", "target/**/*.py", "worker/**/*.py")
 """The code that decides what is in a graph: a development checkout keeps its version while that changes."""
 
@@ -54,6 +55,23 @@ def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
     asks for the versions.
     """
     return tuple(sorted(name for name, content in _contents(tuple(sys.path)) if not content.isdisjoint(packages)))
+
+
+def surroundings(files: Iterable[str], python: str | None = None) -> str:
+    """Digest of what is there to be imported; other than that of the sources, it changes when something is added.
+
+    Args:
+        files: Sources: modules beside them count, too.
+        python: The interpreter that imports, if it is another than this one.
+    """
+    folders = dict.fromkeys([*(Path(file).parent for file in files), *map(Path, [*sys.path, *_where(python)])])
+    names = sorted(str(path) for folder in folders if folder.is_dir() for path in folder.iterdir() if _is_module(path))
+    return hashlib.blake2b("\n".join(names).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _is_module(path: Path) -> bool:
+    """Whether a name can be imported, or is a distribution's."""
+    return path.suffix in _IMPORTED or (path.name.isidentifier() and path.name != "__pycache__")
 
 
 @functools.cache

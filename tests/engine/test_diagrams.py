@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 
 import msgspec
@@ -14,6 +15,7 @@ from modeldiagrams import cache, diagrams
 from modeldiagrams.diagrams import Diagram, Maker, Problem, diagram_id
 from modeldiagrams.errors import RenderError, WorkerError
 from modeldiagrams.graph import Failure, Frame, Status
+from modeldiagrams.host import draw
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture
 from modeldiagrams.serialize import save, serialize
@@ -112,6 +114,41 @@ def test_a_pass_that_raised_has_picture_and_problem_and_is_tried_again(maker, wo
     )
     maker.make(Options(model="mypkg.Net"))
     assert [request[0] for request in worker.asked] == ["trace", "render", "trace"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Traced(graph=serialize(partial_graph()), sources=()),
+        Refused(problem=Problem(kind="model", message="there is no mypkg")),
+    ],
+)
+def test_a_problem_that_is_accepted_is_remembered_until_there_is_more_to_import(worker, tmp_path, monkeypatch, answer):
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "src")])
+    (tmp_path / "src").mkdir()
+    worker.traced = answer
+
+    def asked(accepted):
+        worker.asked.clear()
+        with Maker(tmp_path / "cache", folder=tmp_path) as maker:
+            made = maker.make(Options(model="mypkg.Net"), accepted=accepted)
+        assert made.problem.kind in {"forward", "model"}
+        return [request[0] for request in worker.asked if request[0] == "trace"]
+
+    assert asked({"forward", "model"}) == ["trace"]
+    assert asked({"forward", "model"}) == []
+    # who is to be told hears what is true now
+    assert asked(()) == ["trace"]
+    (tmp_path / "src" / "mypkg").mkdir()
+    assert asked({"forward", "model"}) == ["trace"]
+    assert asked({"forward", "model"}) == []
+
+
+def test_time_that_ran_out_is_not_remembered(maker, worker):
+    worker.traced = Refused(problem=Problem(kind="worker", message="no torch"))
+    for _ in range(2):
+        maker.make(Options(model="mypkg.Net"), accepted={"worker", "model"})
+    assert [request[0] for request in worker.asked] == ["trace", "trace"]
 
 
 def test_a_source_that_was_edited_while_it_was_traced_is_traced_again(maker, worker, tmp_path):
@@ -238,6 +275,21 @@ def test_ids_of_other_content_differ_and_are_file_names():
     ]
     assert len(set(ids)) == len(ids)
     assert all(not set(name) & set('/\\:*?"<>|') and not name.startswith(".") for name in ids)
+
+
+@pytest.mark.usefixtures("worker")
+def test_ids_and_snapshots_are_named_by_what_the_author_wrote(tmp_path):
+    """The next version of a site may have other settings, and its diagrams are to be compared with these."""
+    save(small_graph(), tmp_path / "kept" / "mypkg.Net.json")
+    defaults = {"depth": 2, "direction": "LR", "python": "python3", "kwargs": {"width": 3}}
+    with Maker(None, folder=tmp_path, snapshots=tmp_path / "kept") as maker:
+        plain = draw(maker, {"model": "mypkg.Net"})
+        made = draw(maker, {"model": "mypkg.Net"}, defaults)
+        other = draw(maker, {"model": "mypkg.Net", "depth": 2}, defaults)
+    assert made.id == plain.id == "mypkg.Net"
+    assert made.options.depth == 2
+    assert other.id != made.id
+    assert made.sources == (str(tmp_path / "kept" / "mypkg.Net.json"),)
 
 
 @pytest.mark.parametrize("models", [("a.Net", "a.net"), ("a.Net", "A.Net"), ("net.json", "Net.json")])
