@@ -77,9 +77,11 @@ class ModelGraph extends HTMLElement {
     return session.picture(viz);
   }
 
-  /** Expand or collapse a module call. */
+  /** Expand or collapse a module call; a failure is told to the reader. */
   async toggle(id: string): Promise<void> {
-    if (this.#widget !== undefined) await toggleModule(this.#widget, id);
+    if (this.#widget === undefined) return;
+    void toggleModule(this.#widget, id);
+    await this.#widget.settled;
   }
 
   #open(picture: SVGSVGElement): void {

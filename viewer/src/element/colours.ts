@@ -24,13 +24,15 @@ export function colours(widget: Widget): void {
     for (const part of [widget.stage, legend]) part.dataset.by = family;
     legend.hidden = scale === undefined;
     legend.replaceChildren(...(scale === undefined ? [] : legendOf(scale, by)));
-    paint();
+    paint(painted);
   };
-  const paint = () => {
-    for (const node of widget.tree.picture.querySelectorAll<SVGElement>("[data-id]")) {
-      node.dataset.step = String(scale?.stepOf(idOf(node)));
+  const paint = (picture: SVGSVGElement) => {
+    if (scale === undefined) return;
+    for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
+      node.dataset.step = String(scale.stepOf(idOf(node)));
     }
   };
+  widget.dress.push(paint);
 
   const choice = make("select", "mg-choice");
   choice.ariaLabel = strings.colours;
@@ -47,7 +49,7 @@ export function colours(widget: Widget): void {
   widget.on("drawn", () => {
     if (by === "kind" || widget.session === undefined) return;
     // the same picture, more of it in sight, has the same scale
-    if (painted === widget.tree.picture) paint();
+    if (painted === widget.tree.picture) paint(painted);
     else measure(widget.session);
   });
 }

@@ -7,6 +7,26 @@ export interface Item {
   expanded: boolean | undefined;
 }
 
+/** Which of its siblings an item is, from 1, and how many there are. */
+export interface Rank {
+  at: number;
+  of: number;
+}
+
+/** The rank of every item. */
+export function ranks(items: readonly Item[]): Rank[] {
+  /** Level → how many siblings there are so far; shared by all of them, so that each knows the last count. */
+  const open: { count: number }[] = [];
+  const found = items.map(({ level }) => {
+    open.length = Math.min(open.length, level);
+    const family = open[level - 1] ?? { count: 0 };
+    open[level - 1] = family;
+    family.count += 1;
+    return { at: family.count, family };
+  });
+  return found.map(({ at, family }) => ({ at, of: family.count }));
+}
+
 /** What a key does: go to the item of this number, toggle the present one, or nothing of ours. */
 export type Step = { to: number } | "toggle" | undefined;
 

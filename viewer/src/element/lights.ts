@@ -78,13 +78,13 @@ function hover(widget: Widget): void {
   const edges = layer("mg-lit mg-near");
   let aimed: string | undefined;
   const aim = (id: string | undefined) => {
-    const { session } = widget;
     if (id === aimed) return;
-    aimed = id;
+    aimed = undefined;
     edges.remove();
-    if (id === undefined || session === undefined) return;
-    void widget.load().then(([, viz]) => {
-      if (id === aimed) trace(widget, edges, edgesAt(flowOf(session.layout(viz)), id));
+    if (id === undefined) return;
+    widget.peek((session, viz) => {
+      trace(widget, edges, edgesAt(flowOf(session.layout(viz)), id));
+      aimed = id;
     });
   };
   widget.stage.addEventListener("pointerover", (event) => {
@@ -130,7 +130,8 @@ function mark(widget: Widget, id: string | undefined): void {
     node.classList.remove("mg-selected");
     header(node).removeAttribute("aria-selected");
   }
-  const node = id === undefined ? undefined : widget.tree.find(id);
+  // out of sight there is nothing to be seen: it is marked when it comes
+  const node = id === undefined ? undefined : widget.tree.here(id);
   if (node === undefined) return;
   node.classList.add("mg-selected");
   header(node).setAttribute("aria-selected", "true");

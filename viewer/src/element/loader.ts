@@ -5,7 +5,7 @@
 import type { Graph } from "../graph.js";
 import type { Viz } from "../layout.js";
 import type { State } from "../view.js";
-import { scriptAddress } from "./trusted.js";
+import { HOME, scriptAddress } from "./trusted.js";
 
 /** What a diagram's data script registers. */
 export interface DiagramData {
@@ -32,18 +32,19 @@ export async function loadData(id: string, url: string | undefined): Promise<Dia
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) await loadScript(url, id);
   const data = registered();
-  if (data === undefined) {
-    // it came, but it was cut off or is of another build: asked for again, it may be whole
-    scripts.delete(url ?? "");
-    throw new LoadError(url ?? id);
-  }
+  // it came, but it was cut off or is of another diagram
+  if (data === undefined) throw discardData(id, url);
   return data;
 }
 
-/** Where this script came from: the core has to be of the same version. Empty for one inside the page. */
-const HOME = (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src;
+/** Forget a diagram's data, of which nothing can be made: asked for again, it may be whole. */
+export function discardData(id: string, url: string | undefined): LoadError {
+  globalThis.modelDiagramsData?.delete(id);
+  scripts.delete(url ?? "");
+  return new LoadError(url ?? id);
+}
 
-/** Load the core, unless the page has it. */
+/** Load the core, which has to be of this script's version, unless the page has it. */
 export async function loadCore(): Promise<void> {
   if (globalThis.modelDiagramsCore === undefined)
     await loadScript(HOME ? new URL("core.js", HOME).href : undefined, "core.js");
@@ -51,19 +52,32 @@ export async function loadCore(): Promise<void> {
 }
 
 let engine: Promise<Viz> | undefined;
+let started: Viz | undefined;
 
 /** The page's one layout engine. */
 export function loadViz(url: string | undefined): Promise<Viz> {
-  engine ??= startViz(url).catch((error: unknown) => {
-    engine = undefined;
-    throw error;
-  });
+  engine ??= startViz(url).then(
+    (viz) => {
+      started = viz;
+      return viz;
+    },
+    (error: unknown) => {
+      engine = undefined;
+      throw error;
+    },
+  );
   return engine;
+}
+
+/** The layout engine, if there is one by now. */
+export function vizAtHand(): Viz | undefined {
+  return started;
 }
 
 /** Give up the engine: after a crash WebAssembly is not to be trusted again, the next need starts a new one. */
 export function discardViz(): void {
   engine = undefined;
+  started = undefined;
 }
 
 async function startViz(url: string | undefined): Promise<Viz> {
@@ -104,6 +118,7 @@ function loadScript(url: string | undefined, what: string): Promise<void> {
 function insertScript(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
+    // throws, and so rejects, where the address is not one of ours
     script.src = scriptAddress(url);
     script.onload = () => resolve();
     script.onerror = () => {

@@ -24,12 +24,16 @@ export function minimap(widget: Widget): void {
     const { sight } = widget.camera;
     const { width, height } = widget.tree.picture.viewBox.baseVal;
     const isFree = widget.stage.classList.contains("mg-free");
-    map.hidden = !isFree || sight.scale === 0 || width * height < WINDOWS * sight.width * sight.height;
-    if (map.hidden || widget.session === undefined) return;
-    if (drawn !== widget.tree.picture) {
-      drawn = widget.tree.picture;
-      void widget.load().then(([session, viz]) => paint(canvas, session.layout(viz).root, width, height));
+    const wanted = isFree && sight.scale !== 0 && width * height >= WINDOWS * sight.width * sight.height;
+    if (wanted && drawn !== widget.tree.picture) {
+      widget.peek((session, viz) => {
+        paint(canvas, session.layout(viz).root, width, height);
+        drawn = widget.tree.picture;
+      });
     }
+    // an empty box would be no map
+    map.hidden = !wanted || drawn !== widget.tree.picture;
+    if (map.hidden) return;
     const percent = (part: number, whole: number) => `${Math.max(0, Math.min(100, (100 * part) / whole))}%`;
     frame.style.left = percent(sight.x, width);
     frame.style.top = percent(sight.y, height);
@@ -54,7 +58,13 @@ export function minimap(widget: Widget): void {
   });
   map.addEventListener("pointermove", go);
   // the picture below has its own idea of a press
-  for (const type of ["mousedown", "click"]) map.addEventListener(type, (event) => event.stopPropagation());
+  for (const type of ["mousedown", "click"]) {
+    map.addEventListener(type, (event) => {
+      event.stopPropagation();
+      // the focus stays where it is
+      event.preventDefault();
+    });
+  }
 }
 
 /** Containers and nodes as rectangles, from the outside in while they are few. Very long pictures are squeezed. */

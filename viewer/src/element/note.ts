@@ -7,6 +7,8 @@ const PATIENCE = 300;
 export class Note {
   readonly element = document.createElement("p");
   #timer = 0;
+  /** Whether something was said since the waiting began. */
+  #news = false;
 
   constructor() {
     this.element.className = "mg-note";
@@ -16,19 +18,29 @@ export class Note {
   /** Say it, with a button to try again where that may help. */
   say(text: string, retry?: () => void): void {
     clearTimeout(this.#timer);
+    this.#news = true;
     this.element.textContent = text;
     if (retry === undefined) return;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = strings.retry;
-    button.addEventListener("click", retry);
+    button.addEventListener("click", retry, { once: true });
     this.element.append(" ", button);
   }
 
   /** Say it if it takes long. */
   wait(text: string): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.say(text), PATIENCE);
+    this.#news = false;
+    this.#timer = setTimeout(() => {
+      this.element.textContent = text;
+    }, PATIENCE);
+  }
+
+  /** The waiting is over; what came up meanwhile is still to be read. */
+  done(): void {
+    clearTimeout(this.#timer);
+    if (!this.#news) this.clear();
   }
 
   clear(): void {

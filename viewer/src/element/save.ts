@@ -2,10 +2,11 @@
 
 import type { Viz } from "../layout.js";
 import { button } from "./dom.js";
+import { hex, rgb } from "./rgb.js";
 import { LARGE } from "./scene.js";
 import type { Session } from "./session.js";
 import { strings } from "./strings.js";
-import { backgroundBehind } from "./toolbar.js";
+import { colourBehind } from "./toolbar.js";
 import { parseSvg } from "./trusted.js";
 import type { Widget } from "./widget.js";
 
@@ -44,7 +45,10 @@ function flatPicture(widget: Widget, whole: () => string): string {
   const { tree, canvas } = widget;
   // a large picture is not in the document as a whole, and only there it has style
   const source = tree.size < LARGE ? tree.picture : (parseSvg(whole())[0] as SVGSVGElement);
-  if (source !== tree.picture) canvas.append(source);
+  if (source !== tree.picture) {
+    canvas.append(source);
+    for (const feature of widget.dress) feature(source);
+  }
   const copy = source.cloneNode(true) as SVGSVGElement;
   const originals = [source, ...source.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
@@ -54,7 +58,7 @@ function flatPicture(widget: Widget, whole: () => string): string {
   const { width, height } = source.viewBox.baseVal;
   const background = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   for (const [key, value] of Object.entries({ width, height })) background.setAttribute(key, String(value));
-  paint(background, "fill", backgroundOf(widget));
+  background.setAttribute("fill", hex(colourBehind(widget.host)));
   copy.prepend(background);
   return new XMLSerializer().serializeToString(copy);
 }
@@ -77,24 +81,10 @@ function resolve(element: Element, original: Element): void {
 
 /** Colour and opacity apart: few programs read more than `#rrggbb`. */
 function paint(element: Element, name: string, value: string): void {
-  const [red, green, blue, alpha = 1] = (value.match(/[\d.]+(e-?\d+)?/g) ?? []).map(Number);
-  if (value === "none" || blue === undefined) {
-    element.setAttribute(name, "none");
-    return;
-  }
-  const unit = value.startsWith("color") ? 255 : 1;
-  const digits = [red, green, blue].map((part = 0) =>
-    Math.round(part * unit)
-      .toString(16)
-      .padStart(2, "0"),
-  );
-  element.setAttribute(name, `#${digits.join("")}`);
-  if (alpha < 1) element.setAttribute(`${name}-opacity`, String(alpha));
-}
-
-function backgroundOf({ host }: Widget): string {
-  const colour = backgroundBehind(host);
-  return colour === "Canvas" ? "rgb(255, 255, 255)" : colour;
+  const colour = rgb(value);
+  const alpha = colour[3];
+  element.setAttribute(name, alpha === 0 ? "none" : hex(colour));
+  if (alpha > 0 && alpha < 1) element.setAttribute(`${name}-opacity`, String(Number(alpha.toFixed(3))));
 }
 
 async function dots(widget: Widget, svg: string): Promise<Blob> {

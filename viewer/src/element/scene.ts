@@ -97,15 +97,19 @@ export class Scene {
     if (path === undefined) return undefined;
     let part = this.#root;
     let found: SVGElement | undefined;
+    let added = false;
     for (const place of path) {
       const entry = part.entries[place];
       if (entry === undefined) return undefined;
-      if (entry.element === undefined) this.onNew(insert(part, new Set([entry])));
+      if (entry.element === undefined) {
+        this.onNew(insert(part, new Set([entry])));
+        added = true;
+      }
       found = entry.element;
       if (entry.inner !== null) part = open(entry, entry.inner);
     }
-    // what was added may be out of sight
-    this.#drawn = undefined;
+    // what was added may be out of sight; everything else is as it was
+    if (added) this.#drawn = undefined;
     return found;
   }
 }

@@ -4,6 +4,7 @@ import { type GraphIndex, index } from "../graph.js";
 import { type Layout, type LayoutCache, layout, type Viz } from "../layout.js";
 import { type State, shownIndex, view } from "../view.js";
 import type { DiagramData } from "./loader.js";
+import { Recent } from "./recent.js";
 import { subgraph } from "./subgraph.js";
 
 /** What is shown; plain data. */
@@ -12,14 +13,18 @@ export interface Shown extends State {
   root?: string | undefined;
 }
 
+/** So much is kept for the reader who goes back and forth: more than the largest models have different containers. */
+const GEOMETRIES = 500;
+const PARTS = 4;
+
 export class Session {
   /** The graph as it was traced: everything that is known. */
   readonly traced: GraphIndex;
   /** What the author chose to show. */
   readonly initial: Shown;
-  readonly #cache: LayoutCache = new Map();
+  readonly #cache: LayoutCache = new Recent(GEOMETRIES);
   /** Id of a module → its inside as a graph of its own. */
-  readonly #parts = new Map<string, GraphIndex>();
+  readonly #parts = new Recent<string, GraphIndex>(PARTS);
   #state: Shown;
 
   constructor(data: DiagramData) {

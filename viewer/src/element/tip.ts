@@ -14,10 +14,9 @@ export function tip(widget: Widget): void {
   widget.stage.append(note);
   const show = (event: PointerEvent) => {
     note.hidden = true;
-    const { session } = widget;
-    if (session === undefined || (event.target as Element).closest(".mg-node, .mg-header")) return;
+    if ((event.target as Element).closest(".mg-node, .mg-header")) return;
     const { clientX, clientY } = event;
-    void widget.load().then(([, viz]) => {
+    widget.peek((session, viz) => {
       const edge = edgeAt(widget, flowOf(session.layout(viz)), clientX, clientY);
       if (edge === undefined) return;
       note.textContent = tensorText(session.traced, edge.tensor);

@@ -1,6 +1,7 @@
 /** The buttons over the picture, and the menu for what is needed less often. */
 import type { Camera } from "./camera.js";
 import { box, iconButton } from "./dom.js";
+import { type Colour, hex, over, rgb } from "./rgb.js";
 import { strings } from "./strings.js";
 
 const STEP = 1.4;
@@ -63,23 +64,42 @@ export class Toolbar {
   }
 }
 
+/** Fullscreen's background, which is the page's: ours, not the author's `--mg-page`, and gone with it. */
+const BEHIND = "--mg-behind";
+
 function toggleFullscreen(host: HTMLElement): void {
   if (document.fullscreenElement) {
     void document.exitFullscreen();
     return;
   }
   // alone on the screen the diagram has no page behind it any more
-  host.style.setProperty("--mg-page", backgroundBehind(host));
-  void host.requestFullscreen();
+  host.style.setProperty(BEHIND, hex(colourBehind(host)));
+  const leave = () => {
+    if (host.matches(":fullscreen")) return;
+    host.style.removeProperty(BEHIND);
+    host.removeEventListener("fullscreenchange", leave);
+  };
+  host.addEventListener("fullscreenchange", leave);
+  host.requestFullscreen().catch(leave);
 }
 
-/** The colour a see-through element has on this page. */
-export function backgroundBehind(element: Element): string {
-  for (let at: Element | null = element; at !== null; at = parentAcrossShadows(at)) {
-    const colour = getComputedStyle(at).backgroundColor;
-    if (colour !== "transparent" && !/[,/] ?0\)$/.test(colour)) return colour;
+/** The colour that is seen through a see-through element on this page. */
+export function colourBehind(element: Element): Colour {
+  let seen: Colour = [0, 0, 0, 0];
+  for (let at: Element | null = element; at !== null && seen[3] < 1; at = parentAcrossShadows(at)) {
+    seen = over(seen, rgb(getComputedStyle(at).backgroundColor));
   }
-  return "Canvas";
+  return over(seen, canvasColour());
+}
+
+/** What a page has where it says nothing: white, or nearly black where its colour scheme is dark. */
+function canvasColour(): Colour {
+  const probe = document.createElement("i");
+  probe.style.background = "Canvas";
+  document.body.append(probe);
+  const colour = rgb(getComputedStyle(probe).backgroundColor);
+  probe.remove();
+  return colour;
 }
 
 function parentAcrossShadows(element: Element): Element | null {

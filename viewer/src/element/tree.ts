@@ -1,5 +1,5 @@
 /** The drawn nodes as a tree for keyboard and assistive technology: one tab stop, arrows walk it. */
-import { type Item, step } from "./keys.js";
+import { type Item, type Rank, ranks, step } from "./keys.js";
 import type { Listed, Scene } from "./scene.js";
 import { fill, strings } from "./strings.js";
 
@@ -7,14 +7,22 @@ import { fill, strings } from "./strings.js";
 export class Tree {
   readonly picture: SVGSVGElement;
   readonly #items: readonly Listed[];
+  readonly #ranks: readonly Rank[];
   readonly #places: Map<string, number>;
   readonly #element: (id: string) => SVGElement | undefined;
+  /** Id of the node that was made the tab stop. */
+  #held: string | undefined;
 
-  /** Give the picture its roles; its label stays the label of the tree. Of a scene, not all is in the document. */
-  constructor(picture: SVGSVGElement, scene?: Scene) {
+  /**
+   * Give the picture its roles; its label stays the label of the tree. Of a scene, not all is in the document. The tab
+   * stop is where the tree before had it.
+   */
+  constructor(picture: SVGSVGElement, scene?: Scene, before?: Tree) {
     this.picture = picture;
+    if (before !== undefined) this.#held = before.#held;
     const elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
     this.#items = scene?.nodes ?? itemsOf(elements);
+    this.#ranks = ranks(this.#items);
     this.#places = new Map(this.#items.map(({ id }, i) => [id, i]));
     const known = new Map(elements.map((element) => [idOf(element), element]));
     this.#element = (id) => (scene === undefined ? known.get(id) : scene.element(id));
@@ -43,6 +51,12 @@ export class Tree {
     return this.#places.has(id) ? this.#element(id) : undefined;
   }
 
+  /** The element of a node, if it is in the document by now. */
+  here(id: string): SVGElement | undefined {
+    const found = this.#places.has(id) ? this.picture.querySelector<SVGElement>(`[data-id="${CSS.escape(id)}"]`) : null;
+    return found ?? undefined;
+  }
+
   /** Whether a node can be expanded or collapsed. */
   expandable(id: string): boolean {
     return this.#items[this.#places.get(id) ?? -1]?.expanded !== undefined;
@@ -55,9 +69,19 @@ export class Tree {
   }
 
   /** Make a node the one tab stop. */
-  hold(element: SVGElement | undefined): void {
-    this.picture.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
-    if (element !== undefined) header(element).setAttribute("tabindex", "0");
+  hold(element: SVGElement): void {
+    this.#held = idOf(element);
+    this.#moveStop(element);
+  }
+
+  /** The one tab stop. */
+  get stop(): SVGElement | null {
+    return this.picture.querySelector<SVGElement>("[tabindex='0']");
+  }
+
+  #moveStop(element: SVGElement): void {
+    this.stop?.setAttribute("tabindex", "-1");
+    header(element).setAttribute("tabindex", "0");
   }
 
   /** What this picture shows and the other one did not. */
@@ -68,12 +92,15 @@ export class Tree {
 
   #describe(elements: SVGElement[]): void {
     for (const element of elements) {
-      const item = this.#items[this.#places.get(idOf(element)) ?? -1];
-      if (item !== undefined) describe(element, item);
+      const place = this.#places.get(idOf(element)) ?? -1;
+      const [item, rank] = [this.#items[place], this.#ranks[place]];
+      if (item !== undefined && rank !== undefined) describe(element, item, rank);
       describeRun(element);
+      if (idOf(element) === this.#held) this.#moveStop(element);
     }
-    // one tab stop, wherever there is a node
-    if (this.picture.querySelector("[tabindex='0']") === null) this.hold(elements[0]);
+    // while the one that was held is out of sight, another is the way in
+    const first = this.stop === null ? this.picture.querySelector<SVGElement>("[data-id]") : null;
+    if (first !== null) this.#moveStop(first);
   }
 }
 
@@ -102,7 +129,7 @@ function expansion(element: SVGElement): boolean | undefined {
 }
 
 /** An open node's item is its title, before what is inside: a tree of one level, where every item says its own. */
-function describe(element: SVGElement, { level, expanded }: Item): void {
+function describe(element: SVGElement, { level, expanded }: Item, { at, of }: Rank): void {
   const item = header(element);
   if (item !== element) element.querySelector(":scope > .mg-panel")?.after(item);
   element.removeAttribute("aria-expanded");
@@ -110,6 +137,9 @@ function describe(element: SVGElement, { level, expanded }: Item): void {
   item.setAttribute("role", "treeitem");
   item.setAttribute("tabindex", "-1");
   item.setAttribute("aria-level", String(level));
+  // of a large picture the document holds only some
+  item.setAttribute("aria-posinset", String(at));
+  item.setAttribute("aria-setsize", String(of));
   item.setAttribute("aria-label", wordsOn(item));
 }
 

@@ -7,6 +7,7 @@
  * - add a button to `widget.toolbar` (`add`), or a row of controls to its menu (`addToMenu`);
  * - put elements of its own over the picture (`widget.stage`) or below it (`widget.foot`, which stays in sight);
  * - offer something to do with the selected node: `widget.actions`, buttons of the details panel;
+ * - decorate a picture that is saved as the one on screen is: `widget.dress`;
  * - take a key: `widget.onKey("x", (id) => true)`; `id` is the focused node, the answer says whether the key was used.
  *   Who came last is asked first, so whoever opens something takes Escape;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (another picture, or more of it came
@@ -28,7 +29,7 @@ import { draw } from "../draw.js";
 import { isBroken, type Layout, type Viz } from "../layout.js";
 import { Camera } from "./camera.js";
 import { box } from "./dom.js";
-import { discardViz, LoadError, loadCore, loadData, loadViz, wasmAllowed } from "./loader.js";
+import { discardData, discardViz, LoadError, loadCore, loadData, loadViz, vizAtHand, wasmAllowed } from "./loader.js";
 import { appear } from "./motion.js";
 import { Note } from "./note.js";
 import { isLarge, Scene } from "./scene.js";
@@ -81,6 +82,8 @@ export class Widget {
   selected: string | undefined;
   /** What can be done with the selected node: buttons of the details panel. */
   readonly actions: Action[] = [];
+  /** What features do to every picture on screen, for one that is made to be saved. */
+  readonly dress: ((picture: SVGSVGElement) => void)[] = [];
   /** The picture as the page shipped it, kept for paper once another one is on screen. */
   readonly #still = box("mg-still");
   readonly #spoken = box("mg-unseen-text");
@@ -191,7 +194,24 @@ export class Widget {
 
   /** Load ahead of the need; a failure is told when the reader asks for something. */
   prefetch(): void {
-    if (wasmAllowed()) this.load().catch(() => undefined);
+    // what is on screen may show more of itself now
+    if (wasmAllowed())
+      this.load().then(
+        () => this.look(),
+        () => undefined,
+      );
+  }
+
+  /** Use what is loaded, now; nothing happens where it is not all there. Loads nothing and never fails. */
+  peek(use: (session: Session, viz: Viz) => void): void {
+    const { session } = this;
+    const viz = vizAtHand();
+    if (session === undefined || viz === undefined) return;
+    try {
+      use(session, viz);
+    } catch {
+      // a reader who asks for more than to look is told
+    }
   }
 
   /** Show another state, once those asked for before are drawn; the node of this id stays where it is on screen. */
@@ -200,6 +220,11 @@ export class Widget {
       this.#show(session.show(next(session.state, session), viz), id);
       if (isBroken(viz)) discardViz();
     });
+  }
+
+  /** Until everything asked for so far was done or has failed. */
+  get settled(): Promise<void> {
+    return this.#turn;
   }
 
   /** Do something that needs data and layout engine, in its turn; if they can't be had, the reader is told. */
@@ -217,45 +242,57 @@ export class Widget {
   }
 
   #loadData(): Promise<Session> {
-    this.#loading ??= Promise.all([loadData(this.host.getAttribute("graph") ?? "", this.#source), loadCore()]).then(
-      ([data]) => {
-        this.session = new Session(data);
-        this.#tell("loaded");
-        return this.session;
-      },
-      (error: unknown) => {
-        this.#loading = undefined;
-        throw error;
-      },
-    );
+    this.#loading ??= this.#begin().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
     return this.#loading;
   }
 
-  /** One after the other. */
-  #take(action: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(async () => {
-      this.note.wait(strings.loading);
-      try {
-        await action();
-        this.note.clear();
-      } catch (error) {
-        this.#explain(error, () => void this.#take(action));
-      }
-    });
-    return this.#turn;
+  async #begin(): Promise<Session> {
+    const id = this.host.getAttribute("graph") ?? "";
+    const [data] = await Promise.all([loadData(id, this.#source), loadCore()]);
+    try {
+      this.session = new Session(data);
+    } catch {
+      throw discardData(id, this.#source);
+    }
+    this.#tell("loaded");
+    return this.session;
   }
 
-  /** Put a new picture in place of the old one, around the node that was toggled, or else its upper edge. */
+  /** One after the other. Resolves when it is done, be it by another try. */
+  #take(action: () => Promise<void>): Promise<void> {
+    return new Promise((done) => {
+      const attempt = async () => {
+        this.note.wait(strings.loading);
+        try {
+          await action();
+          this.note.done();
+          done();
+        } catch (error) {
+          this.#explain(error, () => {
+            this.#turn = this.#turn.then(attempt);
+          });
+        }
+      };
+      this.#turn = this.#turn.then(attempt);
+    });
+  }
+
+  /** Put a new picture in place of the old one, around the node that was toggled or another one in sight. */
   #show(layout: Layout, id: string): void {
     const old = this.tree;
-    const active = (this.stage.getRootNode() as ShadowRoot).activeElement;
+    const active = this.#root.activeElement;
     const focused = nodeAt(active);
     const scene = isLarge(layout) ? new Scene(layout) : undefined;
     const picture = scene?.picture ?? (parseSvg(draw(layout))[0] as SVGSVGElement);
     picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
-    const tree = new Tree(picture, scene);
+    const tree = new Tree(picture, scene, old);
     this.#scene = undefined;
-    const [before, after] = [old.find(id), tree.find(id)];
+    const toggled = tree.has(id) ? old.find(id) : undefined;
+    const before = toggled ?? this.#inSight(old, tree);
+    const after = before && tree.find(idOf(before));
     if (before && after) this.camera.replace(picture, header(before), header(after));
     else this.camera.replace(picture, old.picture, picture);
     this.tree = tree;
@@ -264,7 +301,32 @@ export class Widget {
     if (!this.#still.hasChildNodes()) this.#still.append(old.picture);
     if (focused !== null) this.#focusAgain(idOf(focused), id);
     this.#tell("drawn");
+    this.#catchFocus(active);
     appear(tree.newSince(old));
+  }
+
+  /** The first node in sight that another picture has, too: it can stay where it is. */
+  #inSight(now: Tree, other: Tree): SVGElement | undefined {
+    const frame = this.stage.getBoundingClientRect();
+    const bottom = Math.min(frame.bottom, innerHeight);
+    return [...now.picture.querySelectorAll<SVGElement>("[data-id]")].find((node) => {
+      if (!other.has(idOf(node))) return false;
+      const box = header(node).getBoundingClientRect();
+      const isBeside = box.right <= frame.left || box.left >= frame.right;
+      return !isBeside && box.top >= Math.max(0, frame.top) && box.bottom <= bottom;
+    });
+  }
+
+  /** The focus never falls back to the page's start: where what had it is gone, the tree takes it. */
+  #catchFocus(had: Element | null): void {
+    const { activeElement } = this.#root;
+    // what is hidden loses it a moment later
+    const isLost = activeElement === null || activeElement.getClientRects().length === 0;
+    if (had !== null && isLost) this.tree.stop?.focus({ preventScroll: true });
+  }
+
+  get #root(): ShadowRoot {
+    return this.stage.getRootNode() as ShadowRoot;
   }
 
   /** Keep the focus where it was or, where that is gone, on what was toggled. */
@@ -278,14 +340,17 @@ export class Widget {
   }
 
   #explain(error: unknown, retry: () => void): void {
-    if (error instanceof NotAllowed) {
-      this.note.say(strings.stillPicture);
-      return;
+    if (error instanceof NotAllowed) this.note.say(strings.stillPicture);
+    else if (error instanceof LoadError) {
+      this.note.say(fill(strings.loadFailed, error.file), () => {
+        const active = this.#root.activeElement;
+        this.note.clear();
+        this.#catchFocus(active);
+        retry();
+      });
+    } else {
+      console.error(error);
+      this.note.say(strings.drawFailed);
     }
-    if (error instanceof LoadError) {
-      this.note.say(fill(strings.loadFailed, error.file), retry);
-      return;
-    }
-    this.note.say(strings.drawFailed);
   }
 }

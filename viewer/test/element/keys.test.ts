@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Item, step } from "../../src/element/keys.js";
+import { type Item, ranks, step } from "../../src/element/keys.js";
 
 /**
  * x
@@ -55,4 +55,10 @@ describe("step", () => {
     expect(step(items, MLP, "Tab")).toBeUndefined();
     expect(step(items, -1, "ArrowDown")).toBeUndefined();
   });
+});
+
+it("counts siblings, of containers apart from each other", () => {
+  const levels = [1, 1, 2, 2, 1, 2, 3, 2, 2, 1];
+  const found = ranks(levels.map((level) => ({ level, expanded: undefined })));
+  expect(found.map(({ at, of }) => `${at}/${of}`)).toEqual([..."1/4 2/4 1/2 2/2 3/4 1/3 1/1 2/3 3/3 4/4".split(" ")]);
 });

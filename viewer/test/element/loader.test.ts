@@ -12,6 +12,7 @@ async function loader() {
 
 beforeEach(() => {
   inserted = [];
+  vi.stubGlobal("location", { href: "https://docs.example/page.html" });
   vi.stubGlobal("document", {
     createElement: () => ({ remove: vi.fn() }),
     head: { append: (script: (typeof inserted)[number]) => inserted.push(script) },
@@ -65,4 +66,30 @@ it("starts one engine, and a new one after it was given up", async () => {
   discardViz();
   await loadViz(undefined);
   expect(start).toHaveBeenCalledTimes(2);
+});
+
+it("has an engine at hand once it started, and none that was given up", async () => {
+  const { loadViz, vizAtHand, discardViz } = await loader();
+  globalThis.modelDiagramsViz = async () => ({}) as never;
+  const starting = loadViz(undefined);
+  expect(vizAtHand()).toBeUndefined();
+  const viz = await starting;
+  expect(vizAtHand()).toBe(viz);
+  discardViz();
+  expect(vizAtHand()).toBeUndefined();
+});
+
+it("asks again for data that nothing could be made of", async () => {
+  const { loadData, discardData, LoadError } = await loader();
+  globalThis.modelDiagramsData = new Map([["a", data]]);
+  await loadData("a", "x.js");
+  expect(discardData("a", "x.js")).toBeInstanceOf(LoadError);
+  void loadData("a", "x.js").catch(() => undefined);
+  expect(inserted).toHaveLength(1);
+});
+
+it("runs no script from elsewhere", async () => {
+  const { loadData } = await loader();
+  await expect(loadData("a", "https://elsewhere.example/x.js")).rejects.toThrow("own site");
+  expect(inserted).toHaveLength(0);
 });

@@ -1,0 +1,55 @@
+/** Colours as browsers tell them, in any notation, as red, green and blue. */
+
+/** Red, green and blue from 0 to 255, and the opacity from 0 to 1. */
+export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
+
+const known = new Map<string, Colour>();
+
+/** What a computed colour looks like; see-through where it is none. */
+export function rgb(value: string): Colour {
+  let colour = known.get(value);
+  if (colour === undefined) {
+    colour = read(value) ?? paint(value);
+    known.set(value, colour);
+  }
+  return colour;
+}
+
+/** One colour over another. */
+export function over([red, green, blue, alpha]: Colour, below: Colour): Colour {
+  const sum = alpha + below[3] * (1 - alpha);
+  const mix = (top: number, bottom: number) => (sum === 0 ? 0 : (top * alpha + bottom * below[3] * (1 - alpha)) / sum);
+  return [mix(red, below[0]), mix(green, below[1]), mix(blue, below[2]), sum];
+}
+
+/** `#rrggbb`. */
+export function hex([red, green, blue]: Colour): string {
+  return `#${[red, green, blue].map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The two notations that nearly all computed colours have. */
+function read(value: string): Colour | undefined {
+  const [, kind, text = ""] = /^(rgba?|color)\((.*)\)$/.exec(value) ?? [];
+  if (kind === undefined || (kind === "color" && !text.startsWith("srgb "))) return undefined;
+  const [red, green, blue, alpha = 1] = text
+    .replace("srgb", "")
+    .split(/[\s,/]+/)
+    .filter(Boolean)
+    .map(Number);
+  const unit = kind === "color" ? 255 : 1;
+  const parts = [red, green, blue].map((part = 0) => Math.max(0, Math.min(255, part * unit || 0)));
+  return [parts[0] ?? 0, parts[1] ?? 0, parts[2] ?? 0, alpha || 0];
+}
+
+/** All others are painted. Opaque, because of what is nearly see-through eight bits hold too little. */
+function paint(value: string): Colour {
+  const [, share, percent] = /\/\s*([\d.e-]+)(%?)\s*\)$/.exec(value) ?? [];
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 1;
+  const pen = canvas.getContext("2d");
+  if (pen === null || !CSS.supports("color", value)) return [0, 0, 0, 0];
+  pen.fillStyle = value.replace(/\s*\/[^/]*\)$/, ")");
+  pen.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0, alpha = 0] = pen.getImageData(0, 0, 1, 1).data;
+  return [red, green, blue, share === undefined ? alpha / 255 : Number(share) / (percent ? 100 : 1)];
+}
