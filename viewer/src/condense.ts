@@ -76,16 +76,24 @@ interface Source {
   tensor: string;
 }
 
+/** A passing op: where what it passes comes from, what is right before it, and the tensor it gives. */
+interface Passed {
+  source: Source;
+  before: Source;
+  after: string;
+}
+
 /** Every passing op is taken out; its source then feeds what the op fed, with one and the same tensor. */
 function withoutPlumbing(graph: Graph): Graph {
   const passed = passedNodes(graph);
+  const left = tensorsLeft(graph, passed);
   const adjacency: Record<string, Edge[]> = {};
   const seenAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
-    const source = passed.get(node.id);
+    const source = passed.get(node.id)?.source;
     for (const edge of (graph.adjacency[node.id] ?? []).filter(({ to, flow }) => !passed.has(to) && flow !== "shape")) {
       const tensor = source?.tensor ?? edge.tensor;
-      const spec = graph.tensors[edge.tensor];
+      const spec = graph.tensors[left.get(node.id) ?? edge.tensor];
       if (spec !== undefined) append(seenAs, tensor, spec);
       const from = source?.node ?? node.id;
       adjacency[from] = [...(adjacency[from] ?? []), { ...edge, tensor }];
@@ -109,23 +117,50 @@ function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["
   return tensors;
 }
 
+/**
+ * Passing op → the tensor that what it passes has become, as far as the containers of its source know. A norm gives what
+ * it gives, though the linear layer after it begins with a `view`; the heads a projection is split into are its holder's.
+ */
+function tensorsLeft(graph: Graph, passed: Map<string, Passed>): Map<string, string> {
+  const emptied = emptiedModules(graph, new Set(passed.keys()));
+  const left = new Map<string, string>();
+  for (const [id, { source, before, after }] of passed) {
+    const last = left.get(before.node) ?? source.tensor;
+    const known = last === before.tensor && isInside(graph, source.node, visibleHolder(graph, emptied, id));
+    left.set(id, known ? after : last);
+  }
+  return left;
+}
+
+function visibleHolder(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
+  let at = graph.hierarchy[id] ?? null;
+  while (at !== null && emptied.has(at)) at = graph.hierarchy[at] ?? null;
+  return at;
+}
+
+function isInside(graph: Graph, id: string, holder: string | null): boolean {
+  let at = graph.hierarchy[id] ?? null;
+  while (at !== null && at !== holder) at = graph.hierarchy[at] ?? null;
+  return at === holder;
+}
+
 /** What a tensor looks like where it arrives, if that is the same everywhere. */
 function asSeen([first, ...others]: (TensorSpec | undefined)[]): TensorSpec | undefined {
   const look = (spec: TensorSpec | undefined) => JSON.stringify([spec?.shape, spec?.dtype]);
   return others.every((other) => look(other) === look(first)) ? first : undefined;
 }
 
-/** Passing op → where what it passes comes from. */
-function passedNodes(graph: Graph): Map<string, Source> {
+function passedNodes(graph: Graph): Map<string, Passed> {
   const incoming = incomingData(graph);
   const error = graph.status.error?.node;
-  const passed = new Map<string, Source>();
+  const passed = new Map<string, Passed>();
   for (const node of graph.nodes) {
     const [only, ...more] = incoming.get(node.id) ?? [];
     if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
-    const [before, after] = [graph.tensors[only.tensor], graph.tensors[node.outputs?.[0] ?? ""]];
+    const made = node.outputs?.[0] ?? "";
+    const [before, after] = [graph.tensors[only.tensor], graph.tensors[made]];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
-    passed.set(node.id, passed.get(only.node) ?? only);
+    passed.set(node.id, { source: passed.get(only.node)?.source ?? only, before: only, after: made });
   }
   return passed;
 }

@@ -1,4 +1,4 @@
-import type { GraphNode } from "./graph.js";
+import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode } from "./graph.js";
 
 /** What a node is about; decides its colour. */
 export type Family =
@@ -30,7 +30,7 @@ const RULES: readonly (readonly [Family, RegExp])[] = [
   ],
   [
     "linear",
-    /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense(?!block|net|layer)|mlp|feedforward|bilinear|grouped_mm/,
+    /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense(?!block|net|layer)|mlp|feed_?forward|ffn|moe(?!d)|experts?|router|bilinear|grouped_mm/,
   ],
   [
     "shape",
@@ -53,6 +53,43 @@ export function family(node: GraphNode): Family {
   if (node.kind === "module" && NOT_CONVOLUTION.test(name) && node.class.startsWith("transformers.")) return "linear";
   for (const [result, rule] of RULES) if (rule.test(name)) return result;
   return "other";
+}
+
+/** So much of a container's parameters decides what it is about. */
+const MOST = 0.8;
+/** A block that mixes over positions is more than what holds most of its parameters. */
+const MIXING: readonly Family[] = ["attention", "recurrence"];
+
+type Tally = Map<Family, number>;
+
+/** One per graph: containers are asked about again with every toggle. */
+const tallies = new WeakMap<GraphIndex, Map<string, Tally>>();
+
+/** What a node is about; a container whose name does not tell is about what holds nearly all of its parameters. */
+export function familyOf(index: GraphIndex, node: GraphNode): Family {
+  const own = family(node);
+  if (node.kind !== "module" || own !== "other") return own;
+  const tally = tallyOf(index, node);
+  const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
+  const [main] = [...tally].find(([, count]) => all > 0 && count >= MOST * all) ?? [own];
+  return MIXING.some((family) => family !== main && tally.has(family)) ? own : main;
+}
+
+/** Parameters in a module, by family. */
+function tallyOf(index: GraphIndex, node: ModuleNode): Tally {
+  const known = tallies.get(index) ?? new Map<string, Tally>();
+  tallies.set(index, known);
+  const counted = known.get(node.id);
+  if (counted !== undefined) return counted;
+  const own = family(node);
+  const tally: Tally = new Map([[own, own === "other" ? node.parameters.own : node.parameters.total]]);
+  for (const id of own === "other" ? contentsOf(index, node.id).children : []) {
+    const child = index.nodes.get(id);
+    if (child?.kind !== "module") continue;
+    for (const [name, count] of tallyOf(index, child)) tally.set(name, (tally.get(name) ?? 0) + count);
+  }
+  known.set(node.id, tally);
+  return tally;
 }
 
 /** `torch.Tensor.__getitem__` → `getitem`, `torch.nn.modules.linear.Linear` → `Linear`, `lib::op` → `op`. */

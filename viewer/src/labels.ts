@@ -82,7 +82,9 @@ function localPath(index: GraphIndex, id: string, path: string): string {
 // -- module arguments -------------------------------------------------------------------------------------------------
 
 type Attributes = Record<string, Json>;
-type Summary = (get: (...names: string[]) => Json | undefined) => string;
+type Get = (...names: string[]) => Json | undefined;
+/** `dimensions` is 2 for `Conv2d`; 0 where the class does not say. */
+type Summary = (get: Get, dimensions: number) => string;
 
 /** What matters of a leaf's arguments, by lower-case class name. First match wins. */
 const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
@@ -91,31 +93,33 @@ const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
   [/embedding/, (get) => times(get("num_embeddings", "0"), get("embedding_dim", "1"))],
   [/lstm|gru|rnn/, recurrence],
   [/norm/, (get) => text(get("normalized_shape", "num_features", "num_channels", "0"))],
-  [/adaptive.*pool/, (get) => prefixed("→ ", get("output_size", "0"))],
+  [/adaptive.*pool/, (get, dimensions) => prefixed("→ ", spread(get("output_size", "0"), dimensions))],
   [/pool/, pooling],
   [/dropout|droppath/, (get) => prefixed("p=", get("p", "0"))],
   [/multiheadattention/, (get) => prefixed("heads ", get("num_heads"))],
 ];
 
 function attributeSummary(className: string, attributes: Attributes): string {
-  const get = (...names: string[]) => names.map((name) => attributes[name]).find((value) => value !== undefined);
+  const get: Get = (...names) => names.map((name) => attributes[name]).find((value) => value !== undefined);
   const lower = className.toLowerCase();
   const found = SUMMARIES.find(([rule]) => rule.test(lower));
-  return found === undefined ? "" : found[1](get);
+  return found === undefined ? "" : found[1](get, Number(/([123])d$/.exec(lower)?.[1] ?? 0));
 }
 
-function convolution(get: (...names: string[]) => Json | undefined): string {
-  const parts = [arrow(get("in_channels", "0"), get("out_channels", "1"))];
-  const kernel = get("kernel_size", "2");
-  if (kernel !== undefined) parts.push(size(kernel));
+function convolution(get: Get, dimensions: number): string {
+  const parts = [arrow(get("in_channels", "0"), get("out_channels", "1")), window(get("kernel_size", "2"), dimensions)];
   const stride = get("stride", "3");
   if (stride !== undefined && size(stride) !== size(1) && !isOnes(stride)) parts.push(`s${single(stride)}`);
+  const dilation = get("dilation");
+  if (dilation !== undefined && single(dilation) !== "1") parts.push(`dilation ${single(dilation)}`);
   const groups = get("groups");
-  if (typeof groups === "number" && groups > 1) parts.push(`groups ${groups}`);
+  if (typeof groups === "number" && groups > 1) {
+    parts.push(groups === get("in_channels", "0") ? "depthwise" : `groups ${groups}`);
+  }
   return parts.filter((part) => part !== "").join(", ");
 }
 
-function recurrence(get: (...names: string[]) => Json | undefined): string {
+function recurrence(get: Get): string {
   const layers = get("num_layers");
   const parts = [arrow(get("input_size", "0"), get("hidden_size", "1"))];
   if (typeof layers === "number" && layers > 1) parts.push(`${layers} layers`);
@@ -123,12 +127,23 @@ function recurrence(get: (...names: string[]) => Json | undefined): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-function pooling(get: (...names: string[]) => Json | undefined): string {
-  const kernel = get("kernel_size", "0");
+function pooling(get: Get, dimensions: number): string {
   const stride = get("stride", "1");
-  const parts = kernel === undefined ? [] : [size(kernel)];
+  const parts = [window(get("kernel_size", "0"), dimensions)];
   if (stride !== undefined && stride !== null) parts.push(`s${single(stride)}`);
-  return parts.join(", ");
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+/** A kernel's size: `3×3`; a number alone would not say what it is: `k3`. */
+function window(kernel: Json | undefined, dimensions: number): string {
+  if (kernel === undefined || kernel === null) return "";
+  const sizes = spread(kernel, dimensions);
+  return Array.isArray(sizes) && sizes.length > 1 ? size(sizes) : `k${size(sizes)}`;
+}
+
+/** One size for all dimensions, for each. */
+function spread<T extends Json | undefined>(value: T, dimensions: number): T | Json[] {
+  return typeof value === "number" && dimensions > 1 ? Array.from({ length: dimensions }, () => value) : value;
 }
 
 function arrow(from: Json | undefined, to: Json | undefined): string {
@@ -186,7 +201,8 @@ const TELLING: readonly (readonly [RegExp, readonly string[]])[] = [
 
 function opName(node: OpNode): string {
   const name = shortName(node.name);
-  if (name === "getitem") return indexText(node.arguments?.key) ?? name;
+  // with no key that could be written, it is a tensor that says which
+  if (name === "getitem") return indexText(node.arguments?.key) ?? "index";
   const sign = glyph(node.name);
   const scalar = sign === undefined ? undefined : scalarOperand(node.arguments ?? {});
   if (sign === undefined || scalar === undefined) return name;

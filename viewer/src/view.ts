@@ -1,6 +1,6 @@
 /** Graph + what is expanded → what is to be seen. Pure; positions come later. */
 import { condense } from "./condense.js";
-import { type Family, family, type Glyph, glyph, shortName } from "./families.js";
+import { type Family, familyOf, type Glyph, glyph } from "./families.js";
 import {
   ancestors,
   type Contents,
@@ -269,19 +269,6 @@ function itemOf(context: Context, id: string, shown: Surface, around: Direction)
 /** That a step calls the same modules again is said by its panel. */
 function unlessSaid(detail: string, shown: Surface): string {
   return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
-}
-
-/** What a node is about: a plain sequence of layers is about the one with most parameters. */
-function familyOf(index: GraphIndex, node: GraphNode): Family {
-  let at = node;
-  while (at.kind === "module" && shortName(at.class) === "Sequential") {
-    const layers = contentsOf(index, at.id).children.flatMap((id) => index.nodes.get(id) ?? []);
-    const weight = (layer: GraphNode) => (layer.kind === "module" ? layer.parameters.total : 0);
-    const [heaviest] = layers.sort((one, other) => weight(other) - weight(one));
-    if (heaviest === undefined || weight(heaviest) === 0) return family(node);
-    at = heaviest;
-  }
-  return family(at);
 }
 
 /** Several children in a panel that is always open. */
