@@ -54,9 +54,9 @@ export function picture(layout: Layout, content: Inside = inside): Picture {
 
 function drawLegend(legend: Legend, top: number): string {
   if (legend.entries.length === 0) return "";
-  const entries = legend.entries.map(({ family, x, y }) => {
+  const entries = legend.entries.map(({ family, name, x, y }) => {
     const swatch = `<rect class="mg-box" width="${SWATCH}" height="${SWATCH}" rx="3"/>`;
-    const text = `<text class="mg-detail" x="${SWATCH + 4}" y="10">${family}</text>`;
+    const text = `<text class="mg-detail" x="${SWATCH + 4}" y="10">${escapeText(name)}</text>`;
     return `<g class="mg-family-${family}" transform="translate(${num(x)} ${num(top + y + 4)})">${swatch}${text}</g>`;
   });
   return `<g class="mg-legend">${entries.join("")}</g>`;
@@ -300,8 +300,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
-/** What XML can write; a name that carries anything else is shown with the replacement sign. */
-const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** What XML can't write, and what turns the text around it about; a name that carries it is shown with the replacement sign. */
+const UNWRITABLE = /[^\t\n\r\u0020-\u007e\u00a0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 /** Text that is safe in an attribute and between tags. */
 export function escapeText(text: string): string {

@@ -19,6 +19,7 @@ const LISTED: readonly Family[] = [
 
 export interface Entry {
   family: Family;
+  name: string;
   x: number;
   y: number;
 }
@@ -44,16 +45,23 @@ export function makeLegend(layout: Layout): Legend {
   let y = 0;
   let width = 0;
   for (const family of listed) {
-    const size = SWATCH + GRID + Math.ceil(textWidth(family, DETAIL_SIZE));
+    const name = nameOf(family);
+    const size = SWATCH + GRID + Math.ceil(textWidth(name, DETAIL_SIZE));
     if (x > MARGIN && x + size > layout.width - MARGIN) {
       x = MARGIN;
       y += ROW;
     }
-    entries.push({ family, x, y });
+    entries.push({ family, name, x, y });
     width = Math.max(width, x + size + MARGIN);
     x += size + BETWEEN;
   }
   return { entries, width, height: y + ROW + MARGIN };
+}
+
+/** A site may translate the widget, by the table that element/strings.ts tells of; builds draw in English. */
+function nameOf(family: Family): string {
+  const { modelDiagramsStrings } = globalThis as { modelDiagramsStrings?: Partial<Record<Family, string>> };
+  return modelDiagramsStrings?.[family] ?? family;
 }
 
 function familiesOf(root: Placed): Set<Family> {

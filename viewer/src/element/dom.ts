@@ -2,6 +2,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** What would change how the text around it reads, or is no character at all; models put anything into a name. */
+const UNREADABLE = /(?![\t\n])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
+
+/** Text as it can be shown. */
+export function plain(text: string): string {
+  return text.replace(UNREADABLE, "\ufffd");
+}
+
 /** An element with a class and content. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -10,7 +18,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (name !== "") element.className = name;
-  element.append(...content);
+  element.append(...content.map((part) => (typeof part === "string" ? plain(part) : part)));
   return element;
 }
 

@@ -66,7 +66,8 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${value < 10 && unit > 0 ? Math.round(value * 10) / 10 : Math.round(value)} ${units[unit]}`;
+  const digits = value < 10 && unit > 0 ? 1 : 0;
+  return `${value.toLocaleString(locale(), { maximumFractionDigits: digits })} ${units[unit]}`;
 }
 
 /** A tensor as `name: 1×16×768 float32`. */
@@ -159,13 +160,24 @@ function shareOf(node: object, whole: Measured, what: keyof Measured, format: (v
 
 /** `1019904` → `1,019,904`. */
 function exact(count: number): string {
-  return count.toLocaleString("en");
+  return count.toLocaleString(locale());
+}
+
+/** How the site's readers write numbers; what it says may be no language at all. */
+function locale(): string {
+  try {
+    return Intl.getCanonicalLocales(strings.numbers)[0] ?? "en";
+  } catch {
+    return "en";
+  }
 }
 
 function percent(part: number, whole: number | null | undefined): string {
   if (!whole) return "";
   const share = (100 * part) / whole;
-  return ` (${share >= 10 ? Math.round(share) : share >= 0.1 ? share.toFixed(1) : "< 0.1"} %)`;
+  const digits = share >= 10 ? 0 : 1;
+  const written = Math.max(share, 0.1).toLocaleString(locale(), { maximumFractionDigits: digits });
+  return ` (${share < 0.1 ? `< ${written}` : written} %)`;
 }
 
 function tiedOf(index: GraphIndex, node: GraphNode | undefined): string[] {

@@ -4,8 +4,10 @@ import { surface } from "../surface.js";
 import { box, button, iconButton, make } from "./dom.js";
 import { factsOf, kindOf, pathOf, sourceOf } from "./facts.js";
 import type { Session } from "./session.js";
+import { sourceUrl } from "./source.js";
 import { runsIn, withNode } from "./states.js";
 import { fill, strings } from "./strings.js";
+import { WayBack } from "./wayback.js";
 import type { Widget } from "./widget.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
@@ -21,28 +23,30 @@ export function panel(widget: Widget): void {
   /** The picture that the content is about. */
   let shown: SVGSVGElement | undefined;
 
+  const back = new WayBack(widget, sheet);
+
   const close = () => {
     if (sheet.hidden) return false;
-    const within = sheet.contains((sheet.getRootNode() as ShadowRoot).activeElement);
-    const node = widget.tree.find(widget.selected ?? "");
+    const leave = back.leaving(widget.selected);
     wanted = false;
     sheet.hidden = true;
     widget.select(undefined);
-    if (within && node !== undefined) {
-      widget.focus(node);
-      widget.reveal(node);
-    }
+    leave();
     return true;
   };
   const show = (session: Session) => {
     const id = widget.selected;
     if (id === undefined) return;
+    if (sheet.hidden) {
+      back.remember();
+      widget.say(fill(strings.detailsBelow, titleOf(session, id)));
+    }
     sheet.hidden = false;
-    const root = sheet.getRootNode() as ShadowRoot;
-    const focused = sheet.contains(root.activeElement) ? root.activeElement?.textContent : undefined;
+    const { activeElement } = sheet.getRootNode() as ShadowRoot;
+    const focused = sheet.contains(activeElement) ? activeElement : null;
     sheet.replaceChildren(...contentOf(widget, session, id, () => void close()));
     // what was pressed is pressed again, perhaps
-    for (const made of sheet.querySelectorAll("button")) if (made.textContent === focused) made.focus();
+    if (focused !== null) alike(sheet, focused)?.focus();
     sheet.scrollTop = 0;
     shown = widget.tree.picture;
     room(widget, sheet);
@@ -82,18 +86,34 @@ function room(widget: Widget, sheet: HTMLElement): void {
   widget.stage.style.setProperty("--mg-foot", sheet.hidden ? "0px" : `${sheet.offsetHeight}px`);
 }
 
+/** The control that another one was, in what was made before. */
+function alike(sheet: HTMLElement, other: Element): HTMLElement | undefined {
+  const controls = [...sheet.querySelectorAll<HTMLElement>("button, select")];
+  return controls.find(({ tagName, textContent }) => tagName === other.tagName && textContent === other.textContent);
+}
+
+function titleOf({ traced }: Session, id: string): string {
+  const node = traced.nodes.get(id);
+  return node === undefined ? traced.graph.model.name : pathOf(node);
+}
+
 function contentOf(widget: Widget, session: Session, id: string, close: () => void): Node[] {
   const node = session.traced.nodes.get(id);
   const { model } = session.traced.graph;
   const kind = node === undefined ? model.class : kindOf(node);
   const head = box(
     "mg-panel-head",
-    make("strong", "", node === undefined ? model.name : pathOf(node)),
+    make("strong", "", titleOf(session, id)),
     classLink(widget, kind),
     ...sourceLink(widget, session, id),
   );
   const facts = box("mg-facts", ...factsOf(session.traced, id).map(({ label, lines }) => fact(strings[label], lines)));
-  const actions = box("mg-row", ...actionsFor(widget, id), ...repeats(widget, session, id), copyButton(head, facts));
+  const actions = box(
+    "mg-row",
+    ...actionsFor(widget, id),
+    ...repeats(widget, session, id),
+    copyButton(widget, head, facts),
+  );
   const closing = iconButton(strings.close, CLOSE, close);
   closing.classList.add("mg-close");
   return [closing, head, actions, facts];
@@ -112,22 +132,17 @@ function classLink(widget: Widget, kind: string): HTMLElement {
   return link == null ? code : anchor(link.href, code);
 }
 
-/** The template that the host gave, filled in: `…/{path}#L{line}`, or `{path:mypkg other}` for these packages only. */
 function sourceLink(widget: Widget, session: Session, id: string): HTMLElement[] {
   const source = sourceOf(session.traced, id);
   if (source === undefined) return [];
   const code = make("code", "", source);
-  const template = widget.host.getAttribute("source-link");
-  const [, path, line] = /^(.*):(\d+)$/.exec(source) ?? [];
-  if (template === null || path === undefined || line === undefined) return [code];
-  const parts = path.split("/");
-  const [place, own] = /\{path(?::([^}]*))?\}/.exec(template) ?? [];
-  if (place === undefined || own?.split(" ").includes(parts[0] ?? "") === false) return [code];
-  const url = template.replace(place, parts.map(encodeURIComponent).join("/")).replace("{line}", line);
-  return [/^https?:/.test(url) ? anchor(url, code) : code];
+  const url = sourceUrl(widget.host.getAttribute("source-link") ?? "", source);
+  return [url === undefined ? code : anchor(url, code)];
 }
 
-function anchor(url: string, content: Node): HTMLElement {
+/** A link to another page, or only its words where it would be something else. */
+function anchor(url: string, content: HTMLElement): HTMLElement {
+  if (!/^(https?|file):/.test(url)) return content;
   const link = make("a", "", content);
   link.href = url;
   return link;
@@ -177,13 +192,24 @@ function repeats(widget: Widget, session: Session, id: string): HTMLElement[] {
   return [choice];
 }
 
-function copyButton(...parts: HTMLElement[]): HTMLButtonElement {
+/** So long a button says that it has done its work, ms. */
+const SAID = 2000;
+
+function copyButton(widget: Widget, ...parts: HTMLElement[]): HTMLButtonElement {
+  const done = () => {
+    made.textContent = strings.copied;
+    widget.say(strings.copied);
+    setTimeout(() => {
+      made.textContent = strings.copy;
+    }, SAID);
+  };
   const made = button(strings.copy, () => {
     // biome-ignore lint/performance/useDomNodeTextContent: lines are wanted as lines
     const text = parts.map((part) => part.innerText).join("\n");
     // only secure pages have a clipboard; elsewhere the text is marked, ready for the reader's own keys
-    if (navigator.clipboard === undefined) getSelection()?.selectAllChildren(parts[0]?.parentElement ?? made);
-    else void navigator.clipboard.writeText(text).then(() => made.replaceChildren(strings.copied));
+    const mark = () => getSelection()?.selectAllChildren(parts[0]?.parentElement ?? made);
+    if (navigator.clipboard === undefined) mark();
+    else navigator.clipboard.writeText(text).then(done, mark);
   });
   return made;
 }

@@ -3,6 +3,7 @@ import { box, iconButton, make } from "./dom.js";
 import { find } from "./find.js";
 import { withNode } from "./states.js";
 import { fill, strings } from "./strings.js";
+import { WayBack } from "./wayback.js";
 import type { Widget } from "./widget.js";
 
 const GLASS = "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 0 0 0-9zM10.5 10.5l3.5 3.5";
@@ -38,6 +39,7 @@ export function search(widget: Widget): void {
     });
   };
   const open = () => {
+    if (bar.hidden) back.remember();
     bar.hidden = false;
     field.focus();
     field.select();
@@ -45,9 +47,9 @@ export function search(widget: Widget): void {
   };
   const close = () => {
     if (bar.hidden) return false;
+    const leave = back.leaving(at >= 0 ? widget.selected : undefined);
     bar.hidden = true;
-    const node = widget.tree.find(widget.selected ?? "");
-    if (node !== undefined) widget.focus(node);
+    leave();
     return true;
   };
 
@@ -59,6 +61,7 @@ export function search(widget: Widget): void {
     iconButton(strings.next, DOWN, () => go(1)),
     iconButton(strings.close, CLOSE, close),
   );
+  const back = new WayBack(widget, bar);
   bar.role = "search";
   bar.hidden = true;
   field.addEventListener("input", look);

@@ -15,7 +15,8 @@ const ENGLISH = {
   controls: "Diagram controls",
   loading: "Loading…",
   retry: "Try again",
-  stillPicture: "This page does not allow WebAssembly, so the diagram stays a picture.",
+  stillPicture:
+    "The diagram stays a picture: this page or browser does not allow WebAssembly (script-src 'wasm-unsafe-eval').",
   loadFailed: "The diagram can't be opened because {0} did not load.",
   drawFailed: "This part of the diagram could not be drawn.",
 
@@ -27,6 +28,7 @@ const ENGLISH = {
 
   // details of a node
   details: "Details (I)",
+  detailsBelow: "Details of {0} are below the diagram",
   close: "Close (Esc)",
   copy: "Copy",
   copied: "Copied",
@@ -79,6 +81,20 @@ const ENGLISH = {
   colours: "Colour by",
   kind: "Kind",
   class: "Class",
+
+  // in the legend
+  embedding: "embedding",
+  attention: "attention",
+  linear: "linear",
+  convolution: "convolution",
+  recurrence: "recurrence",
+  normalisation: "normalisation",
+  activation: "activation",
+  pooling: "pooling",
+  loss: "loss",
+
+  /** How numbers are written: a language's tag, as `de` or `pt-BR`. */
+  numbers: "en",
 };
 
 declare global {
