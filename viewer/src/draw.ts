@@ -56,7 +56,7 @@ function drawLegend(legend: Legend, top: number): string {
   if (legend.entries.length === 0) return "";
   const entries = legend.entries.map(({ family, name, x, y }) => {
     const swatch = `<rect class="mg-box" width="${SWATCH}" height="${SWATCH}" rx="3"/>`;
-    const text = `<text class="mg-detail" x="${SWATCH + 4}" y="10">${escapeText(name)}</text>`;
+    const text = `<text class="mg-detail" x="${SWATCH + 4}" y="10">${words(name)}</text>`;
     return `<g class="mg-family-${family}" transform="translate(${num(x)} ${num(top + y + 4)})">${swatch}${text}</g>`;
   });
   return `<g class="mg-legend">${entries.join("")}</g>`;
@@ -103,7 +103,7 @@ function drawBox(item: Item, box: Box, place: string): string {
 function drawHint(item: Item): string {
   const { name, detail } = boxWords(item);
   if (item.glyph === null && name === item.name && detail === item.detail) return "";
-  return `<title>${escapeText(item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name)}</title>`;
+  return `<title>${words(item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name)}</title>`;
 }
 
 function drawRect(item: Item, box: Box): string {
@@ -143,9 +143,9 @@ function drawWords(item: Item, box: Box): string {
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
-  const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${escapeText(detail)}</tspan>`;
-  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="32">${escapeText(detail)}</text>` : "";
-  const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${escapeText(name)}${beside}</text>`;
+  const beside = twoLines || detail === "" ? "" : ` <tspan class="mg-detail">${words(detail)}</tspan>`;
+  const below = twoLines ? `<text class="mg-detail" x="${num(middle)}" y="32">${words(detail)}</text>` : "";
+  const first = `<text class="mg-name" x="${num(nameMiddle)}" y="${num(base)}">${words(name)}${beside}</text>`;
   return `${first}${drawBadge(item, nameEnd, base - 12)}${below}${sign}`;
 }
 
@@ -153,7 +153,7 @@ function drawBadge(item: Item, x: number, y: number): string {
   const width = badgeWidth(item);
   if (width === 0) return "";
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
-  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${escapeText(badge(item))}</text>`;
+  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${words(badge(item))}</text>`;
   const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";
   const run = item.run === "" ? "" : ` data-run="${escapeText(item.run)}"`;
   return `<g class="${state}"${run}>${rect}${text}</g>`;
@@ -193,8 +193,8 @@ function drawTitle(item: Item, box: Box, title: Title): string {
   const sign = item.kind === "group" ? "" : drawSign(title.x, base - 4, true);
   const hit = `<rect class="mg-hit" width="${num(box.width)}" height="${num(title.y + title.height)}"/>`;
   const second =
-    detail === "" ? "" : `<text class="mg-detail" x="${num(detailX)}" y="${num(detailY)}">${escapeText(detail)}</text>`;
-  return `<g class="mg-header">${hit}${sign}<text class="mg-name" x="${num(x)}" y="${num(base)}">${escapeText(name)}</text>${drawBadge(item, nameEnd, title.y + 1)}${second}</g>`;
+    detail === "" ? "" : `<text class="mg-detail" x="${num(detailX)}" y="${num(detailY)}">${words(detail)}</text>`;
+  return `<g class="mg-header">${hit}${sign}<text class="mg-name" x="${num(x)}" y="${num(base)}">${words(name)}</text>${drawBadge(item, nameEnd, title.y + 1)}${second}</g>`;
 }
 
 // -- wires ------------------------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ function towards(from: Line[number], to: Line[number], by: number): Line[number]
 export function drawLabel(label: Label, wire: Wire | undefined): string {
   if (wire === undefined) return "";
   const place = `x="${num(label.before ? label.x + label.width : label.x)}" y="${num(label.y + 9)}"`;
-  return `<text class="mg-label${label.before ? " mg-before" : ""}" data-tensor="${escapeText(wire.tensor)}" ${place}>${escapeText(wire.label)}</text>`;
+  return `<text class="mg-label${label.before ? " mg-before" : ""}" data-tensor="${escapeText(wire.tensor)}" ${place}>${words(wire.label)}</text>`;
 }
 
 // -- text -------------------------------------------------------------------------------------------------------------
@@ -300,8 +300,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
-/** What XML can't write, and what turns the text around it about; a name that carries it is shown with the replacement sign. */
-const UNWRITABLE = /[^\t\n\r\u0020-\u007e\u00a0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** What XML can write; a name that carries anything else is shown with the replacement sign. */
+const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** What is nothing to be seen, but changes how the text around it reads. */
+const TURNING = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Words to be read. */
+function words(text: string): string {
+  return escapeText(text.replace(TURNING, "\ufffd"));
+}
 
 /** Text that is safe in an attribute and between tags. */
 export function escapeText(text: string): string {
