@@ -23,6 +23,7 @@ from modeldiagrams.fence import FenceHost, ModelDiagramsExtension
 from modeldiagrams.host import FOLDER
 from modeldiagrams.markup import html_text
 from modeldiagrams.pages import Beside, beside
+from modeldiagrams.serialize import write_atomically
 from modeldiagrams.settings import Settings, parse_settings, with_repository
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ class PlainHost(FenceHost):
         super().__init__(_shared_maker(folder, folder, settings), settings)
         self.page = page
         self.path = ""
-        self._beside: Beside | None = beside(site.absolute()) if site else None
+        self._beside: Beside | None = beside(site.absolute() / FOLDER) if site else None
         self._document: object = self
-        self._file: Path | None = None
+        self._docs: Path | None = None
         self._has_autorefs = False
 
     def begins(self, md: markdown.Markdown) -> None:
@@ -69,13 +70,15 @@ class PlainHost(FenceHost):
             self._ask_zensical(md.preprocessors[_ZENSICAL])
             self._has_autorefs = _AUTOREFS in md.inlinePatterns
         if self._beside:
-            self._beside.begin(self.page, self._document)
+            self._beside.begin(self.page, self._document, self.path or None)
 
     def drawn(self, diagram: Diagram) -> None:
         """Write what the page needs beside it."""
         super().drawn(diagram)
         if self._beside:
             self._beside.add(self.page, diagram)
+        if self._docs:
+            write_atomically(self._docs / FOLDER / ".gitignore", b"*\n")
 
     def ends(self) -> None:
         """Write what all pages share."""
@@ -103,7 +106,8 @@ class PlainHost(FenceHost):
 
     def source(self) -> str | None:
         """The page's file, for Zensical hands over what follows its front matter."""
-        return self._file.read_text("utf-8", errors="replace") if self._file and self._file.is_file() else None
+        file = self._docs / self.path if self._docs else None
+        return file.read_text("utf-8", errors="replace") if file and file.is_file() else None
 
     def place(self, line: int | None) -> str:
         """Name the page, where it is known."""
@@ -114,10 +118,11 @@ class PlainHost(FenceHost):
 
     def _ask_zensical(self, context: Any) -> None:
         root = Path(context.config["root_dir"])
-        docs = root / context.config["docs_dir"]
+        docs = self._docs = root / context.config["docs_dir"]
         self.page, self.path, self._document = context.page.url, context.page.path, context.page
-        self._file = docs / self.path
-        self._beside = beside((root / context.config["site_dir"]).absolute())
+        # it empties the site before each build, and pages that it keeps would miss viewer and data; but what lies among
+        # the pages' files it brings along
+        self._beside = beside((docs / FOLDER).absolute(), (root / context.config["site_dir"] / FOLDER).absolute())
         self.settings = with_repository(self.settings, context.config["repo_url"])
         if self.settings.cache_dir is None:
             self.settings = msgspec.structs.replace(self.settings, cache_dir=_ZENSICAL_CACHE)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import venv
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ site_url: https://example.org/sub/
 repo_url: https://github.com/org/project
 nav: [index.md, guide/deep.md]
 """
-EXTENSIONS = "admonition, pymdownx.superfences, pymdownx.tabbed: {alternate_style: true}"
+EXTENSIONS = "admonition, attr_list, pymdownx.superfences, pymdownx.tabbed: {alternate_style: true}"
 # PyTorch is not installed beside the other builders
 SETTINGS = f"modeldiagrams: {{python: {sys.executable}}}"
 WITH_PLUGIN = f"{CONFIG}theme: mkdocs\nmarkdown_extensions: [{EXTENSIONS}]\nplugins: [{SETTINGS}]\n"
@@ -134,19 +135,46 @@ def test_properdocs_without_mkdocs(wheel, source, by_mkdocs, tmp_path):
     assert (tmp_path / "out" / "modeldiagrams" / "index.json").is_file()
 
 
-def test_zensical_as_a_markdown_extension(wheel, source, by_mkdocs, tmp_path):
-    python = environment(tmp_path / "venv", wheel, "zensical")
+@pytest.fixture(scope="module")
+def zensical(wheel, source, by_mkdocs, tmp_path_factory) -> Callable[..., str]:  # noqa: ARG001  (MkDocs comes first)
+    """Builds the site with Zensical, and returns what it says."""
+    python = environment(tmp_path_factory.mktemp("zensical") / "venv", wheel, "zensical")
     (source / "mkdocs.yml").write_text(WITH_EXTENSION)
-    result = subprocess.run(
-        [python, "-m", "zensical", "build", "--strict", "-f", source / "mkdocs.yml"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=source,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "model-graph:" not in result.stderr
+
+    def build(*arguments: str) -> str:
+        command = [python, "-m", "zensical", "build", "--strict", "-f", source / "mkdocs.yml", *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=source)
+        assert result.returncode == 0, result.stderr
+        return result.stderr
+
+    return build
+
+
+def test_zensical_as_a_markdown_extension(zensical, source, by_mkdocs):
+    told = zensical("--clean")
+    assert "model-graph:" not in told
+    assert "modeldiagrams: tracing tinymodels.Net" in told
     # what MkDocs' search asks for, Zensical's does not need
     expected = {page: [each.replace(" data-search-exclude", "") for each in found] for page, found in by_mkdocs.items()}
     assert figures(source / "site") == expected
-    assert (source / "site" / "modeldiagrams" / "index.json").is_file()
+
+
+def test_pages_that_zensical_keeps_keep_viewer_and_data(zensical, source):
+    def files() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in (source / "site" / "modeldiagrams").iterdir()}
+
+    zensical("--clean")
+    before = files()
+    assert {"index.json", "model-graph.js"} < set(before)
+    zensical()
+    assert files() == before
+
+
+def test_zensical_s_autorefs_lead_from_classes_to_where_they_are_documented(zensical, source):
+    (source / "mkdocs.yml").write_text(f"{WITH_EXTENSION}plugins: [autorefs]\n")
+    index = source / "docs" / "index.md"
+    index.write_text(f"{INDEX}\n## Linear {{#torch.nn.Linear}}\n")
+    zensical("--clean")
+    for page, url in (("index.html", "#torch.nn.Linear"), ("guide/deep/index.html", "../../#torch.nn.Linear")):
+        html = (source / "site" / page).read_text("utf-8")
+        assert re.search(rf'<a class="autorefs autorefs-internal"[^>]* href="{url}"><code>Linear</code></a>', html)

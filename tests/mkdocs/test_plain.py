@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,14 +107,20 @@ def test_diagram_that_is_gone_from_a_page_leaves_the_index(folder):
     assert listed(folder) == ["guide/other/#net"]
 
 
-def test_pages_of_an_earlier_build_count_as_long_as_the_site_has_them(folder):
+def test_pages_of_an_earlier_build_count_as_long_as_they_are_there(folder):
     for page in ("there", "gone"):
-        convert(FENCE, _Context(folder, f"guide/{page}/", f"guide/{page}.md"))
-    (folder / "site" / "guide" / "there").mkdir(parents=True)
-    (folder / "site" / "guide" / "there" / "index.html").touch()
+        save(small_graph(), folder / "docs" / f"{page}.json")
+        (folder / "docs" / f"{page}.md").write_text("# Any\n")
+        convert(FENCE.replace("net.json", f"{page}.json"), _Context(folder, f"{page}/", f"{page}.md"))
+    (folder / "docs" / "gone.md").unlink()
+    shutil.rmtree(folder / "site")  # as Zensical does before each build
     beside.cache_clear()  # as in another process
-    convert(FENCE, _Context(folder, "guide/new/", "guide/new.md"))
-    assert listed(folder) == ["guide/new/#net", "guide/there/#net"]
+    convert(FENCE.replace("net.json", "guide/net.json"), _Context(folder, "new/", "new.md"))
+    assert listed(folder) == ["new/#net", "there/#net"]
+    # Zensical brings these into the site again, also for pages that it keeps
+    kept = {path.name for path in (folder / "docs" / "modeldiagrams").iterdir()}
+    assert {"there.json.js", "there.json.json", "index.json", "viz.js", ".gitignore"} < kept
+    assert not any(name.startswith("gone") for name in kept)
 
 
 def test_pieces_of_a_page_that_are_converted_by_themselves_forget_nothing(folder):
