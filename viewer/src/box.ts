@@ -14,7 +14,7 @@ export const STACK_STEP = 4;
 /** Room for the sign that says a box can be opened. */
 export const CHEVRON = 16;
 
-const MAX_TEXT = 272;
+const MAX_TEXT = 304;
 /** What the model said where it failed is what the reader came for. */
 const MAX_MESSAGE = 480;
 const PADDING = 12;

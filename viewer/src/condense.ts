@@ -17,6 +17,11 @@ const PASSING =
   /^(view|view_as|reshape|transpose|permute|contiguous|squeeze|unsqueeze|flatten|unflatten|expand|expand_as|to|type|type_as|float|half|bfloat16|t|movedim|swapaxes|clone|detach|alias|identity|dropout|feature_dropout|requires_grad|pin_memory|broadcast_to|rearrange|cuda|cpu|mT|T|adjoint)$/;
 /** These may pick a part or join several: they pass where what comes out is what went in. */
 const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate|pad)$/;
+/** These pass with one number. */
+const NEUTRAL: readonly (readonly [RegExp, number])[] = [
+  [/^(r|i)?mul$|^i?(true)?div$/, 1],
+  [/^(r|i)?add$|^i?sub$/, 0],
+];
 /** Sources of new values, though they take no tensor. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
@@ -37,7 +42,22 @@ function withoutConstants(graph: Graph): Graph {
     if (fixed.has(node.id) && !(holder !== null && kept.has(holder))) gone.add(node.id);
   }
   // a model that starts from nothing (a generator's constant, a table) is shown as it is
-  return graph.nodes.some((node) => node.kind === "op" && !fixed.has(node.id)) ? without(graph, gone) : graph;
+  const moves = graph.nodes.some((node) => node.kind === "op" && !fixed.has(node.id));
+  return moves ? without(naming(graph, gone), gone) : graph;
+}
+
+/** With the names of constants that go at the ops that use them, as those of weights are. */
+function naming(graph: Graph, gone: ReadonlySet<string>): Graph {
+  const used = new Map<string, Record<string, string>>();
+  for (const node of graph.nodes) {
+    if (!gone.has(node.id) || (node.kind !== "buffer" && node.kind !== "constant") || !node.name) continue;
+    for (const { to, argument } of graph.adjacency[node.id] ?? []) {
+      used.set(to, { ...used.get(to), [argument ?? ""]: node.name });
+    }
+  }
+  const named = (node: GraphNode): GraphNode =>
+    node.kind === "op" && used.has(node.id) ? { ...node, weights: { ...node.weights, ...used.get(node.id) } } : node;
+  return used.size === 0 ? graph : { ...graph, nodes: graph.nodes.map(named) };
 }
 
 function fixedNodes(graph: Graph): Set<string> {
@@ -119,14 +139,15 @@ function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["
 
 /**
  * Passing op → the tensor that what it passes has become, as far as the containers of its source know. A norm gives what
- * it gives, though the linear layer after it begins with a `view`; the heads a projection is split into are its holder's.
+ * it gives, though the linear layer after it begins with a `view`; the heads a projection is split into are its holder's. Nothing is many times what it was: heads repeated for others are the reader's.
  */
 function tensorsLeft(graph: Graph, passed: Map<string, Passed>): Map<string, string> {
   const emptied = emptiedModules(graph, new Set(passed.keys()));
   const left = new Map<string, string>();
   for (const [id, { source, before, after }] of passed) {
     const last = left.get(before.node) ?? source.tensor;
-    const known = last === before.tensor && isInside(graph, source.node, visibleHolder(graph, emptied, id));
+    const same = count(graph.tensors[before.tensor]) === count(graph.tensors[after]);
+    const known = same && last === before.tensor && isInside(graph, source.node, visibleHolder(graph, emptied, id));
     left.set(id, known ? after : last);
   }
   return left;
@@ -180,6 +201,7 @@ function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec 
   if ((node.outputs ?? []).length !== 1) return false;
   const name = shortName(node.name);
   if (PASSING.test(name)) return node.arguments?.training !== true;
+  if (NEUTRAL.some(([op, value]) => op.test(name) && node.arguments?.other === value)) return true;
   return PICKING.test(name) && count(before) !== null && count(before) === count(after);
 }
 

@@ -38,11 +38,23 @@ export function words(index: GraphIndex, node: GraphNode): Words {
 /** `768 → 3072`-like summary for a leaf, class and parameter count for a container; what is shared is said. */
 function moduleDetail(index: GraphIndex, node: ModuleNode): string {
   const name = shortName(node.class);
-  const inside = contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
+  const inside = holdsModules(index, node);
   const summary = inside ? "" : attributeSummary(name, node.attributes ?? {}) || weightSummary(index, node);
   const count = node.parameters.total;
   const size = inside && count > 0 ? ` · ${formatCount(count)}` : "";
   return `${name}${summary === "" ? "" : ` ${summary}`}${size}${sharing(index, node)}`;
+}
+
+function holdsModules(index: GraphIndex, node: ModuleNode): boolean {
+  return contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
+}
+
+/** A layer that its holder only numbers, or names as its class, is known by its class: `Conv2d`, below it `3 → 32, 7×7`. */
+export function byClass(index: GraphIndex, node: GraphNode, said: Words): Words {
+  if (node.kind !== "module" || holdsModules(index, node)) return said;
+  const name = shortName(node.class);
+  if (said.name !== name && !/^\d+$/.test(said.name)) return said;
+  return { name, detail: said.detail.slice(name.length).replace(/^[ ·]+/, "") };
 }
 
 export const SAME_WEIGHTS = " · same weights";
@@ -204,10 +216,15 @@ function opName(node: OpNode): string {
   // with no key that could be written, it is a tensor that says which
   if (name === "getitem") return indexText(node.arguments?.key) ?? "index";
   const sign = glyph(node.name);
-  const scalar = sign === undefined ? undefined : scalarOperand(node.arguments ?? {});
-  if (sign === undefined || scalar === undefined) return name;
+  if (sign === undefined) return name;
+  const scalar = scalarOperand(node.arguments ?? {});
   // `1 - x` is a call of `x.__rsub__(1)`
-  return name.startsWith("r") ? `${scalar} ${SIGNS[sign]}` : `${SIGNS[sign]} ${scalar}`;
+  if (scalar !== undefined) return name.startsWith("r") ? `${scalar} ${SIGNS[sign]}` : `${SIGNS[sign]} ${scalar}`;
+  const [held, ...more] = Object.entries(node.weights ?? {});
+  if (held === undefined || more.length > 0) return name;
+  const known = held[1].slice(held[1].lastIndexOf(".") + 1);
+  const first = /^(self|input)$/.test(held[0]) && (sign === "sub" || sign === "div");
+  return first !== name.startsWith("r") ? `${known} ${SIGNS[sign]}` : `${SIGNS[sign]} ${known}`;
 }
 
 /** `["::", 0]` → `[:, 0]`: an index as it is written; undefined where it does not fit on a node. */

@@ -11,7 +11,7 @@ import {
   index as makeIndex,
   ROOT,
 } from "./graph.js";
-import { failureText, localName, SAME_WEIGHTS, tensorLabel, words } from "./labels.js";
+import { byClass, failureText, localName, SAME_WEIGHTS, tensorLabel, words } from "./labels.js";
 import { type Group, headOf, type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
@@ -328,7 +328,7 @@ function itemWords(index: GraphIndex, chain: string[], members: string[]): { nam
     };
   }
   const names = nodes.map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
-  return { name: names.join("."), detail: own.detail };
+  return byClass(index, last, { name: names.join("."), detail: own.detail });
 }
 
 /** `layer.0` … `layer.11` → `layer.0–11`. */

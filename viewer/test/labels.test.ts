@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { condense } from "../src/condense.js";
 import { familyOf } from "../src/families.js";
-import { type Graph, index, type Json, type ModuleNode } from "../src/graph.js";
+import { type Graph, type GraphNode, index, type Json, type ModuleNode } from "../src/graph.js";
 import { tensorLabel, words } from "../src/labels.js";
+import { view } from "../src/view.js";
 import { sketch } from "./sketch.js";
 
 function moduleOf(graph: Graph, id: string): ModuleNode {
@@ -38,6 +39,48 @@ describe("a leaf's arguments", () => {
   });
 });
 
+describe("what is combined with a weight or a constant", () => {
+  const named = (op: string, argument: string) => {
+    const graph = sketch(`x > ${op} > relu > y\nscale > ${op}`);
+    const scale = { kind: "buffer", id: "input:scale", name: "inner.scale", outputs: ["input:scale:0"] } as const;
+    graph.nodes = graph.nodes.map((node) => (node.id === scale.id ? { ...scale, outputs: [...scale.outputs] } : node));
+    for (const edge of graph.adjacency[scale.id] ?? []) edge.argument = argument;
+    const { root } = view(index(graph), { expanded: [], unrolled: [], direction: "TB" });
+    return root.items[1]?.name;
+  };
+
+  it("is said, on the side where it stands", () => {
+    expect(named("mul", "other")).toBe("× scale");
+    expect(named("mul", "self")).toBe("× scale");
+    expect(named("sub", "other")).toBe("− scale");
+    expect(named("sub", "self")).toBe("scale −");
+    expect(named("rsub", "other")).toBe("scale −");
+  });
+});
+
+describe("a layer that its holder only numbers", () => {
+  const called = (path: string, name: string, attributes: Record<string, Json>) => {
+    const graph = sketch(`x > ${path}/op > y`, { [path]: name });
+    moduleOf(graph, path).attributes = attributes;
+    const { root } = view(index(graph), { expanded: [], unrolled: [], direction: "TB" });
+    const item = root.items.find(({ id }) => id === path);
+    return [item?.name, item?.detail];
+  };
+
+  it("is called by its class", () => {
+    expect(called("0", "Linear", { in_features: 3, out_features: 4 })).toEqual(["Linear", "3 → 4"]);
+    expect(called("1", "ReLU", {})).toEqual(["ReLU", ""]);
+  });
+
+  it("says its class once where it is named so", () => {
+    expect(called("LayerNorm", "LayerNorm", { "0": [64] })).toEqual(["LayerNorm", "64"]);
+  });
+
+  it("keeps its name where it has one", () => {
+    expect(called("fc1", "Linear", { in_features: 3, out_features: 4 })).toEqual(["fc1", "Linear 3 → 4"]);
+  });
+});
+
 describe("shapes beside wires", () => {
   /** A norm, and a projection that flattens what it is given; `heads` splits what the projection gives. */
   const graph = sketch("x > norm/layer_norm > attn.proj/view > attn.proj/linear > attn/view'heads > attn/sdpa > y", {
@@ -55,6 +98,27 @@ describe("shapes beside wires", () => {
 
   it("are what the holder of the source makes of it", () => {
     expect(tensorLabel(shown, "attn.proj/linear:0")).toBe("1×4×16×16");
+  });
+
+  it("are not those of copies", () => {
+    const repeated = sketch("x > linear > expand > sdpa > y");
+    repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
+    expect(tensorLabel(index(condense(repeated, false).graph), "/linear:0")).toBe("1×8");
+  });
+});
+
+describe("a number that changes nothing", () => {
+  it.each([
+    ["mul", 1, false],
+    ["add", 0, false],
+    ["mul", 2, true],
+    ["rsub", 0, true],
+  ])("%s %d: shown: %s", (op, other, shown) => {
+    const graph = sketch(`x > linear > ${op} > y`);
+    graph.nodes = graph.nodes.map((node) =>
+      node.id === `/${op}` ? { ...node, arguments: { other } } : node,
+    ) as GraphNode[];
+    expect(condense(graph, false).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
   });
 });
 
