@@ -64,6 +64,15 @@ def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
     reader.node("head").click()
     link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
     assert link.get_attribute("href") == "https://example.org/blob/main/lib/src/pkg/model.py#L12"
+    several = (
+        f"https://example.org/{{path:mypkg}} {template.replace('lib', 'second')} https://example.org/third/{{path}}"
+    )
+    reader.evaluate(f"e => e.setAttribute('source-link', '{several}')")
+    reader.node("embed").click()
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    reader.node("head").click()
+    link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
+    assert link.get_attribute("href") == "https://example.org/blob/main/second/src/pkg/model.py#L12"
     reader.evaluate(f"e => e.setAttribute('source-link', '{template.replace(' src', '')}')")
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
@@ -204,6 +213,13 @@ def test_shortest_way_between_two_nodes(reader, server):
         "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
     )
     assert lit(reader) == ["layers.0", "layers.1/add", "layers.1/mul"]
+    reader.evaluate("e => e.toggle('layers.1.attention')")
+    reader.node("layers.1.attention.query").click()
+    button(reader, "Path to").click()
+    reader.node("layers.1.attention.key").click()
+    reader.page.get_by_text("Nothing flows between these two").wait_for()
+    reader.page.wait_for_timeout(100)
+    assert reader.page.get_by_text("Nothing flows between these two").is_visible()
 
 
 def test_hover_lights_the_edges_of_a_node(reader, server):
@@ -301,16 +317,20 @@ def test_one_module_alone_and_back_by_its_path(reader, server):
     open_page(reader, server)
     reader.node("layers.1").focus()
     reader.page.keyboard.press("i")
-    button(reader, "Show alone").click()
+    button(reader, "Show alone").press("Enter")
     reader.node("layers.1.attention").wait_for()
     assert reader.node("head").count() == 0
+    # what was pressed is gone, the focus stays in the picture
+    in_tree = "e => e.shadowRoot.activeElement?.closest('[role=tree]') != null"
+    assert reader.evaluate(in_tree)
     trail = reader.page.get_by_role("navigation", name="Path in the model")
     assert trail.get_by_role("button").all_inner_texts() == ["Encoder", "layers.1"]
     reader.node("layers.1.mlp").click()
     reader.node("layers.1.mlp.up").wait_for()
-    trail.get_by_role("button", name="Encoder").click()
+    trail.get_by_role("button", name="Encoder").press("Enter")
     reader.node("head").wait_for()
     assert not trail.is_visible()
+    assert reader.evaluate(in_tree)
 
 
 # -- opening and closing many -----------------------------------------------------------------------------------------
@@ -379,6 +399,10 @@ def test_details_work_where_nothing_can_be_drawn(reader, server):
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
+    # what needs more does not come by the pointer
+    reader.node("head").hover()
+    reader.page.mouse.move(450, 5)
+    assert "viz.js" not in reader.requests
 
 
 # -- toolbar ----------------------------------------------------------------------------------------------------------

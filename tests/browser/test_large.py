@@ -55,6 +55,46 @@ def test_the_keyboard_reaches_everything(large):
     assert large.node("output:y").count() == 0
 
 
+STOPS = """e => [...e.shadowRoot.querySelectorAll('.mg-stage [tabindex="0"]')]
+    .map(stop => stop.closest('[data-id]').dataset.id)"""
+PAN = """async e => {
+    const canvas = e.shadowRoot.querySelector('.mg-canvas');
+    let redraws = 0;
+    const watch = new MutationObserver(records => {
+        const nodes = records.flatMap(record => [...record.addedNodes, ...record.removedNodes]);
+        redraws += nodes.some(node => node.matches?.('[data-id]'));
+    });
+    watch.observe(canvas, { childList: true, subtree: true });
+    const at = (type, y) => new MouseEvent(type, { clientX: 450, clientY: y, bubbles: true, button: 0 });
+    canvas.dispatchEvent(at('mousedown', 600));
+    for (let i = 1; i <= 60; i++) {
+        window.dispatchEvent(at('mousemove', 600 - 5 * i));
+        await new Promise(requestAnimationFrame);
+    }
+    window.dispatchEvent(at('mouseup', 300));
+    watch.disconnect();
+    return redraws;
+}"""
+
+
+def test_a_selected_node_makes_panning_no_slower_and_the_tab_stop_never_goes(large):
+    """Small movements redraw little, whether the selected node is in sight or not; one node takes the focus by Tab."""
+    large.node("layers.1/add").click()
+    large.page.locator(".mg-stage .mg-selected").wait_for()
+    large.page.keyboard.press("Escape")
+    assert large.evaluate(PAN) <= 4
+    large.evaluate("e => e.shadowRoot.activeElement.blur()")
+    for _ in range(4):
+        large.evaluate(PAN)
+    assert large.node("layers.1/add").count() == 0
+    assert large.evaluate(PAN) <= 4
+    (stop,) = large.evaluate(STOPS)
+    assert stop != "layers.1/add"
+    layer = next(i for i in range(40) if large.node(f"layers.{i}").count())
+    assert large.header(f"layers.{layer}").get_attribute("aria-posinset") == str(layer + 3)
+    assert large.header(f"layers.{layer}").get_attribute("aria-setsize") == "44"
+
+
 def test_what_is_there_stands_where_the_whole_picture_has_it(large):
     differing = large.evaluate(
         """async e => {

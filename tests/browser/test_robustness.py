@@ -28,8 +28,12 @@ def test_policy_against_all_types_of_ours_keeps_the_picture(reader, server):
     assert reader.node("layers.0").is_visible()
 
 
+REGISTER = "(globalThis.modelDiagramsData ??= new Map).set"
+
+
 @pytest.mark.parametrize(
-    "content", ["", "/* another diagram */ (globalThis.modelDiagramsData ??= new Map).set('x', {})"]
+    "content",
+    ["", f"/* another diagram */ {REGISTER}('x', {{}})", f"/* half */ {REGISTER}('pkg.Missing', {{graph: {{}}}})"],
 )
 def test_data_that_came_broken_can_be_asked_for_again(reader, site, content):
     target = site / "modeldiagrams" / "pkg.Missing.js"
@@ -45,13 +49,34 @@ def test_data_that_came_broken_can_be_asked_for_again(reader, site, content):
 
 
 def test_layout_engine_that_fails_to_come_can_be_asked_for_again(reader, server):
+    """What follows a toggle follows the second try; the pointer alone never asks, and there is no empty map."""
     reader.page.route("**/viz.js", lambda route: route.abort())
-    reader.page.goto(f"{server}/one.html")
+    reader.page.goto(f"{server}/large.html")
     reader.evaluate("e => e.toggle('layers.0')")
     reader.page.get_by_text("viz.js did not load").wait_for()
+    status = reader.page.locator("model-graph [role=status].mg-unseen-text")
+    assert status.text_content() == ""
+    asked = reader.requests.count("viz.js")
+    reader.evaluate("e => { for (let i = 0; i < 4; i++) e.shadowRoot.querySelector('[title=\"Zoom in\"]').click(); }")
+    for x in range(100, 800, 50):
+        reader.page.mouse.move(x, 300)
+    assert not reader.page.locator(".mg-map").is_visible()
+    assert reader.requests.count("viz.js") <= asked + 1  # the pointer's coming, ahead of the need
     reader.page.unroute("**/viz.js")
-    reader.page.get_by_role("button", name="Try again").click()
-    reader.node("layers.0.mlp").wait_for()
+    reader.page.get_by_role("button", name="Try again").press("Enter")
+    status.get_by_text("layers.0 closed").wait_for(state="attached")
+    reader.page.locator(".mg-map").wait_for()
+    assert reader.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null")
+
+
+def test_diagram_runs_no_script_from_elsewhere(reader, site, server):
+    """An element in text that somebody else wrote can't bring one."""
+    text = (site / "one.html").read_text("utf-8").replace('src="modeldiagrams/pkg.', 'src="https://x.invalid/pkg.')
+    (site / "foreign.html").write_text(text, encoding="utf-8")
+    reader.page.goto(f"{server}/foreign.html")
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.page.locator(".mg-note:not(:empty)").wait_for()
+    assert "pkg.Encoder.js" not in reader.requests
 
 
 def test_two_versions_of_the_script(reader, site, server):

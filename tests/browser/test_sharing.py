@@ -139,10 +139,34 @@ def test_json_is_the_graph(reader, server, tmp_path):
     assert [node["id"] for node in graph["nodes"]] == [node.id for node in encoder().nodes]
 
 
-def test_a_large_picture_is_saved_whole(reader, server, tmp_path):
+def test_a_large_picture_is_saved_whole_and_as_it_is_coloured(reader, server, tmp_path):
     reader.page.goto(f"{server}/large.html")
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_label("Colour by").select_option("class")
+    reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
     text = saved(reader, "SVG", tmp_path).read_text("utf-8")
     assert text.count("<text") > 1000
     assert reader.page.locator(".mg-stage svg.mg-svg").count() == 1
+    coloured = [(box.get("fill"), box.get("fill-opacity")) for box in ET.fromstring(text).iter() if "rect" in box.tag]  # noqa: S314
+    assert ("#3f7fd6", "0.3") in coloured  # the first class
+    assert ("#c2569b", "0.3") in coloured  # the second
+
+
+def test_colours_in_any_notation_are_saved_as_they_look(reader, server, tmp_path):
+    """Text in oklch, a page in black, and what is mixed of them."""
+    reader.page.goto(f"{server}/one.html")
+    reader.page.evaluate("document.body.style = 'color: oklch(0.7 0.1 250); background: rgb(0, 0, 0)'")
+    reader.page.evaluate(
+        "document.querySelector('model-graph').style.setProperty('--mg-hue-other', 'color(display-p3 0 1 0)')"
+    )
+    open_first_layer(reader)
+    root = ET.fromstring(saved(reader, "SVG", tmp_path).read_text("utf-8"))  # noqa: S314  our own
+    assert root[0].get("fill") == "#000000"
+    fills = {element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert len(fills) == 1
+    (fill,) = fills
+    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
+    assert red < green < blue
+    assert 200 < blue < 250

@@ -19,8 +19,13 @@ export function sight(widget: Widget): void {
     touched = true;
     follow();
   });
-  widget.on("loaded", () => {
-    // the page shipped all of it, which is more than moves smoothly
-    if (widget.tree.size >= LARGE) void widget.change((state) => state);
+  let thinned = false;
+  widget.on("moved", () => {
+    if (thinned || touched || widget.tree.size < LARGE) return;
+    // the page shipped all of it, which is more than moves smoothly; where nothing can be drawn, nobody has asked for it
+    widget.peek(() => {
+      thinned = true;
+      void widget.change((state) => state);
+    });
   });
 }
