@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 import torch
@@ -196,6 +197,18 @@ def test_loaded_sources_are_the_users_files_of_the_packages_named(project):
     target("mypkg.Model", inputs="[1, 4]")
     files = loaded_sources(parse_options({"model": "mypkg.Model", "inputs_from": "torch.ones"}))
     assert files == (str(project / "mypkg" / "__init__.py"), str(project / "mypkg" / "models.py"))
+
+
+@pytest.mark.parametrize("text", ["def f(:", "raise ValueError"])
+def test_file_that_can_not_be_imported_decides_what_becomes_of_the_model(text, tmp_path, monkeypatch):
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "__init__.py").touch()
+    (tmp_path / "half" / "broken.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    options = parse_options({"model": "half.broken.Net"})
+    with pytest.raises(TargetError) as error:
+        resolve(options)
+    assert {Path(file).name for file in loaded_sources(options, error.value)} > {"__init__.py", "broken.py"}
 
 
 def test_frames_are_the_users_and_relative_to_the_project():

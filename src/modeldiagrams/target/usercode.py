@@ -77,10 +77,29 @@ def user_frames(error: BaseException) -> tuple[str, ...]:
     return tuple(f"{_relative(frame.filename)}:{frame.lineno} in {frame.name}" for frame in shown)
 
 
-def loaded_sources(options: Options) -> tuple[str, ...]:
-    """Absolute files of the packages that the options name, as far as they are loaded and the user's own."""
+def loaded_sources(options: Options, error: BaseException | None = None) -> tuple[str, ...]:
+    """Absolute files, the user's own, that decide what becomes of a model that could not be made.
+
+    Args:
+        options: What was asked for: files of the packages that they name count, as far as they are loaded.
+        error: Why it could not be made: what failed while it was imported is not loaded any more, but counts, too.
+    """
     packages = {path.partition(":")[0].split(".")[0] for path in (options.model, options.inputs_from) if path}
-    return _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
+    loaded = _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
+    return tuple(sorted({*loaded, *_passed_through(error)}))
+
+
+def _passed_through(error: BaseException | None) -> set[str]:
+    """The user's files that an error, and those that led to it, came through."""
+    files: set[str] = set()
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        files.update(frame.filename for frame in traceback.extract_tb(error.__traceback__))
+        if isinstance(error, SyntaxError) and error.filename:
+            files.add(error.filename)
+        error = error.__cause__ or error.__context__
+    return {file for file in files if is_user_file(file) and Path(file).is_file()}
 
 
 def loaded_files() -> tuple[str, ...]:

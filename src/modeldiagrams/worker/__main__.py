@@ -149,7 +149,7 @@ class _Desk:
                 answer: Traced | Refused = _run(request)
         except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
             known = error if isinstance(error, TargetError) else failure(f"tracing {options.model}", error)
-            answer = Refused(problem=_problem(known, request), sources=loaded_sources(options))
+            answer = Refused(problem=_problem(known, request), sources=loaded_sources(options, error))
         after = process_state()
         lasting: Lasting = "import" if has_changed(before, imported) else "nothing"
         if has_changed(imported, after) or self._has_grown():
