@@ -27,6 +27,9 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 """What margins of an inch leave of a sheet of paper: width and height in CSS pixels."""
 
 
+_MOST_BREAKDOWNS = 1000
+"""A container that breaks the layout engine twice is laid out without it: there are no more than these."""
+
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
@@ -105,11 +108,15 @@ def render_json(graph: bytes, view: View) -> Picture:
     """Like `render`, from a graph's JSON text."""
     # inside a script the JSON text is a string, so it is encoded a second time
     arguments = ", ".join(json.dumps(text) for text in (graph.decode(), _view_json(view)))
-    answer = evaluate(f"modelDiagrams.render({arguments})", asset("static.js"))
-    try:
-        return msgspec.json.decode(answer, type=Picture)
-    except msgspec.DecodeError as error:
-        raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+    for _ in range(_MOST_BREAKDOWNS):
+        answer = evaluate(f"modelDiagrams.render({arguments})", asset("static.js"))
+        try:
+            picture = msgspec.json.decode(answer, type=Picture | None)
+        except msgspec.DecodeError as error:
+            raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+        if picture is not None:
+            return picture
+    raise RenderError("the layout engine broke down again and again")
 
 
 def _view_json(view: View) -> str:

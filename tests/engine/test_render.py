@@ -9,16 +9,42 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.dom.minidom import parseString
 
+import msgspec
 import pytest
 
 from graphs import small_graph
 from modeldiagrams import assets, v8
 from modeldiagrams.errors import OptionError, RenderError
+from modeldiagrams.graph import Edge, OpNode, OutputNode
 from modeldiagrams.options import Options
 from modeldiagrams.render import PAGES, View, render, view_from, view_of, viewer_digest
 
 TESTS = Path(__file__).parents[1]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="3"><text>é → \u2028 &amp;</text></svg>'
+
+
+REAL_VIEWER = assets.asset("static.js")
+FRAIL = """
+var left = %d, drawing = false;
+const Sound = WebAssembly.Instance;
+WebAssembly.Instance = function (...given) {
+  const { exports } = new Sound(...given);
+  if ((left -= 1) < 0) return { exports };
+  const trap = (run) => (...values) => {
+    if (drawing) throw new WebAssembly.RuntimeError("unreachable");
+    return run(...values);
+  };
+  const frail = ([name, value]) => [name, typeof value === "function" ? trap(value) : value];
+  return { exports: Object.fromEntries(Object.entries(exports).map(frail)) };
+};
+%s
+const { render } = modelDiagrams;
+modelDiagrams.render = (...given) => {
+  drawing = true;
+  try { return render(...given); } finally { drawing = false; }
+};
+"""
+"""The viewer, so many of whose layout engines break down at their first picture."""
 
 
 @pytest.fixture
@@ -36,6 +62,24 @@ def viewer(tmp_path, monkeypatch):
     v8._context.cache_clear()
     yield make
     v8._context.cache_clear()
+
+
+def forked_graph():
+    """A graph that is no chain: ``relu`` and ``tanh`` read one tensor, and two outputs theirs."""
+    small = small_graph()
+    tanh, logits = (OpNode(id="/tanh", name="torch.tanh", outputs=("/tanh:0",)), OutputNode(id="output:y", name="y"))
+    read = Edge(to="/tanh", tensor="fc/linear:0", argument="0")
+    return msgspec.structs.replace(
+        small,
+        nodes=(*small.nodes, tanh, logits),
+        adjacency={
+            **small.adjacency,
+            "fc/linear": (*small.adjacency["fc/linear"], read),
+            "/tanh": (Edge(to="output:y", tensor="/tanh:0"),),
+        },
+        hierarchy={**small.hierarchy, "/tanh": None, "output:y": None},
+        tensors={**small.tensors, "/tanh:0": small.tensors["/relu:0"]},
+    )
 
 
 def answer(**fields):
@@ -99,6 +143,24 @@ def test_after_a_crash_a_new_context_draws(viewer):
     with pytest.raises(RenderError):  # the mark the first call left behind is gone
         render(small_graph(), View())
     assert before == 0
+
+
+def test_a_breakdown_of_the_layout_engine_leaves_no_traces(viewer, tmp_path):
+    """One is followed by a new engine; what breaks every engine is laid out without it, each time in the same way."""
+    viewer("")
+    graph = forked_graph()
+
+    def drawn(breakdowns: int) -> tuple[str, int]:
+        v8._context.cache_clear()
+        (tmp_path / "static.js").write_text(FRAIL % (breakdowns, REAL_VIEWER.read_text("utf-8")))
+        svg = render(graph, View(depth=9)).svg
+        return svg, breakdowns - int(v8.evaluate("left", tmp_path / "static.js"))
+
+    sound, engines = drawn(0)
+    assert engines == 1
+    assert drawn(1) == (sound, 2)
+    assert drawn(99) == drawn(99)
+    assert drawn(99)[1] > 2
 
 
 def test_a_picture_that_takes_too_long_is_given_up(viewer, monkeypatch):

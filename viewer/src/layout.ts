@@ -75,10 +75,14 @@ const placedFrames = new WeakMap<Frame, { key: string; placed: Placed }>();
 /** Instances that broke down while at work: their memory is in an unknown state. */
 const broken = new WeakSet<Viz>();
 
-/** Whether an instance broke down and a new one should be made. */
+/** Whether an instance broke down and a new one has to be made. */
 export function isBroken(viz: Viz): boolean {
   return broken.has(viz);
 }
+
+/** How often in a row a container broke an instance. Two are no chance: it gets the plain layout, here and everywhere. */
+const breakdowns = new Map<string, number>();
+const HOPELESS = 2;
 
 /**
  * dot's time grows faster than the number of things: beyond this the plain layout is used. Size and effort, not a clock,
@@ -86,7 +90,10 @@ export function isBroken(viz: Viz): boolean {
  */
 const MOST_FOR_DOT = 1500;
 
-/** Lay a view out. Where dot fails, or is not there (null), containers get the plain layered layout. */
+/**
+ * Lay a view out. Where dot fails, or is not there (null), containers get the plain layered layout. Throws where the
+ * instance breaks down (`isBroken`): with a new one, ask again. Nothing is kept that would not be the same then.
+ */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const root = placeFrame({ viz, cache }, view.root, null, view.root.direction);
   return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
@@ -162,15 +169,26 @@ function rank(context: Context, planned: Plan): Ranking {
   const chain = rankAsChain(planned);
   if (chain !== null) return chain;
   const { viz } = context;
-  if (viz === null || broken.has(viz) || planned.slots.length + planned.wires.length > MOST_FOR_DOT)
-    return rankPlainly(planned);
+  if (viz === null || planned.slots.length + planned.wires.length > MOST_FOR_DOT) return rankPlainly(planned);
+  const key = planKey(planned);
+  const times = breakdowns.get(key) ?? 0;
+  if (times >= HOPELESS) return rankPlainly(planned);
+  if (broken.has(viz)) throw new Error("the layout engine broke down");
   try {
-    return rankByDot(planned, viz);
+    const ranking = rankByDot(planned, viz);
+    breakdowns.delete(key);
+    return ranking;
   } catch (error) {
-    // a WebAssembly trap leaves the instance in an unknown state; a plain failure does not
-    if (!(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError) broken.add(viz);
-    return rankPlainly(planned);
+    if (!isBreakdown(error)) return rankPlainly(planned);
+    broken.add(viz);
+    breakdowns.set(key, times + 1);
+    throw error;
   }
+}
+
+/** A WebAssembly trap leaves the instance in an unknown state; a plain failure does not. */
+function isBreakdown(error: unknown): boolean {
+  return !(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError;
 }
 
 /** Flow coordinates → x and y inside the container, with its title and padding. */

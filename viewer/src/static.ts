@@ -2,10 +2,10 @@
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
 import { type Picture, picture } from "./draw.js";
-import { type Graph, index } from "./graph.js";
+import { type Graph, type GraphIndex, index } from "./graph.js";
 import { initialState, type ViewOptions } from "./initial.js";
 import { isBroken, layout, type Viz } from "./layout.js";
-import { view } from "./view.js";
+import { type State, view } from "./view.js";
 
 let viz: Viz | null = null;
 
@@ -17,17 +17,27 @@ function start(): Promise<void> {
 
 const ready = start();
 
-/** Draw a graph: `{svg, width, height, state}`, the state being where the widget starts from. */
+/**
+ * Draw a graph: `{svg, width, height, state}`, the state being where the widget starts from. `null` where dot broke down:
+ * a new instance of it is there at the next call, which is to ask for the same again.
+ */
 function render(graphJson: string, viewJson: string): string {
   // without this, a picture drawn too early would differ from the widget's
   if (viz === null) throw new Error("expected `modelDiagrams.ready` to be resolved before the first picture");
-  const graph = index(JSON.parse(graphJson) as Graph);
-  const options = JSON.parse(viewJson) as ViewOptions;
-  const state = initialState(graph, options, viz);
-  const drawn = picture(layout(view(graph, state), viz));
-  // until the new one is there, pictures get the plain layout
-  if (isBroken(viz)) void start();
-  return JSON.stringify({ ...(options.fit == null ? drawn : shrunk(drawn, options.fit)), state });
+  try {
+    return JSON.stringify(drawn(index(JSON.parse(graphJson) as Graph), JSON.parse(viewJson) as ViewOptions, viz));
+  } catch (error) {
+    if (!isBroken(viz)) throw error;
+    viz = null;
+    void start();
+    return "null";
+  }
+}
+
+function drawn(graph: GraphIndex, options: ViewOptions, engine: Viz): Picture & { state: State } {
+  const state = initialState(graph, options, engine);
+  const made = picture(layout(view(graph, state), engine));
+  return { ...(options.fit == null ? made : shrunk(made, options.fit)), state };
 }
 
 /** The picture, no larger than a page. */
