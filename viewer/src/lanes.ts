@@ -1,4 +1,5 @@
 /** Second step of routing: one straight lane for every wire that passes rows, clear of everything in them. */
+import { GLYPH } from "./box.js";
 import type { Ranking } from "./dot.js";
 import type { Trip } from "./ends.js";
 import type { Plan } from "./plan.js";
@@ -6,14 +7,21 @@ import { BORDER } from "./view.js";
 
 /** Room between a lane and what it passes. */
 const CLEARANCE = 12;
+/** The least of it, for the last stretch to a round target; and the length of the arrow there. */
+const LEAST_CLEARANCE = 8;
+const LEAST_ARRIVAL = 10;
 /** How much of that room a lane may take to run straight. */
 const SNAP = 5;
 /** Room between two lanes. */
 const LANE_STEP = 10;
 /** Room between a lane and the beginning of another wire. */
 const EXIT_ROOM = 6;
-/** Residuals stand at one side, the right one, where that is not farther than this. */
+/** Residuals stand at one side, the right one, where that is not so much farther. */
 const OTHER_SIDE = 64;
+/** What it costs to go around the wire that comes from above: to arrive from the other side than where one is from. */
+const AROUND = 64;
+/** So near to the middle, a wire comes from neither side. */
+const IN_LINE = 12;
 /** What a lane is worth in which the tensor runs already: one line fewer. */
 const OWN_LANE = 40;
 /** What a bend costs, in px of detour. */
@@ -135,16 +143,22 @@ function besideRound(lanes: Lanes, trip: Trip, target: number, sides: Set<number
   const choices: Choice[] = [];
   for (const side of [1, -1] as const) {
     if (sides.has(side)) continue;
-    const gap = (lanes.gaps[trip.to] ?? []).find(
+    const wide = (lanes.gaps[trip.to] ?? []).find(
       ([low, high]) => (side === 1 ? low >= centre : high <= centre) && touches(lanes, target, low, high, side),
     );
+    const gap = wide ?? narrowGap(lanes, target, side);
     if (gap === undefined) continue;
     const choice = cheapest(lanes, trip, intersect(passed, [gap]), centre, side);
-    if (choice !== undefined) choices.push({ ...choice, cost: choice.cost + (side === 1 ? 0 : OTHER_SIDE) });
+    if (choice !== undefined) choices.push({ ...choice, cost: choice.cost + sideCost(side, trip.start - centre) });
   }
   choices.sort((a, b) => a.cost - b.cost || b.side - a.side);
   if (choices[0] !== undefined) return choices[0];
   return trip.to > trip.from + 1 ? through(lanes, trip) : undefined;
+}
+
+function sideCost(side: 1 | -1, offset: number): number {
+  if (Math.abs(offset) > IN_LINE) return Math.sign(offset) === side ? 0 : AROUND;
+  return side === 1 ? 0 : OTHER_SIDE;
 }
 
 /** Whether a gap of the target's row begins right beside the target. */
@@ -154,6 +168,19 @@ function touches(lanes: Lanes, target: number, low: number, high: number, side: 
   if (slot === undefined) return false;
   const edge = side === 1 ? centre + slot.high + CLEARANCE - low : centre - slot.low - CLEARANCE - high;
   return Math.abs(edge) < 0.01;
+}
+
+/** What is between a round target and its neighbour, where it is too little for a lane that goes on. */
+function narrowGap({ plan, ranking }: Lanes, target: number, side: 1 | -1): Interval | undefined {
+  const centre = ranking.across[target] ?? 0;
+  const edges = plan.slots.flatMap((slot, i) => {
+    const offset = ((ranking.across[i] ?? 0) - centre) * side;
+    if (i === target || ranking.rank[i] !== ranking.rank[target] || offset < 0) return [];
+    return [offset - (side === 1 ? slot.low : slot.high)];
+  });
+  const [near, far] = [GLYPH / 2 + LEAST_ARRIVAL, Math.min(...edges) - LEAST_CLEARANCE];
+  if (far < near) return undefined;
+  return side === 1 ? [centre + near, centre + far] : [centre - far, centre - near];
 }
 
 function freeBetween(lanes: Lanes, first: number, last: number): Interval[] {
