@@ -34,8 +34,8 @@ def all_open(reader):
     reader.page.keyboard.type("mlp")
     reader.page.keyboard.press("Enter")
     reader.page.get_by_text("1 of").wait_for()
-    button(reader, "More controls").click()
     reader.page.locator("summary").press("Enter")
+    button(reader, "More controls").click()
 
 
 def coloured(reader):

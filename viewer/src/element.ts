@@ -14,6 +14,7 @@ import { expansion, toggleModule, toggleRepeats } from "./element/expansion.js";
 import { hint } from "./element/hint.js";
 import { lights } from "./element/lights.js";
 import { link } from "./element/link.js";
+import { menu } from "./element/menu.js";
 import { minimap } from "./element/minimap.js";
 import { outline } from "./element/outline.js";
 import { panel } from "./element/panel.js";
@@ -46,6 +47,7 @@ const FEATURES: readonly Feature[] = [
   sight,
   afloat,
   aside,
+  menu,
 ];
 
 class ModelGraph extends HTMLElement {
@@ -91,8 +93,6 @@ class ModelGraph extends HTMLElement {
     root.adoptedStyleSheets = [styleSheet()];
     root.append(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
-    widget.onKey("Escape", () => widget.toolbar.openMenu(false));
-    widget.stage.addEventListener("pointerdown", () => widget.toolbar.openMenu(false));
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });

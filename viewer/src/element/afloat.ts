@@ -2,6 +2,7 @@
  * Keeps the controls in sight where `position: sticky` can't: on pages (PyData's) that put their content into a box which
  * clips, for wide tables, and so counts as what scrolls, although the window does.
  */
+import { header } from "./tree.js";
 import type { Widget } from "./widget.js";
 
 const SCROLL = { capture: true, passive: true };
@@ -17,6 +18,8 @@ export function afloat(widget: Widget): void {
   };
   widget.whileHere((signal) => {
     const resized = new ResizeObserver(place);
+    const grown = new ResizeObserver(() => keepClear(widget));
+    grown.observe(foot);
     const end = () => {
       document.removeEventListener("scroll", place, SCROLL);
       resized.disconnect();
@@ -32,9 +35,26 @@ export function afloat(widget: Widget): void {
     for (const coming of ["pointerenter", "focusin"]) host.addEventListener(coming, begin, { signal });
     signal.addEventListener("abort", () => {
       seen.disconnect();
+      grown.disconnect();
       end();
     });
   });
+}
+
+/** A node out from under the controls, if they have just come over it. */
+export function uncover(widget: Widget, id: string): void {
+  const node = widget.tree.find(id);
+  if (node === undefined) return;
+  keepClear(widget);
+  const { top, bottom } = header(node).getBoundingClientRect();
+  const over = widget.foot.getBoundingClientRect();
+  if (bottom > over.top && top < over.bottom) widget.reveal(node);
+}
+
+/** What scrolls into sight must not end up behind the controls. */
+function keepClear({ foot, stage }: Widget): void {
+  const covers = getComputedStyle(foot).position === "sticky";
+  stage.style.setProperty("--mg-foot", `${covers ? foot.offsetHeight : 0}px`);
 }
 
 /** Whether the nearest box that counts as scrolling never scrolls up and down. */

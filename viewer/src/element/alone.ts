@@ -6,6 +6,9 @@ import { alone } from "./states.js";
 import { strings } from "./strings.js";
 import type { Widget } from "./widget.js";
 
+/** Made smaller than this, words are hard to read; as the build has it. */
+const LEGIBLE = 0.7;
+
 export function focusing(widget: Widget): void {
   const trail = make("nav", "mg-trail");
   trail.ariaLabel = strings.path;
@@ -22,6 +25,9 @@ export function focusing(widget: Widget): void {
   widget.on("drawn", () => {
     const { session } = widget;
     const root = session?.state.root;
+    const { picture } = widget.tree;
+    // the page's least width is of the picture that it came with
+    picture.style.setProperty("--mg-legible", `${LEGIBLE * picture.width.baseVal.value}px`);
     trail.hidden = root === undefined;
     if (session === undefined || root === undefined) return;
     const { traced } = session;

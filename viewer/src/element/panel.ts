@@ -1,6 +1,7 @@
 /** The details of one node, or of the model, below the picture. */
 import { shortName } from "../families.js";
 import { surface } from "../surface.js";
+import { uncover } from "./afloat.js";
 import { box, button, iconButton, make } from "./dom.js";
 import { factsOf, kindOf, pathOf, sourceOf } from "./facts.js";
 import type { Session } from "./session.js";
@@ -37,7 +38,8 @@ export function panel(widget: Widget): void {
   const show = (session: Session) => {
     const id = widget.selected;
     if (id === undefined) return;
-    if (sheet.hidden) {
+    const isNew = sheet.hidden;
+    if (isNew) {
       back.remember();
       widget.say(fill(strings.detailsBelow, titleOf(session, id)));
     }
@@ -49,7 +51,7 @@ export function panel(widget: Widget): void {
     if (focused !== null) alike(sheet, focused)?.focus();
     sheet.scrollTop = 0;
     shown = widget.tree.picture;
-    room(widget, sheet);
+    if (isNew) uncover(widget, id);
   };
   const open = (id: string) => {
     wanted = true;
@@ -61,7 +63,6 @@ export function panel(widget: Widget): void {
     const id = widget.selected;
     if (id === undefined) {
       sheet.hidden = true;
-      room(widget, sheet);
     } else if (wanted || !widget.tree.expandable(id)) void widget.askData(show);
   });
   widget.on("drawn", () => {
@@ -79,11 +80,6 @@ export function panel(widget: Widget): void {
       open(widget.selected ?? "");
     }),
   );
-}
-
-/** What scrolls into sight must not end up behind the sheet. */
-function room(widget: Widget, sheet: HTMLElement): void {
-  widget.stage.style.setProperty("--mg-foot", sheet.hidden ? "0px" : `${sheet.offsetHeight}px`);
 }
 
 /** The control that another one was, in what was made before. */
@@ -178,7 +174,11 @@ function repeats(widget: Widget, session: Session, id: string): HTMLElement[] {
   if (run === undefined || modules.length < 2) return [];
   const choice = make("select", "mg-choice", make("option", "", fill(strings.openRepeat, modules.length)));
   choice.ariaLabel = strings.repeats;
-  for (const member of modules) choice.append(make("option", "", member));
+  for (const member of modules) {
+    const option = make("option", "", member);
+    option.value = member;
+    choice.append(option);
+  }
   choice.addEventListener("change", () => {
     const member = choice.value;
     if (!modules.includes(member)) return;

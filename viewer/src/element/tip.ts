@@ -1,5 +1,5 @@
 /** What flows through the edge under the pointer: the tensor's name, shape and dtype. */
-import { box } from "./dom.js";
+import { box, plain } from "./dom.js";
 import { tensorText } from "./facts.js";
 import { type Edge, type Flow, flowOf } from "./flow.js";
 import type { Widget } from "./widget.js";
@@ -19,7 +19,7 @@ export function tip(widget: Widget): void {
     widget.peek((session, viz) => {
       const edge = edgeAt(widget, flowOf(session.layout(viz)), clientX, clientY);
       if (edge === undefined) return;
-      note.textContent = tensorText(session.traced, edge.tensor);
+      note.textContent = plain(tensorText(session.traced, edge.tensor));
       note.hidden = note.textContent === "";
       const frame = widget.stage.getBoundingClientRect();
       const x = Math.min(

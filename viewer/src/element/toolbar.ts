@@ -1,10 +1,12 @@
 /** The buttons over the picture, and the menu for what is needed less often. */
 import type { Camera } from "./camera.js";
-import { box, iconButton } from "./dom.js";
+import { box, iconButton, make } from "./dom.js";
 import { type Colour, hex, over, rgb } from "./rgb.js";
 import { strings } from "./strings.js";
 
 const STEP = 1.4;
+/** Themes keep bars at the window's upper edge, px. */
+const BAR = 56;
 
 /** Icons on a 16 × 16 grid, stroked. */
 const ICONS = {
@@ -29,7 +31,7 @@ export class Toolbar {
     this.element.append(
       iconButton(strings.zoomOut, ICONS.zoomOut, () => camera.zoomBy(1 / STEP)),
       iconButton(strings.zoomIn, ICONS.zoomIn, () => camera.zoomBy(STEP)),
-      iconButton(strings.fit, ICONS.fit, () => camera.fit()),
+      iconButton(strings.fit, ICONS.fit, () => camera.showWhole()),
     );
     if (document.fullscreenEnabled) {
       this.element.append(iconButton(strings.fullscreen, ICONS.fullscreen, () => toggleFullscreen(host)));
@@ -44,7 +46,8 @@ export class Toolbar {
 
   /** Add a row of controls to the menu; the label may be empty where the controls say everything. */
   addToMenu(label: string, ...controls: HTMLElement[]): void {
-    const row = box("mg-row", ...(label === "" ? [] : [label]), ...controls);
+    const row =
+      label === "" ? box("mg-choices", ...controls) : box("mg-row", make("span", "mg-what", label), ...controls);
     if (controls.length > 1 && label !== "") {
       row.role = "group";
       row.ariaLabel = label;
@@ -57,10 +60,20 @@ export class Toolbar {
     const news = (this.#menu.hidden === true) === open;
     this.#menu.hidden = !open;
     this.#menuButton.ariaExpanded = String(open);
+    if (open && news) this.#placeMenu();
     if (!open && news && this.#menu.contains((this.#menu.getRootNode() as ShadowRoot).activeElement)) {
       this.#menuButton.focus();
     }
     return news;
+  }
+
+  /** Above the buttons or, where the window ends there, below. */
+  #placeMenu(): void {
+    const { classList } = this.element;
+    classList.remove("mg-below");
+    const { top, height } = this.#menu.getBoundingClientRect();
+    const below = innerHeight - this.element.getBoundingClientRect().bottom;
+    classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
   }
 }
 
