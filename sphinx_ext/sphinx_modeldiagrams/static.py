@@ -15,6 +15,7 @@ import msgspec
 from docutils import nodes
 from sphinx.util import logging
 
+from modeldiagrams.flat import flat_digest
 from modeldiagrams.render import PAGES, view_of, viewer_digest
 from modeldiagrams.serialize import serialize, write_atomically
 
@@ -117,8 +118,7 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
     arguments = [
         f"--{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items()
     ]
-    key = repr((arguments, viewer_digest())).encode() + graph
-    folder = Path(builder.doctreedir) / _FOLDER / hashlib.blake2b(key, digest_size=8).hexdigest()
+    folder = Path(builder.doctreedir) / _FOLDER / _key(arguments, graph)
     path = folder / f"{diagram.id}.{kind.suffix}"
     if path.is_file():
         return path
@@ -142,6 +142,12 @@ def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
     finally:
         source.unlink(missing_ok=True)
     return path
+
+
+def _key(arguments: list[str], graph: bytes) -> str:
+    """Digest of what a picture is made from: what is shown of which graph, and what draws it."""
+    made_from = repr((arguments, viewer_digest(), flat_digest())).encode() + graph
+    return hashlib.blake2b(made_from, digest_size=8).hexdigest()
 
 
 def _png_width(path: Path) -> int:

@@ -17,7 +17,7 @@ from modeldiagrams import serialize
 from modeldiagrams.diagrams import forward_problem
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.explain import explain
-from modeldiagrams.export import write
+from modeldiagrams.export import check_form, write
 from modeldiagrams.flat import Theme
 from modeldiagrams.options import option_help, parse_options
 from modeldiagrams.patterns import unmatched_in
@@ -98,7 +98,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, explained: bool, **g
 )
 @click.option("--flat", is_flag=True, help="SVG for drawing programs and books: no style sheet, text as outlines.")
 @click.option(
-    "--theme", default="light", type=click.Choice(get_args(Theme)), help="Colours of .png, .pdf and flat .svg files."
+    "--theme", type=click.Choice(get_args(Theme)), help="Colours of .png, .pdf and flat .svg files: by default light."
 )
 @click.option(
     "-o",
@@ -107,10 +107,11 @@ def _trace(target: str, mode: Mode, output: Path | None, *, explained: bool, **g
     type=_GRAPH_FILE,
     help="The file to write: .svg, .png, .pdf or .html (interactive).",
 )
-def _render(graph: Path, output: Path, *, flat: bool, theme: Theme, **view: str | None) -> None:
+def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
     """Draw a graph file."""
     given = {name: text for name, text in view.items() if text is not None}
     with _errors(), _progress(f"drawing {graph}"):
+        check_form(output.name, flat=flat, theme=theme, view=given)
         loaded = serialize.load(graph)
         write(loaded, output, given, flat=flat, theme=theme)
     looked = view_from({name: text for name, text in given.items() if name != "fit"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
 from modeldiagrams.diagrams import Diagram, diagram_id, forward_problem
@@ -13,22 +14,24 @@ from modeldiagrams.render import render, view_from
 from modeldiagrams.serialize import save, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from modeldiagrams.graph import Graph
 
-__all__ = ["drawn", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = ["check_form", "drawn", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+
+_FORMS = (".json", ".svg", ".png", ".pdf", ".html")
 
 
-def to_svg(graph: Graph, *, flat: bool = False, theme: Theme = "light", **view: Any) -> str:
+def to_svg(graph: Graph, *, flat: bool = False, theme: Theme | None = None, **view: Any) -> str:
     """Draw a graph as an SVG file.
 
     Args:
         graph: What to draw.
         flat: Whether it is for what is no browser (drawing programs, books): without a style sheet, with text as
             outlines. Otherwise it has light and dark colours, and the reader's font.
-        theme: ``light`` or ``dark``, for a flat one.
+        theme: ``light`` (by default) or ``dark``, for a flat one; others have both.
         **view: `depth`, `expand`, `collapse` and `direction`, as in `Options`; and `fit`, the width and height in CSS
             pixels of the page it is for (or ``a4`` or ``letter``): as much is expanded as stays legible there, in the
             direction that shows more, and the picture is no larger. `depth` and `expand` count unless that makes it
@@ -38,12 +41,13 @@ def to_svg(graph: Graph, *, flat: bool = False, theme: Theme = "light", **view: 
         The SVG.
 
     Raises:
-        OptionError: for a wrong keyword.
+        OptionError: for a wrong keyword, or a theme of a picture that is not flat.
         RenderError: if the graph can't be drawn.
     """
+    check_form("picture.svg", flat=flat, theme=theme)
     if not flat:
         return render(graph, view_from(view), standalone=True).svg
-    return flattened(render(graph, view_from(view)), _theme(theme)).svg
+    return flattened(render(graph, view_from(view)), theme or "light").svg
 
 
 def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: Any) -> bytes:
@@ -62,9 +66,10 @@ def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: An
         OptionError: for a wrong keyword.
         RenderError: if resvg-py is not installed, or the graph can't be drawn.
     """
+    check_form("picture.png", theme=theme)
     if not scale > 0:
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return as_png(render(graph, view_from(view)), _theme(theme), scale)
+    return as_png(render(graph, view_from(view)), theme, scale)
 
 
 def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
@@ -82,7 +87,8 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
         OptionError: for a wrong keyword.
         RenderError: if typst is not installed, or the graph can't be drawn.
     """
-    return as_pdf(render(graph, view_from(view)), _theme(theme))
+    check_form("picture.pdf", theme=theme)
+    return as_pdf(render(graph, view_from(view)), theme)
 
 
 def to_html(graph: Graph, **view: Any) -> str:
@@ -102,27 +108,46 @@ def to_html(graph: Graph, **view: Any) -> str:
     return standalone(drawn(graph, view))
 
 
-def write(graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme = "light") -> None:
+def write(graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme | None = None) -> None:
     """Write a graph in the form that the file's suffix asks for; see `ModelDiagram.save`."""
-    makers: dict[str, Callable[[], str | bytes]] = {
-        ".svg": lambda: to_svg(graph, flat=flat, theme=theme, **view),
-        ".png": lambda: to_png(graph, theme=theme, **view),
-        ".pdf": lambda: to_pdf(graph, theme=theme, **view),
-        ".html": lambda: to_html(graph, **view),
-    }
+    check_form(path.name, flat=flat, theme=theme)
     if path.suffix == ".json":
         save(graph, path)
-    elif path.suffix in makers:
-        made = makers[path.suffix]()
-        write_atomically(path, made.encode() if isinstance(made, str) else made)
-    else:
-        raise OptionError("path", f"expected a name ending in .json, {', '.join(makers)}, got {path.name!r}")
+        return
+    makers: dict[str, Callable[[], str | bytes]] = {
+        ".svg": lambda: to_svg(graph, flat=flat, theme=theme, **view),
+        ".png": lambda: to_png(graph, theme=theme or "light", **view),
+        ".pdf": lambda: to_pdf(graph, theme=theme or "light", **view),
+        ".html": lambda: to_html(graph, **view),
+    }
+    made = makers[path.suffix]()
+    write_atomically(path, made.encode() if isinstance(made, str) else made)
 
 
-def _theme(theme: Theme) -> Theme:
-    if theme not in get_args(Theme):
+def check_form(name: str, *, flat: bool = False, theme: str | None = None, view: Iterable[str] = ()) -> None:
+    """Complain of what a form of file has no place for; to be called before a graph is traced, loaded or drawn.
+
+    Args:
+        name: The file's, whose suffix says which form it is of.
+        flat: Whether the picture is to be flat.
+        theme: Whose colours it is to have; None where nobody says.
+        view: Names of the view's options that somebody has given.
+
+    Raises:
+        OptionError: for another suffix or theme, and for what would be ignored.
+    """
+    suffix = PurePath(name).suffix
+    if suffix not in _FORMS:
+        raise OptionError("path", f"expected a name ending in {', '.join(_FORMS)}, got {name!r}")
+    if theme is not None and theme not in get_args(Theme):
         raise OptionError("theme", f"expected {' or '.join(get_args(Theme))}, got {theme!r}")
-    return theme
+    if flat and suffix in {".json", ".html"}:
+        raise OptionError("flat", f"{suffix} files have no flat form; pictures have: .svg, .png and .pdf")
+    if theme is not None and (suffix in {".json", ".html"} or (suffix == ".svg" and not flat)):
+        reason = "hold no picture" if suffix == ".json" else "have the colours of the page they are shown on"
+        raise OptionError("theme", f"{suffix} files {reason}; for .png, .pdf and flat .svg files")
+    for option in view if suffix == ".json" else ():
+        raise OptionError(option, ".json files hold the whole graph, however it is looked at")
 
 
 def drawn(graph: Graph, view: Mapping[str, Any]) -> Diagram:

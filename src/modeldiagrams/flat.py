@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -14,11 +16,9 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.v8 import evaluate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from modeldiagrams.render import Picture
 
-__all__ = ["Theme", "as_pdf", "as_png", "flattened"]
+__all__ = ["Theme", "as_pdf", "as_png", "flat_digest", "flattened"]
 
 Theme = Literal["light", "dark"]
 
@@ -115,6 +115,15 @@ def as_pdf(picture: Picture, theme: Theme = "light") -> bytes:
         )
     except RuntimeError as error:
         raise RenderError(f"the PDF file could not be made: {error}") from error
+
+
+def flat_digest() -> str:
+    """Hash of what makes pictures flat, other people's libraries apart: code and fonts."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in (Path(__file__), asset("flat.js"), *map(asset, _FONTS)):
+        content = path.read_bytes()
+        digest.update(len(content).to_bytes(8) + content)
+    return digest.hexdigest()
 
 
 def _has_foreign_text(svg: str) -> bool:

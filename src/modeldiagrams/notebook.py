@@ -59,17 +59,17 @@ class ModelDiagram:
         self.graph = graph
         self._view = dict(view)
 
-    def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme = "light") -> None:
+    def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme | None = None) -> None:
         """Write a file.
 
         Args:
             path: Its suffix says what it holds: ``.json`` the graph, ``.svg``, ``.png`` or ``.pdf`` the picture,
                 ``.html`` the interactive diagram.
             flat: Whether an SVG file is for what is no browser, see `to_svg`.
-            theme: ``light`` or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
+            theme: ``light`` (by default) or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
 
         Raises:
-            OptionError: for another suffix.
+            OptionError: for another suffix, and for `flat` or `theme` where they mean nothing.
             RenderError: if the graph can't be drawn, or what makes PNG or PDF files is not installed.
         """
         write(self.graph, Path(path), self._view, flat=flat, theme=theme)

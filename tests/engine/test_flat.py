@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 import subprocess
@@ -12,9 +13,12 @@ from xml.dom.minidom import parseString
 import msgspec
 import pypdfium2
 import pytest
+from click.testing import CliRunner
 
 import modeldiagrams
 from modeldiagrams import OptionError, RenderError, flat
+from modeldiagrams.__main__ import main
+from modeldiagrams.export import check_form
 from modeldiagrams.graph import OpNode
 from modeldiagrams.render import PAGES, Picture, View, render
 
@@ -136,5 +140,33 @@ def test_a_missing_library_is_named_with_how_to_install_it(nested, monkeypatch, 
 
 
 def test_a_wrong_theme_is_an_option_error(nested):
-    with pytest.raises(OptionError, match="option 'theme': expected light or dark, got 'sepia'"):
-        modeldiagrams.to_svg(nested, flat=True, theme="sepia")
+    for draw in (modeldiagrams.to_png, modeldiagrams.to_pdf, functools.partial(modeldiagrams.to_svg, flat=True)):
+        with pytest.raises(OptionError, match="option 'theme': expected light or dark, got 'sepia'"):
+            draw(nested, theme="sepia")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("a.svg", {"theme": "dark"}, "option 'theme': .svg files have the colours of the page they are shown on"),
+        ("a.html", {"theme": "light"}, "option 'theme': .html files have the colours of the page"),
+        ("a.html", {"flat": True}, "option 'flat': .html files have no flat form"),
+        ("a.json", {"theme": "dark"}, "option 'theme': .json files hold no picture"),
+        ("a.json", {"view": ["depth"]}, "option 'depth': .json files hold the whole graph"),
+        ("a", {}, "option 'path': expected a name ending in .json, .svg, .png, .pdf, .html, got 'a'"),
+    ],
+)
+def test_what_a_form_of_file_would_ignore_is_an_error_before_anything_is_done(name, given, message):
+    with pytest.raises(OptionError, match=re.escape(message)):
+        check_form(name, **given)
+    options = {"flat": "--flat", "theme": f"--theme={given.get('theme')}", "view": "--depth=1"}
+    command = ["render", "missing.json", "-o", name, *(options[option] for option in given)]
+    asked = CliRunner().invoke(main, command)
+    assert asked.exit_code == 2
+    assert message in asked.output
+
+
+def test_forms_take_what_means_something_to_them():
+    for name in ("a.svg", "a.png", "a.pdf"):
+        check_form(name, flat=True, theme="dark", view=["fit"])
+    check_form("a.html", view=["depth"])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 import zipfile
 
 import pytest
+
+from modeldiagrams import assets
+from sphinx_modeldiagrams import static
 
 CONF = """
 import sys
@@ -53,6 +57,16 @@ def latex(source, tmp_path, build):
         return (tmp_path / "out" / "fixture.tex").read_text("utf-8"), done.stderr
 
     return run
+
+
+@pytest.mark.parametrize("name", ["static.js", "flat.js", "inter-regular.ttf", "inter-semibold.ttf"])
+def test_pictures_are_drawn_anew_where_what_draws_them_is_another(name, tmp_path, monkeypatch):
+    shutil.copytree(assets._STATIC, tmp_path / "static")
+    monkeypatch.setattr(assets, "_STATIC", tmp_path / "static")
+    before = static._key(["--depth=1"], b"{}")
+    assert static._key(["--depth=1"], b"{}") == before
+    (tmp_path / "static" / name).write_bytes(b"other")
+    assert static._key(["--depth=1"], b"{}") != before
 
 
 def pictures(text):
