@@ -229,19 +229,27 @@ def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
         apply = torch.autograd.Function.__dict__["apply"].__func__
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         # `cube = Cube.apply`, kept since before the trace, still comes by here
-        undo.callback(delattr, SingleLevelFunction, "apply")
-        SingleLevelFunction.apply = classmethod(_recording_apply(calls.recorder, FunctionBase.__dict__["apply"]))
+        apply = SingleLevelFunction.__dict__.get("apply") or FunctionBase.__dict__["apply"]
+        _add(undo, SingleLevelFunction, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         script_call = ScriptFunction.__call__
         undo.callback(setattr, ScriptFunction, "__call__", script_call)
         ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
-        undo.callback(delattr, Tensor, "__init__")
-        Tensor.__init__ = _recording_constructor(calls.recorder)  # type: ignore[method-assign]
+        _add(undo, Tensor, "__init__", _recording_constructor(calls.recorder))
         yield
 
 
 def _replace(undo: contextlib.ExitStack, owner: type, name: str, replacement: Any) -> None:
     undo.callback(setattr, owner, name, owner.__dict__[name])
     setattr(owner, name, replacement)
+
+
+def _add(undo: contextlib.ExitStack, owner: type, name: str, addition: Any) -> None:
+    """As `_replace`, for what a class inherits; the forward of one traced model may trace another."""
+    if name in owner.__dict__:
+        _replace(undo, owner, name, addition)
+    else:
+        undo.callback(delattr, owner, name)
+        setattr(owner, name, addition)
 
 
 def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:

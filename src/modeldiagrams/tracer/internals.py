@@ -13,23 +13,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOOKKEEPING",
+    "MODES",
     "FunctionBase",
+    "InferenceMode",
     "Operator",
     "OperatorPacket",
     "ScriptFunction",
     "SingleLevelFunction",
     "UninitializedTensor",
     "alias_of",
+    "default_device",
     "is_wrapped",
     "memory_key",
     "modules_of",
+    "no_dispatch_modes",
     "own_buffers",
     "own_modules",
     "own_parameters",
     "schema_of",
     "schemas_named",
+    "set_tensor_hooks",
     "set_version",
     "storage_of",
+    "tensor_hooks",
     "unseen_by_modes",
     "version_of",
     "versions_of",
@@ -43,6 +49,7 @@ OperatorPacket: Any = torch._ops.OpOverloadPacket
 ScriptFunction: Any = torch._C.ScriptFunction
 FunctionBase: Any = torch._C._FunctionBase
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
+InferenceMode: Any = torch._C._InferenceMode
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
 BOOKKEEPING = frozenset(vars(nn.Module()))
 """Attributes that every module has: parameters, buffers, hooks."""
@@ -90,6 +97,30 @@ def set_version(tensor: Tensor, version: int) -> None:
     except TypeError:  # before torch 2.7
         set_counter(tensor, version)
 
+
+def tensor_hooks(tensor: Tensor) -> dict[int, Any] | None:
+    """Functions called when a tensor's gradient is known."""
+    return tensor._backward_hooks
+
+
+def set_tensor_hooks(tensor: Tensor, hooks: dict[int, Any] | None) -> None:
+    """Put others in their place."""
+    tensor._backward_hooks = hooks
+
+
+def default_device() -> torch.device | None:
+    """The device that was set for new tensors; None where none was set."""
+    context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    return None if context is None else context.device
+
+
+MODES: Any = (
+    (torch.overrides.TorchFunctionMode, torch.overrides._get_current_function_mode_stack),
+    (torch.utils._python_dispatch.TorchDispatchMode, torch.utils._python_dispatch._get_current_dispatch_mode_stack),
+)
+"""The kinds of modes, and which of them are entered on this thread, the outermost first."""
+no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
+"""Context: operators called inside are not handed to any dispatch mode."""
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor is one of vmap's, grad's and jvp's wrappers."""

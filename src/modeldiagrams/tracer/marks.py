@@ -6,28 +6,46 @@ import contextlib
 import operator
 import random
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules import module as torch_modules
 
 from modeldiagrams.tracer.internals import (
+    MODES,
+    InferenceMode,
+    default_device,
     memory_key,
     modules_of,
+    no_dispatch_modes,
     own_buffers,
     own_parameters,
+    set_tensor_hooks,
     set_version,
+    tensor_hooks,
     version_of,
 )
+from modeldiagrams.tracer.walk import find_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Keeper", "untouched"]
+__all__ = ["Keeper", "modes_left", "untouched"]
 
-_CONTAINERS = frozenset({dict, OrderedDict, list, set})
+_CONTAINERS = frozenset({dict, OrderedDict, list, set, deque})
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+_LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+_MAX_DEPTH = 6
+_MAX_ITEMS = 4096
+_GLOBAL_HOOKS = [
+    hooks for name, hooks in vars(torch_modules).items() if name.startswith("_global_") and isinstance(hooks, dict)
+]
+_left_open: list[Any] = []
+"""What a forward left open and only an opposite can close; that has to stay."""
 
 
 @dataclass(slots=True)
@@ -39,30 +57,40 @@ class _Kept:
     version: int | None
     requires_grad: bool
     grad: Tensor | None
-    copy: Tensor | None
+    hooks: tuple[Any, Any]
+    copy: Tensor | None = None
+    same: Tensor | None = None
+    """Another tensor on the same memory, for one that was given other memory."""
+
+    def remember(self) -> None:
+        """Take a copy."""
+        self.same, self.copy = _quietly(Tensor.detach, self.tensor), _copy(self.tensor)
 
 
 class Keeper:
-    """Remembers tensors of a model and puts their content back.
+    """Remembers tensors of a model and its inputs and puts their content back.
 
-    Buffers are copied at once: some functions write them silently (batch norm). Parameters, which are big, are
-    copied when something is about to write to them.
+    Buffers are copied at once: some functions write them silently (batch norm). Parameters and inputs, which are big,
+    are copied when something is about to write to them.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, inputs: Any) -> None:
         self._kept: dict[int, _Kept] = {}
-        self._by_memory: dict[int | None, _Kept] = {}
+        self._by_memory: dict[int, list[_Kept]] = {}
         for _, module in modules_of(model):
             for parameter in own_parameters(module).values():
-                self._keep(parameter, copy=False)
+                self._keep(parameter)
             for buffer in own_buffers(module).values():
-                self._keep(buffer, copy=True)
+                self._keep(buffer).remember()
+        for _, tensor in find_tensors(inputs, into_objects=True):
+            self._keep(tensor)
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
-        kept = self._by_memory.get(memory_key(tensor))
-        if kept is not None and kept.copy is None:
-            kept.copy = _copy(kept.tensor)
+        for kept in self._by_memory.get(_memory(tensor), ()):
+            if kept.same is None:
+                with no_dispatch_modes():
+                    kept.remember()
 
     def restore(self) -> None:
         """Put everything back."""
@@ -70,25 +98,35 @@ class Keeper:
             for kept in self._kept.values():
                 self._restore(kept)
 
-    def _keep(self, tensor: Tensor, *, copy: bool) -> None:
-        if id(tensor) not in self._kept:
-            copied = _copy(tensor) if copy else None
+    def _keep(self, tensor: Tensor) -> _Kept:
+        kept = self._kept.get(id(tensor))
+        if kept is None:
             grad = tensor.grad if tensor.is_leaf else None
-            kept = _Kept(tensor, type(tensor), version_of(tensor), tensor.requires_grad, grad, copied)
-            self._kept[id(tensor)] = self._by_memory[memory_key(tensor)] = kept
+            hooks = tensor_hooks(tensor)
+            kept = _Kept(
+                tensor, type(tensor), version_of(tensor), tensor.requires_grad, grad, (hooks, hooks and hooks.copy())
+            )
+            self._kept[id(tensor)] = kept
+            self._by_memory.setdefault(_memory(tensor), []).append(kept)
+        return kept
 
     def _restore(self, kept: _Kept) -> None:
         tensor = kept.tensor
         if type(tensor) is not kept.class_:  # a lazy parameter was given its shape
             tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
             tensor.__class__ = kept.class_
-        if kept.copy is not None:
-            if tensor.shape != kept.copy.shape:
-                tensor.data = kept.copy
-            elif not torch.equal(tensor, kept.copy):  # batch norm writes its statistics without counting it as a write
-                tensor.copy_(kept.copy)
+        if kept.same is not None and not _looks_into(tensor, kept.same):
+            tensor.data = kept.same
+        # batch norm writes its statistics without counting it as a write
+        if kept.copy is not None and not _quietly(torch.equal, tensor, kept.copy):
+            tensor.copy_(kept.copy)
         if kept.version is not None and version_of(tensor) != kept.version:
             set_version(tensor, kept.version)
+        hooks, content = kept.hooks
+        if tensor_hooks(tensor) is not hooks:
+            set_tensor_hooks(tensor, hooks)
+        if hooks is not None:
+            _restore_container(hooks, content)
         if tensor.is_leaf:
             if tensor.requires_grad != kept.requires_grad:
                 tensor.requires_grad_(kept.requires_grad)
@@ -96,34 +134,49 @@ class Keeper:
 
 
 @contextlib.contextmanager
-def untouched(model: Any) -> Iterator[Keeper]:
-    """Undo, at the end, all that a forward pass changes in the model, the random state and torch's settings."""
-    keeper = Keeper(model)
+def untouched(model: Any, inputs: Any) -> Iterator[Keeper]:
+    """Undo, at the end, all that a forward pass changes in the model, its inputs, the random state and the settings."""
+    keeper = Keeper(model, inputs)
     with contextlib.ExitStack() as undo:
         undo.callback(keeper.restore)
-        if isinstance(model, nn.Module):
-            modules = {id(module): module for _, module in modules_of(model)}
-            undo.callback(_restore_modules, [_ModuleState.of(module) for module in modules.values()])
+        modules = {id(module): module for _, module in modules_of(model)}
+        undo.callback(_restore_modules, _module_states(modules.values()))
         undo.callback(_restore_random, _random_state())
-        undo.callback(_restore_settings, _settings())
+        undo.callback(_restore_settings, [(read(), read, write) for read, write in _SETTINGS])
         yield keeper
+
+
+@contextlib.contextmanager
+def modes_left() -> Iterator[None]:
+    """Leave, at the end, the modes of torch that were entered inside and left open.
+
+    Else those around would be ended in place of them.
+    """
+    device, inference = default_device(), torch.is_inference_mode_enabled()
+    stacks = [(kind, entered, entered()) for kind, entered in MODES]
+    try:
+        yield
+    finally:
+        if default_device() != device:
+            torch.set_default_device(device)
+        for kind, entered, before in stacks:
+            for mode in reversed(entered()):
+                if not any(mode is other for other in before):
+                    kind.__exit__(mode, None, None, None)
+        if torch.is_inference_mode_enabled() != inference:
+            _left_open.append(InferenceMode(inference))
+            _left_open[-1].__enter__()
 
 
 @dataclass(slots=True)
 class _ModuleState:
-    """The attributes of a module, and what was in those that are plain containers: hooks, parameters, caches."""
+    """The attributes of a module, and what was in the plain containers found there: hooks, parameters, caches."""
 
     module: nn.Module
     class_: type
     attributes: dict[str, Any]
     contents: list[tuple[Any, Any]]
     """Container and a copy of it, None for empty ones: most are hooks, and empty."""
-
-    @classmethod
-    def of(cls, module: nn.Module) -> _ModuleState:
-        attributes = vars(module).copy()
-        containers = [value for value in attributes.values() if type(value) in _CONTAINERS]
-        return cls(module, type(module), attributes, [(value, value.copy() if value else None) for value in containers])
 
     def restore(self) -> None:
         if type(self.module) is not self.class_:
@@ -139,6 +192,44 @@ class _ModuleState:
                 container.clear()
 
 
+def _module_states(modules: Iterable[nn.Module]) -> list[_ModuleState]:
+    entered: set[int] = set()  # modules may share what they hold: a configuration
+    states = []
+    for module in modules:
+        attributes = vars(module).copy()
+        contents: list[tuple[Any, Any]] = []
+        for value in attributes.values():
+            if type(value) not in _ATOMS:
+                _add_contents(value, contents, entered)
+        states.append(_ModuleState(module, type(module), attributes, contents))
+    return states
+
+
+def _add_contents(value: Any, contents: list[tuple[Any, Any]], entered: set[int], depth: int = 0) -> None:
+    """Add copies of a container and of those in it; an object of the user's own is its dict."""
+    container = value if type(value) in _CONTAINERS else _own_attributes(value)
+    if container is None or id(container) in entered:
+        return
+    entered.add(id(container))
+    contents.append((container, container.copy() if container else None))
+    if depth < _MAX_DEPTH and 0 < len(container) <= _MAX_ITEMS:
+        for item in container.values() if isinstance(container, dict) else container:
+            if type(item) not in _ATOMS:
+                _add_contents(item, contents, entered, depth + 1)
+
+
+def _own_attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes of a plain object: a cache, a configuration. None for what torch and Python look after."""
+    kind = type(value)
+    if isinstance(value, Tensor | nn.Module | type) or kind.__module__.partition(".")[0] in _LIBRARIES:
+        return None
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return attributes if type(attributes) is dict else None
+
+
 def _restore_modules(states: list[_ModuleState]) -> None:
     for state in states:
         state.restore()
@@ -147,6 +238,9 @@ def _restore_modules(states: list[_ModuleState]) -> None:
 def _restore_container(value: Any, content: Any) -> None:
     if isinstance(value, list):
         value[:] = content
+    elif isinstance(value, deque):
+        value.clear()
+        value.extend(content)
     elif isinstance(value, set) or not _same(value, content):
         value.clear()
         value.update(content)
@@ -179,37 +273,71 @@ def _restore_random(state: dict[str, Any]) -> None:
         sys.modules["numpy"].random.set_state(state["numpy"])
 
 
-def _settings() -> dict[str, Any]:
-    return {
-        "grad": torch.is_grad_enabled(),
-        "dtype": torch.get_default_dtype(),
-        "device": torch.get_default_device(),
-        "autocast": {kind: _autocast(kind) for kind in ("cpu", "cuda")},
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-    }
-
-
-def _restore_settings(settings: dict[str, Any]) -> None:
-    torch.set_grad_enabled(settings["grad"])
-    torch.set_default_dtype(settings["dtype"])
-    if torch.get_default_device() != settings["device"]:
-        torch.set_default_device(settings["device"])
-    for kind, (enabled, dtype) in settings["autocast"].items():
-        if _autocast(kind) != (enabled, dtype):
-            torch.set_autocast_enabled(kind, enabled)
-            torch.set_autocast_dtype(kind, dtype)
-    if torch.are_deterministic_algorithms_enabled() != settings["deterministic"]:
-        torch.use_deterministic_algorithms(settings["deterministic"])
+def _restore_settings(settings: list[tuple[Any, Callable[[], Any], Callable[[Any], Any]]]) -> None:
+    for before, read, write in settings:
+        if read() != before:
+            write(before)
 
 
 def _autocast(kind: str) -> tuple[bool, torch.dtype]:
     return torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
 
 
+def _set_autocast(kind: str, was: tuple[bool, torch.dtype]) -> None:
+    torch.set_autocast_enabled(kind, was[0])
+    torch.set_autocast_dtype(kind, was[1])
+
+
+def _global_hooks() -> list[dict[Any, Any]]:
+    return [hooks.copy() for hooks in _GLOBAL_HOOKS]
+
+
+def _set_global_hooks(before: list[dict[Any, Any]]) -> None:
+    for hooks, content in zip(_GLOBAL_HOOKS, before, strict=True):
+        _restore_container(hooks, content)
+
+
+_SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (torch.get_default_dtype, torch.set_default_dtype),
+    *((partial(_autocast, kind), partial(_set_autocast, kind)) for kind in ("cpu", "cuda")),
+    (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+    (torch.backends.mha.get_fastpath_enabled, torch.backends.mha.set_fastpath_enabled),
+    (torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp),
+    (torch.backends.cuda.mem_efficient_sdp_enabled, torch.backends.cuda.enable_mem_efficient_sdp),
+    (torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
+    (_global_hooks, _set_global_hooks),
+)
+"""How to read and how to write what a forward may set."""
+
+
+def _memory(tensor: Tensor) -> int:
+    """What tells one tensor's memory from another's; a tensor without memory of its own stands for itself."""
+    return memory_key(tensor) or id(tensor)
+
+
+def _looks_into(tensor: Tensor, other: Tensor) -> bool:
+    """Whether both show the same elements of the same memory."""
+    if memory_key(tensor) is None:
+        return tensor.shape == other.shape
+    return (
+        memory_key(tensor) == memory_key(other)
+        and tensor.dtype == other.dtype
+        and tensor.shape == other.shape
+        and tensor.stride() == other.stride()
+        and tensor.storage_offset() == other.storage_offset()
+    )
+
+
 def _copy(tensor: Tensor) -> Tensor | None:
-    if tensor.is_meta:
-        return None
+    return None if tensor.is_meta else _quietly(lambda: tensor.detach().clone())
+
+
+def _quietly(run: Callable[..., Any], *args: Any) -> Any:
+    """What comes out, or None: lazy tensors have no content yet, and not every kind of tensor can do everything."""
     try:
-        return tensor.detach().clone()
-    except (RuntimeError, ValueError, NotImplementedError):  # lazy: nothing to copy yet
+        return run(*args)
+    except (RuntimeError, ValueError, NotImplementedError):
         return None

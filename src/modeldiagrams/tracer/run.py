@@ -18,7 +18,7 @@ from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.finish import build_graph
-from modeldiagrams.tracer.marks import untouched
+from modeldiagrams.tracer.marks import modes_left, untouched
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
 from modeldiagrams.tracer.provenance import spec_of
@@ -165,7 +165,7 @@ class _Pass:
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, and put everything back."""
         with (
-            untouched(self._model) as keeper,
+            untouched(self._model, (args, kwargs)) as keeper,
             fresh_caches(self._model),
             contextlib.ExitStack() as scope,
         ):
@@ -246,6 +246,7 @@ def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any,
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))
         scope.enter_context(recorder.on_this_thread(joins=True))
+        scope.enter_context(modes_left())
         result = calls.run_root(model, args, kwargs)
     name = "output" if isinstance(result, Tensor) else ""
     for place, tensor in find_tensors(result, name, into_objects=True):
