@@ -22,6 +22,8 @@ import type { Frame, Item, Wire } from "./view.js";
 const RADIUS = 6;
 const CORNER = 8;
 const GAP = 8;
+/** Where the sign for opening begins, from a box's right. */
+const SIGN = 14;
 /** An arrowhead's length and half width. */
 const ARROW = [6, 3.5] as const;
 /** How far an arrow's tip stays off what it points at. */
@@ -134,10 +136,9 @@ function panelCards(box: Box): string {
 
 function drawWords(item: Item, box: Box): string {
   const { name, detail } = boxWords(item);
-  const chevron = item.expandable ? CHEVRON : 0;
-  const middle = (box.width - chevron) / 2;
+  const middle = box.width / 2;
   const height = box.height - stackHeight(item);
-  const sign = item.expandable ? drawSign(box.width - CHEVRON, height / 2, false) : "";
+  const sign = item.expandable ? drawSign(box.width - SIGN, height / 2, false) : "";
   const twoLines = isTwoLines(item);
   const pill = badgeWidth(item);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;

@@ -38,6 +38,13 @@ describe("style", () => {
     }
   });
 
+  it("shows nothing that opens or closes where nothing does", () => {
+    const svg = `<svg class="mg-svg" viewBox="0 0 1 1" width="1" height="1"><g class="mg-node"><path class="mg-sign" d="M0 0h8"/><path class="mg-strokes" d="M1 1h8"/></g></svg>`;
+    const drawn = flatten(svg, sheet, "light", strokes, true);
+    expect(drawn).toContain("M1 1h8");
+    expect(drawn).not.toContain("M0 0h8");
+  });
+
   it("lets the heavier selector win, and of equal ones the later", () => {
     const rules = parseSheet(".a .b { fill: x; stroke: x } .b { fill: y } .a > .b { stroke: z }", "light");
     const root = parseXml('<g class="a"><g class="b"/></g>');
