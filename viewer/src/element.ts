@@ -12,6 +12,7 @@ import { aside } from "./element/aside.js";
 import { colours } from "./element/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "./element/expansion.js";
 import { hint } from "./element/hint.js";
+import { legend } from "./element/legend.js";
 import { lights } from "./element/lights.js";
 import { link } from "./element/link.js";
 import { menu } from "./element/menu.js";
@@ -32,6 +33,7 @@ declare const STYLE: string;
 const NAME = "model-graph";
 
 const FEATURES: readonly Feature[] = [
+  legend,
   outline,
   focusing,
   expansion,

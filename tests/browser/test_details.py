@@ -1,0 +1,190 @@
+"""The details of a node: what they say, where they lead, and how they come and go."""
+
+import pytest
+
+from browser.controls import FOCUSED, button, details, facts, open_page, wait_selected
+
+pytestmark = pytest.mark.browser
+
+
+def test_click_on_a_node_tells_what_is_known_of_it(reader, server):
+    open_page(reader, server, "rich")
+    reader.node("head").click()
+    panel = details(reader)
+    panel.get_by_text("head", exact=True).wait_for()
+    assert panel.get_by_role("link", name="Linear").get_attribute("href").endswith("#torch.nn.Linear")
+    link = panel.get_by_role("link", name="src/pkg/model.py:12")
+    assert link.get_attribute("href") == "https://example.org/blob/main/src/pkg/model.py#L12"
+    told = facts(reader)
+    assert told["Parameters"] == ["16 (25 %)"]
+    assert told["FLOPs"] == ["2K (50 %)"]
+    assert told["Activations"] == ["4 KiB (25 %)"]
+    assert told["Arguments"] == ["64", "bias=false"]
+    assert told["Weights"] == ["weight: 4×4 float32"]
+    assert told["Tied weights"] == ["head.weight = embed.weight"]
+    assert told["Inputs"] == ["input: 1×16×64 float32"]
+    assert told["Outputs"] == ["output: 1×16×64 float32"]
+
+
+def test_source_is_plain_text_without_a_link_from_the_host(reader, server):
+    open_page(reader, server, "rich")
+    reader.evaluate("e => e.removeAttribute('source-link')")
+    reader.node("head").click()
+    details(reader).get_by_text("src/pkg/model.py:12").wait_for()
+    assert details(reader).get_by_role("link").count() == 1
+
+
+def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
+    open_page(reader, server, "rich")
+    template = "https://example.org/blob/main/lib/{path:mypkg src}#L{line}"
+    reader.evaluate(f"e => e.setAttribute('source-link', '{template}')")
+    reader.node("head").click()
+    link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
+    assert link.get_attribute("href") == "https://example.org/blob/main/lib/src/pkg/model.py#L12"
+    several = (
+        f"https://example.org/{{path:mypkg}} {template.replace('lib', 'second')} https://example.org/third/{{path}}"
+    )
+    reader.evaluate(f"e => e.setAttribute('source-link', '{several}')")
+    reader.node("embed").click()
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    reader.node("head").click()
+    link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
+    assert link.get_attribute("href") == "https://example.org/blob/main/second/src/pkg/model.py#L12"
+    reader.evaluate(f"e => e.setAttribute('source-link', '{template.replace(' src', '')}')")
+    reader.node("embed").click()
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    reader.node("head").click()
+    details(reader).get_by_text("src/pkg/model.py:12").wait_for()
+    assert details(reader).get_by_role("link", name="src/pkg/model.py:12").count() == 0
+
+
+def test_source_link_can_only_be_a_web_address(reader, server):
+    open_page(reader, server, "rich")
+    reader.evaluate("e => e.setAttribute('source-link', 'javascript:alert(1)//{path}{line}')")
+    reader.node("head").click()
+    details(reader).get_by_text("src/pkg/model.py:12").wait_for()
+    assert details(reader).get_by_role("link").count() == 1
+
+
+def test_details_follow_the_keyboard_and_close_with_escape(reader, server):
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("Enter")
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    reader.page.keyboard.press("ArrowDown")
+    details(reader).get_by_text("layers.0", exact=True).wait_for()
+    assert reader.node("layers.0").get_attribute("aria-selected") == "true"
+    reader.page.keyboard.press("Escape")
+    details(reader).wait_for(state="hidden")
+    assert reader.evaluate(FOCUSED) == "layers.0"
+    reader.page.keyboard.press("i")
+    details(reader).wait_for()
+
+
+def test_details_once_closed_stay_closed_when_a_module_is_opened(reader, server):
+    open_page(reader, server)
+    reader.node("layers.0").click()
+    button(reader, "Close (Esc)").click()
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    assert not details(reader).is_visible()
+    reader.node("embed").click()
+    details(reader).wait_for()
+
+
+def test_model_itself_has_details_with_what_was_assumed(reader, server):
+    open_page(reader, server, "rich")
+    button(reader, "More controls").click()
+    button(reader, "Details").click()
+    details(reader).get_by_text("Rich").first.wait_for()
+    told = facts(reader)
+    assert told["Assumed"] == ["x = [1, 16]: nothing was said"]
+    assert told["Parameters"] == ["64"]
+
+
+def test_details_are_below_the_picture_on_narrow_screens(reader_with, server):
+    with reader_with(has_touch=True, is_mobile=True, viewport={"width": 320, "height": 640}) as reader:
+        open_page(reader, server)
+        reader.node("embed").tap()
+        details(reader).wait_for()
+        stage = reader.page.locator(".mg-stage").bounding_box()
+        assert details(reader).bounding_box()["y"] >= stage["y"] + stage["height"]
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_one_of_a_run_can_be_opened(reader, server):
+    open_page(reader, server, "rolled")
+    reader.node("layers.0").click()
+    reader.page.get_by_label("Repeats").select_option("layers.3")
+    reader.node("layers.3.mlp").wait_for()
+    assert reader.node("layers.5").is_visible()
+    assert reader.node("layers.5.mlp").count() == 0
+    wait_selected(reader, "layers.3")
+
+
+def test_details_work_where_nothing_can_be_drawn(reader, server):
+    """Details need the data only; a page that forbids WebAssembly has them all the same."""
+    reader.page.goto(f"{server}/one.html?csp")
+    reader.node("embed").click()
+    details(reader).get_by_text("embed", exact=True).wait_for()
+    assert facts(reader)["Parameters"] == ["16 (25 %)"]
+    # what needs more does not come by the pointer
+    reader.node("head").hover()
+    reader.page.mouse.move(450, 5)
+    assert "viz.js" not in reader.requests
+
+
+def test_outline_shows_in_the_picture_and_is_marked(reader, server):
+    open_page(reader, server)
+    reader.page.locator("summary").click()
+    row = reader.page.locator(".mg-outline").get_by_role("button", name="up").first
+    row.press("Enter")
+    reader.node("layers.0.mlp.up").wait_for()
+    wait_selected(reader, "layers.0.mlp.up")
+    assert row.get_attribute("aria-current") == "true"
+    reader.node("layers.0.mlp.up").focus()
+    reader.page.keyboard.press("End")
+    reader.page.keyboard.press("ArrowUp")
+    head = reader.page.locator(".mg-outline").get_by_role("button", name="head")
+    assert head.get_attribute("aria-current") == "true"
+    assert row.get_attribute("aria-current") is None
+
+
+def test_details_of_the_model_give_the_focus_back_to_the_menu(reader, server):
+    open_page(reader, server)
+    button(reader, "More controls").press("Enter")
+    button(reader, "Details").press("Enter")
+    details(reader).wait_for()
+    button(reader, "Close (Esc)").press("Enter")
+    details(reader).wait_for(state="hidden")
+    assert reader.evaluate(FOCUSED) == "More controls"
+
+
+def test_details_are_copied_and_announced(reader, server):
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(reader, server, "rich")
+    reader.node("head").focus()
+    reader.page.keyboard.press("i")
+    reader.page.get_by_role("status").get_by_text("Details of head").wait_for(state="attached")
+    details(reader).get_by_role("button", name="Copy").click()
+    reader.page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
+    text = reader.page.evaluate("navigator.clipboard.readText()")
+    assert "FLOPs\n2K (50 %)" in text
+    assert "src/pkg/model.py:12" in text
+
+
+def test_details_that_open_over_a_node_do_not_stay_over_it(reader, server):
+    reader.page.set_viewport_size({"width": 900, "height": 400})
+    open_page(reader, server, "tall")
+    reader.page.mouse.move(450, 350)
+    lowest = reader.evaluate(
+        """e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-node')].filter(node => {
+            const { top, bottom } = node.getBoundingClientRect();
+            return top > 300 && bottom < 360;
+        })[0].dataset.id"""
+    )
+    reader.node(lowest).click(force=True)
+    details(reader).wait_for()
+    reader.page.wait_for_timeout(200)
+    node, sheet = (part.bounding_box() for part in (reader.node(lowest), details(reader)))
+    assert node["y"] + node["height"] <= sheet["y"]

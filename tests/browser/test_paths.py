@@ -1,0 +1,72 @@
+"""What flows where: paths that are lit, and the tensor of an edge."""
+
+import pytest
+
+from browser.controls import button, open_page
+
+pytestmark = pytest.mark.browser
+
+
+def lit(reader):
+    """Nodes that do not step back."""
+    return reader.evaluate(
+        "e => e.shadowRoot.querySelector('.mg-dim')"
+        " && [...e.shadowRoot.querySelectorAll('.mg-stage .mg-on')].map(n => n.dataset.id)"
+    )
+
+
+def test_what_leads_to_a_node_and_what_follows_are_lit(reader, server):
+    open_page(reader, server)
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    reader.node("layers.1/add").click()
+    button(reader, "What leads here").click()
+    assert lit(reader) == ["input:x", "embed", "layers.0", "layers.1.attention", "layers.1/add"]
+    button(reader, "What follows").click()
+    assert lit(reader) == ["layers.1/add", "layers.1.mlp", "layers.1/mul", "layers.2", "head", "output:y"]
+    button(reader, "What follows").click()
+    assert lit(reader) is None
+
+
+def test_shortest_way_between_two_nodes(reader, server):
+    open_page(reader, server)
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Path to").click()
+    reader.page.get_by_text("Choose the other end").wait_for()
+    reader.node("layers.1/mul").click()
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
+    )
+    assert lit(reader) == ["layers.0", "layers.1/add", "layers.1/mul"]
+    reader.evaluate("e => e.toggle('layers.1.attention')")
+    reader.node("layers.1.attention.query").click()
+    button(reader, "Path to").click()
+    reader.node("layers.1.attention.key").click()
+    reader.page.get_by_text("Nothing flows between these two").wait_for()
+    reader.page.wait_for_timeout(100)
+    assert reader.page.get_by_text("Nothing flows between these two").is_visible()
+
+
+def test_hover_lights_the_edges_of_a_node(reader, server):
+    open_page(reader, server)
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    reader.node("head").hover()
+    reader.page.locator(".mg-near").wait_for(state="attached")
+    reader.page.mouse.move(1, 1)
+    reader.page.locator(".mg-near").wait_for(state="detached")
+
+
+def test_edge_under_the_pointer_tells_its_tensor(reader, server):
+    open_page(reader, server, "rich")
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    box = reader.node("embed").bounding_box()
+    for down in (1, 4, 5):  # the data may come only after the first movement
+        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] + down)
+    tip = reader.page.get_by_role("tooltip")
+    tip.wait_for()
+    assert tip.inner_text() == "hidden: 1×16×64 float32"

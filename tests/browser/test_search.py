@@ -1,0 +1,60 @@
+"""Searching: what is found, and how it is brought to light."""
+
+import pytest
+
+from browser.controls import FOCUSED, button, open_page, wait_selected
+
+pytestmark = pytest.mark.browser
+
+
+def test_search_brings_hits_to_light_one_after_the_other(reader, server):
+    open_page(reader, server, "rolled")
+    reader.node("embed").focus()
+    reader.page.keyboard.press("/")
+    reader.page.keyboard.type("mlp up")
+    reader.page.get_by_text("0 of 6").wait_for()
+    reader.page.keyboard.press("Shift+Enter")
+    reader.page.get_by_text("6 of 6").wait_for()
+    reader.node("layers.5.mlp.up").wait_for()
+    wait_selected(reader, "layers.5.mlp.up")
+    reader.page.keyboard.press("Enter")
+    reader.page.get_by_text("1 of 6").wait_for()
+    reader.page.keyboard.press("Escape")
+    assert reader.page.get_by_role("search").count() == 0
+    assert reader.evaluate(FOCUSED) == "layers.0.mlp.up"
+
+
+def test_search_by_class_shape_and_letters(reader, server):
+    open_page(reader, server)
+    button(reader, "Search").click()
+    found = {"pkg.attention": "0 of 3", "1x16x64 head": "0 of 1", "mpdwn": "0 of 3", "zebra": "Nothing"}
+    for typed, count in found.items():
+        reader.page.get_by_role("searchbox").fill(typed)
+        reader.page.get_by_role("search").get_by_text(count).wait_for()
+
+
+def test_focus_goes_back_to_where_it_was_when_nothing_was_looked_at(reader, server):
+    open_page(reader, server)
+    for opener, key in (("embed", "/"), ("Search (/)", "Enter")):
+        if key == "/":
+            reader.node(opener).focus()
+        else:
+            button(reader, opener).focus()
+        reader.page.keyboard.press(key)
+        reader.page.keyboard.type("zebra")
+        reader.page.get_by_role("search").get_by_text("Nothing").wait_for()
+        reader.page.keyboard.press("Escape")
+        assert reader.evaluate(FOCUSED) == opener
+
+
+def test_what_was_found_is_not_behind_the_details(reader, server):
+    open_page(reader, server, "tall")
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("/")
+    reader.page.keyboard.type("layers.1.mlp.up")
+    reader.page.keyboard.press("Enter")
+    reader.page.get_by_role("region", name="Details").get_by_text("layers.1.mlp.up").first.wait_for()
+    reader.page.wait_for_timeout(200)
+    hit, bar = (part.bounding_box() for part in (reader.node("layers.1.mlp.up"), reader.page.get_by_role("search")))
+    assert hit["y"] >= 0
+    assert hit["y"] + hit["height"] <= bar["y"]

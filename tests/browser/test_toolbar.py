@@ -1,0 +1,80 @@
+"""The buttons beside the picture, their menu, and the words on them."""
+
+import pytest
+
+from browser.controls import button, facts, open_page
+
+pytestmark = pytest.mark.browser
+
+
+def test_toolbar_is_beside_the_outline_and_over_no_node(reader, server):
+    reader.page.set_viewport_size({"width": 500, "height": 420})
+    open_page(reader, server, "tall")
+    # as a picture with nothing at its left
+    reader.evaluate("e => { e.shadowRoot.querySelector('.mg-canvas').style.marginLeft = '230px'; }")
+    reader.page.locator(".mg-stage").hover(position={"x": 5, "y": 5})
+    toolbar = reader.page.locator(".mg-toolbar")
+    lefts = set()
+    for down in range(0, 400, 40):
+        reader.page.evaluate(f"scrollTo(0, {down})")
+        reader.page.wait_for_timeout(50)
+        bar = toolbar.bounding_box()
+        nodes = [node.bounding_box() for node in reader.page.locator(".mg-stage .mg-node").all()]
+        assert not any(overlap(bar, node) for node in nodes)
+        lefts.add(bar["x"] < 200)
+    assert True in lefts
+    reader.page.locator("summary").scroll_into_view_if_needed()
+    assert abs(toolbar.bounding_box()["y"] - reader.page.locator("summary").bounding_box()["y"]) < 8
+
+
+def overlap(one, other):
+    return (
+        one["x"] < other["x"] + other["width"]
+        and other["x"] < one["x"] + one["width"]
+        and one["y"] < other["y"] + other["height"]
+        and other["y"] < one["y"] + one["height"]
+    )
+
+
+def test_words_numbers_and_legend_can_be_translated(reader, server):
+    words = "zoomIn: 'Vergrößern', linear: 'Lineare Schicht', numbers: 'de'"
+    reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
+    open_page(reader, server, "tall")
+    assert button(reader, "Vergrößern").count() == 1
+    assert button(reader, "Zoom out").count() == 1
+    legend = reader.page.locator(".mg-stage .mg-legend")
+    assert "Lineare Schicht" in legend.text_content()
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    assert "Lineare Schicht" in legend.text_content()
+    assert facts(reader)["Parameters"] == ["16 (25 %)"]
+
+
+def test_menu_closes_when_the_reader_turns_elsewhere(reader, server):
+    open_page(reader, server)
+    menu = reader.page.locator(".mg-menu")
+    for turn in (
+        lambda: reader.page.mouse.click(5, 5),
+        lambda: reader.page.keyboard.press("Escape"),
+        button(reader, "More controls").click,
+        lambda: reader.node("embed").click(),
+    ):
+        button(reader, "More controls").click()
+        menu.wait_for()
+        turn()
+        menu.wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_nothing_covers_anything_on_narrow_screens(reader_with, server, width):
+    with reader_with(has_touch=True, is_mobile=True, viewport={"width": width, "height": 700}) as reader:
+        open_page(reader, server, "rich")
+        reader.node("embed").tap()
+        button(reader, "Search").tap()
+        button(reader, "More controls").tap()
+        parts = [".mg-stage", ".mg-search", ".mg-panel-sheet", ".mg-menu", ".mg-outline"]
+        boxes = [reader.page.locator(part).bounding_box() for part in parts]
+        for i, box in enumerate(boxes):
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert not any(overlap(box, other) for other in boxes[:i]), parts[i]
