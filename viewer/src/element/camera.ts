@@ -14,6 +14,10 @@ const IN_SIGHT = 48;
 const SMALLEST_STAGE = 160;
 /** A toggled picture may grow to this part of the window's height. */
 const WINDOW_SHARE = 0.8;
+/** What is brought into sight has so much room around it, px. */
+const MARGIN = 24;
+/** Themes keep bars at the window's upper edge, px. */
+const BAR = 72;
 
 /** Where the picture's origin stands in the stage, and its scale. */
 interface Place {
@@ -28,6 +32,7 @@ export class Camera {
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
   readonly #whole: () => boolean;
+  readonly #cover: () => number;
   #restingHeight = 0;
   #free = false;
   #at: Place = { x: 0, y: 0, k: 1 };
@@ -36,11 +41,13 @@ export class Camera {
    * @param stage the window onto the picture
    * @param canvas inside it, holds the `<svg>` and is moved
    * @param whole whether the widget has the screen for itself, so wheel and single finger need not scroll the page
+   * @param cover where in the window what lies over the stage's lower part begins, px
    */
-  constructor(stage: HTMLElement, canvas: HTMLElement, whole: () => boolean) {
+  constructor(stage: HTMLElement, canvas: HTMLElement, whole: () => boolean, cover: () => number) {
     this.#stage = stage;
     this.#canvas = canvas;
     this.#whole = whole;
+    this.#cover = cover;
     listen(stage, { pan: (dx, dy) => this.#moveBy(dx, dy), zoom: (factor, x, y) => this.#zoom(factor, x, y) }, whole);
   }
 
@@ -50,6 +57,18 @@ export class Camera {
     this.#stage.classList.remove("mg-free");
     this.#canvas.style.transform = "";
     this.onMove();
+  }
+
+  /** Back to rest, and all of it in the window as far as it fits. */
+  showWhole(): void {
+    this.fit();
+    this.#stage.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
+  /** Back to how the page shows it, however tall that is. */
+  reset(): void {
+    this.#stage.style.removeProperty("--mg-room");
+    this.fit();
   }
 
   /** What of the picture the window shows, in the picture's coordinates; of scale 0 while there is nothing to be seen. */
@@ -100,16 +119,26 @@ export class Camera {
     if (lowered > 0 && !this.#whole()) scrollBy({ top: lowered, behavior: "instant" });
   }
 
-  /** Bring a part of the picture into sight, with as little movement as possible. */
+  /** Bring a part of the picture into sight: with as little movement as possible, or to the middle if it was far away. */
   reveal(part: Element): void {
+    this.#glide(() => this.#bringIn(part));
+  }
+
+  #bringIn(part: Element): void {
     if (this.#free) {
       const box = part.getBoundingClientRect();
       const frame = this.#stage.getBoundingClientRect();
-      const dx = shiftInto(box.left, box.right, frame.left, frame.right);
-      const dy = shiftInto(box.top, box.bottom, frame.top, frame.bottom);
-      if (dx !== 0 || dy !== 0) this.#glide(() => this.#moveBy(dx, dy));
+      const dx = shiftInto(box.left, box.right, frame.left, frame.right, MARGIN);
+      // where the stage is cut it is of no use to move the picture to where nobody sees it
+      const top = Math.max(frame.top, this.#whole() ? 0 : BAR);
+      const bottom = Math.min(frame.bottom, innerHeight, this.#cover());
+      const isRoom = bottom - top >= SMALLEST_STAGE / 2;
+      const isCut = box.top < frame.top || box.bottom > frame.bottom;
+      const [low, high] = isRoom ? [top, bottom] : [frame.top, frame.bottom];
+      const dy = isCut ? shiftInto(box.top, box.bottom, low, high, MARGIN) : 0;
+      if (dx !== 0 || dy !== 0) this.#moveBy(dx, dy);
     }
-    part.scrollIntoView({ block: "nearest", inline: "nearest" });
+    part.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
   }
 
   get #picture(): SVGSVGElement {
@@ -202,18 +231,26 @@ export class Camera {
     return { x: inside(x, width, clientWidth), y: inside(y, height, clientHeight), k };
   }
 
-  /** Do a movement as a short glide. */
+  /** Do a movement as a short glide. While one goes on nothing is where it will be: it ends before the next begins. */
   #glide(move: () => void): void {
+    for (const animation of this.#canvas.getAnimations()) animation.finish();
     const from = this.#canvas.style.transform;
     move();
-    glide(this.#canvas, from, this.#canvas.style.transform);
+    const to = this.#canvas.style.transform;
+    if (from !== to) glide(this.#canvas, from, to);
   }
 }
 
-/** The smallest shift that brings [from, to] into [low, high]; what is too large starts at the low end. */
-export function shiftInto(from: number, to: number, low: number, high: number): number {
-  if (from < low || to - from > high - low) return low - from;
-  return to > high ? high - to : 0;
+/**
+ * The smallest shift that brings [from, to] into [low, high], with some room around it; what is all outside comes to the
+ * middle, of what is too large the beginning is to be seen.
+ */
+export function shiftInto(from: number, to: number, low: number, high: number, margin = 0): number {
+  if (to - from > high - low) return from < low || from > (low + high) / 2 ? low - from : 0;
+  if (to <= low || from >= high) return (low + high - from - to) / 2;
+  const room = Math.min(margin, (high - low - (to - from)) / 2);
+  if (from < low) return low + room - from;
+  return to > high ? high - room - to : 0;
 }
 
 function middle(box: DOMRect): number {

@@ -54,7 +54,7 @@ export function expansion(widget: Widget): void {
   widget.toolbar.addToMenu(
     "",
     plumbingSwitch(widget),
-    button(strings.reset, () => void widget.change((_, session) => session.initial).then(() => widget.camera.fit())),
+    button(strings.reset, () => void widget.change((_, session) => session.initial).then(() => widget.camera.reset())),
   );
 }
 

@@ -102,7 +102,8 @@ export class Widget {
     const source = host.getAttribute("src");
     // resolved now: instant navigation may change the page's address under a kept element
     this.#source = source === null ? undefined : new URL(source, document.baseURI).href;
-    this.camera = new Camera(this.stage, this.canvas, () => host.matches(":fullscreen"));
+    const isAlone = () => host.matches(":fullscreen");
+    this.camera = new Camera(this.stage, this.canvas, isAlone, () => this.foot.getBoundingClientRect().top);
     this.camera.onMove = () => this.look();
     this.toolbar = new Toolbar(host, this.camera);
     this.tree = new Tree(picture);
@@ -216,10 +217,7 @@ export class Widget {
 
   /** Show another state, once those asked for before are drawn; the node of this id stays where it is on screen. */
   change(next: Change, id = ""): Promise<void> {
-    return this.ask((session, viz) => {
-      this.#show(session.show(next(session.state, session), viz), id);
-      if (isBroken(viz)) discardViz();
-    });
+    return this.ask((session, viz) => this.#show(session.show(next(session.state, session), viz), id));
   }
 
   /** Until everything asked for so far was done or has failed. */
@@ -231,8 +229,16 @@ export class Widget {
   ask(use: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
     return this.#take(async () => {
       if (!wasmAllowed()) throw new NotAllowed();
-      const [session, viz] = await this.load();
-      await use(session, viz);
+      for (;;) {
+        const [session, viz] = await this.load();
+        try {
+          return await use(session, viz);
+        } catch (error) {
+          if (!isBroken(viz)) throw error;
+        }
+        // the engine broke down: a new one does it again, and layout does without it for what breaks two
+        discardViz();
+      }
     });
   }
 
