@@ -25,6 +25,11 @@ RUDE = {
         *, *::before, *::after { border: 0 solid; margin: 0; padding: 0; box-sizing: border-box }
         img, svg, video, canvas { display: block; vertical-align: middle; max-width: 100%; height: auto }
         button { background: transparent; background-image: none; font: inherit; line-height: 1 }""",
+    "nothing left": """
+        * { all: unset } :where(model-graph) * { all: initial }
+        svg { width: 10px } table { display: block }
+        button, input, select { background: red !important; padding: 30px !important; min-height: 99px !important }
+        :host, ::part(x), ::slotted(*) { display: none !important }""",
     "lists": """
         details { border: 9px solid; padding: 1em } summary { display: block; list-style: none }
         li::before { content: '!' }""",
@@ -44,23 +49,53 @@ LOOKS = """e => {
     };
     const all = [...stage.querySelectorAll('[data-id], rect, path, text')];
     const shapes = all.map(x => [x.tagName, inside(x), style(x)]);
-    const buttons = [...e.shadowRoot.querySelectorAll('.mg-toolbar > .mg-button')].map(x => inside(x).slice(2));
-    return JSON.stringify([shapes, buttons]);
+    return JSON.stringify(shapes);
 }"""
+CONTROLS = """(e, props) => [...e.shadowRoot.querySelectorAll('.mg-foot, .mg-foot *')].map(x => {
+    const style = getComputedStyle(x);
+    return [`${x.tagName} ${x.className}`, ...props.map(name => `${name}: ${style[name]}`)];
+})"""
+FOLLOWED = ["display", "position", "boxSizing", "border", "borderRadius", "boxShadow", "outlineStyle", "marginTop"]
+FOLLOWED += ["paddingTop", "paddingBottom", "paddingInlineStart", "marginBottom", "backgroundImage", "visibility"]
+FOLLOWED += ["letterSpacing", "wordSpacing", "textTransform", "textIndent", "textShadow", "fontStyle", "fontVariant"]
+FOLLOWED += ["fontWeight", "textAlign", "whiteSpace", "textDecorationLine", "cursor"]
+SIZES = ["height", "minHeight", "lineHeight", "fontSize"]
+"""The size of text is the page's to say, that of all else is in proportion to it."""
 
 
-@pytest.mark.parametrize("rules", RUDE.values(), ids=RUDE)
-def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, rules):
-    looks = []
-    for added in ("", rules):
-        reader.page.goto(f"{server}/one.html")
-        # the text's colour and the page's direction are what a diagram is to follow
-        reader.page.add_style_tag(content=f"{added} html, body {{ color: rgb(20, 20, 20) }} main {{ width: 700px }}")
-        looks.append(reader.evaluate(LOOKS))
-    assert looks[0] == looks[1]
+def look(reader, server, rules, *, sizes):
+    """Everything that can be seen of a diagram with all its controls, on a page with these rules."""
+    reader.page.goto(f"{server}/rich.html")
+    # the text's colour and the page's direction are what a diagram is to follow
+    ours = "html, body { color: rgb(20, 20, 20) } main { display: block !important; width: 700px !important }"
+    reader.page.add_style_tag(content=f"{rules} {ours}")
+    picture = reader.evaluate(LOOKS)
+    reader.node("head").click()
+    reader.page.keyboard.press("/")
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_role("region", name="Details").wait_for()
+    props = FOLLOWED + SIZES if sizes else FOLLOWED
+    return picture, reader.page.locator("model-graph").evaluate(CONTROLS, props)
+
+
+@pytest.fixture(scope="module")
+def plain_looks():
+    """What was seen without any rules, once for all."""
+    return {}
+
+
+@pytest.mark.parametrize("name", RUDE)
+def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, name, plain_looks):
+    sizes = name not in ("inherited", "nothing left")
+    if sizes not in plain_looks:
+        plain_looks[sizes] = look(reader, server, "", sizes=sizes)
+    picture, controls = look(reader, server, RUDE[name], sizes=sizes)
+    assert picture == plain_looks[sizes][0]
+    assert controls == plain_looks[sizes][1]
+    reader.page.keyboard.press("Escape")
+    reader.page.keyboard.press("Escape")
     reader.node("layers.0").click()
     reader.node("layers.0.mlp").wait_for()
-    reader.page.get_by_role("button", name="Zoom in").click()
 
 
 def test_controls_stay_in_sight_where_the_page_clips_its_content(reader, server):
