@@ -117,7 +117,7 @@ class Elements(HTMLParser):
 @pytest.fixture
 def built(monkeypatch, tmp_path):
     """A viewer as if built; its script holds what the HTML parser would act on."""
-    for name in page._SITE_FILES:
+    for name in page.SITE_FILES:
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else 'say("</script><!--<SCRIPT>")')
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from sphinx.errors import ExtensionError
 from modeldiagrams.errors import RenderError
 from modeldiagrams.host import FOLDER, data_files
 from modeldiagrams.serialize import write_atomically
-from modeldiagrams.sitedata import Listed, graph_files, shared_files
+from modeldiagrams.sitedata import Listed, graph_files, outdated_files, shared_files
 from sphinx_modeldiagrams.builders import is_interactive, page_address
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
@@ -19,6 +20,8 @@ from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
+
+    from sphinx_modeldiagrams.domain import Entry
 
 __all__ = ["add_everywhere", "write_data", "write_shared"]
 
@@ -42,7 +45,7 @@ def add_everywhere(
     Not as Sphinx's own script files: these lie in ``_static`` and carry a digest of what is written only later.
     """
     wanted = app.registry.html_assets_policy == "always" and is_interactive(app.builder)
-    if not wanted or not any(domain_of(app.env).diagrams.values()):
+    if not wanted or not _shown(app):
         return
     address = context["pathto"]
     tags = f'<link rel="stylesheet" href="{address(f"{FOLDER}/model-graph.css", 1)}">'
@@ -52,12 +55,10 @@ def add_everywhere(
 
 
 def write_shared(app: Sphinx, exception: Exception | None) -> None:
-    """Write what all diagrams share, if there is any diagram."""
+    """Write what all diagrams share, if there is any diagram, and remove what an earlier build has left."""
     if exception is not None or not is_interactive(app.builder):
         return
-    found = [(page, entry) for page, entries in domain_of(app.env).diagrams.items() for entry in entries]
-    if not found:
-        return
+    found = _shown(app)
     listed = [
         Listed(
             id=entry["id"],
@@ -68,8 +69,26 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
         if entry["has_graph"]
     ]
     try:
-        files = shared_files(settings_of(app.config), listed)
+        files = shared_files(settings_of(app.config), listed) if found else {}
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
+    folder = Path(app.outdir) / FOLDER
+    own = {f"{entry['id']}{ending}" for _, entry in found for ending in _endings(entry)}
+    for path in outdated_files(folder, {*files, *own}):
+        path.unlink()
     for name, content in files.items():
-        write_atomically(Path(app.outdir) / FOLDER / name, content)
+        write_atomically(folder / name, content)
+    if not files:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _shown(app: Sphinx) -> list[tuple[str, Entry]]:
+    """Page and diagram, for those that are on one: of what autodoc documents, some is left out."""
+    known = domain_of(app.env).diagrams.items()
+    return [(page, entry) for page, entries in known for entry in entries if entry["place"]["anchor"]]
+
+
+def _endings(entry: Entry) -> list[str]:
+    """Of the files that are one diagram's."""
+    return [".json"] * entry["has_graph"] + [".js"] * entry["interactive"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
@@ -13,14 +14,13 @@ from sphinx.util.nodes import make_id
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.graph import ModuleNode
-from modeldiagrams.host import UNASKED, describe, draw, figure_classes, read_body, refused
+from modeldiagrams.host import UNASKED, accepted_problems, describe, draw, figure_classes, read_body, refused
+from modeldiagrams.lines import line_link, own_packages
 from modeldiagrams.options import option_help
-from modeldiagrams.settings import line_link
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import Place, domain_of, reference_name
 from sphinx_modeldiagrams.links import cross_references
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.sources import linkcode_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,14 +78,14 @@ class ModelGraphDirective(SphinxDirective):
 
     def _report(self, diagram: Diagram) -> None:
         """Tell a problem to who builds the site, as the site wants it."""
-        problem, policy = diagram.problem, settings_of(self.config).on_error
-        if problem is None or diagram.options.nowarn:
+        problem, settings = diagram.problem, settings_of(self.config)
+        if problem is None:
             return
         text, location = describe(problem), self.get_location()
-        if policy == "placeholder" or (self.automatic and problem.kind in UNASKED):
+        if problem.kind in accepted_problems(diagram.options, settings, asked=not self.automatic):
             _log.verbose("%s", text, location=location)
             return
-        if policy == "raise":
+        if settings.on_error == "raise":
             raise DiagramError(f"{location}: {text}")
         _log.warning("%s", text, location=location, type="modeldiagrams", subtype=problem.kind)
 
@@ -103,7 +103,7 @@ class ModelGraphDirective(SphinxDirective):
         maker, settings = domain_of(self.env).maker, settings_of(self.config)
         if settings.static_only:
             values["static"] = True
-        diagram = draw(maker, values, settings.options)
+        diagram = draw(maker, values, settings, asked=not self.automatic)
         if maker.output:
             _log.verbose("%s printed:\n%s", diagram.options.model, maker.output, location=self.get_location())
         return diagram
@@ -112,10 +112,10 @@ class ModelGraphDirective(SphinxDirective):
         """The diagram with what Sphinx resolves and indexes."""
         node = model_graph.of(diagram)
         self.set_source_info(node)
-        node["sources"] = linkcode_urls(self.config, diagram)
+        node["packages"] = own_packages(diagram)
         node["source_link"] = None
         if diagram.graph:
-            node["source_link"] = line_link(settings_of(self.config), diagram.graph, diagram.sources)
+            node["source_link"] = line_link(settings_of(self.config), diagram, Path(self.env.srcdir))
             if not diagram.options.no_links:
                 node += cross_references(diagram)
             # the index is one of words: every part of a path once

@@ -13,8 +13,8 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.diagrams import Maker
 from modeldiagrams.graph import ModuleNode
-from modeldiagrams.host import UNASKED
-from modeldiagrams.installed import made_with
+from modeldiagrams.host import UNKNOWN, accepted_problems
+from modeldiagrams.installed import made_with, surroundings
 from sphinx_modeldiagrams.builders import is_interactive, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.reference import DOMAIN, ROLE, ModelRole, address
@@ -62,13 +62,18 @@ class Entry(TypedDict):
     target: bool
     """Whether references to the model lead here."""
     has_graph: bool
-    is_static: bool
+    interactive: bool
     modules: str
     """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
     failed: bool
+    """Whether it has a problem that is to be told again, or may be gone in the next build."""
     libraries: list[str]
     python: str | None
     made_with: list[str]
+    folders: list[str]
+    """Where the modules are of a model that has failed, and is not to be told again."""
+    surroundings: str
+    """What it might have imported, as a digest; empty for all others."""
 
 
 class ModelDiagramsDomain(Domain):
@@ -84,8 +89,8 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}, "references": {}}
-    data_version = 5
+    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
+    data_version = 6
 
     _maker: Maker | None = None
     _process: int | None = None
@@ -119,20 +124,25 @@ class ModelDiagramsDomain(Domain):
 
     def note_diagram(self, diagram: Diagram, place: Place) -> None:
         """Remember a diagram of the document that is being read."""
-        python, problem = self.maker.interpreter(diagram.options), diagram.problem
+        python, problem, options = self.maker.interpreter(diagram.options), diagram.problem, diagram.options
+        accepted = accepted_problems(options, settings_of(self.env.config), asked=not place["automatic"])
+        folders = sorted({str(Path(file).parent) for file in diagram.sources})
+        remembers = problem is not None and problem.kind in accepted and problem.kind != "worker"
         modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
         entry = Entry(
             id=diagram.id,
             model=reference_name(diagram),
             place=place,
-            target=place["anchor"] is not None and not diagram.options.no_index,
+            target=place["anchor"] is not None and not options.no_index and options.model != UNKNOWN,
             has_graph=diagram.graph is not None,
-            is_static=diagram.options.static,
+            interactive=diagram.graph is not None and diagram.picture is not None and not options.static,
             modules="\n".join(dict.fromkeys(modules)),
-            failed=problem is not None and not (place["automatic"] and problem.kind in UNASKED),
+            failed=problem is not None and not remembers,
             libraries=list(diagram.libraries),
             python=python,
             made_with=list(made_with(diagram.libraries, python)),
+            folders=folders if remembers else [],
+            surroundings=surroundings(map(Path, folders), python) if remembers else "",
         )
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
@@ -170,13 +180,12 @@ class ModelDiagramsDomain(Domain):
         seen = set()
         for docname, entry in self._targets():
             model = entry["model"]
-            if model in seen:
+            if model in seen or not entry["has_graph"]:
                 continue
             seen.add(model)
             yield model, model, "diagram", docname, entry["place"]["anchor"] or "", 1
-            for module in entry["modules"].split("\n")[:_LISTED_MODULES]:
-                if module:
-                    yield f"{model}#{module}", "-", "module", docname, self._anchor(docname, entry, module), -1
+            for module, anchor in _module_anchors(entry, self.diagrams[docname]).items():
+                yield f"{model}#{module}", "-", "module", docname, anchor, -1
 
     def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
         self,
@@ -193,7 +202,7 @@ class ModelDiagramsDomain(Domain):
         docname, entry = next(((name, found) for name, found in self._targets() if found["model"] == model), ("", None))
         if entry is None:
             return None
-        if module and module not in entry["modules"].split("\n"):
+        if module and entry["has_graph"] and module not in entry["modules"].split("\n"):
             _log.warning(
                 "model-graph: no module %r in the diagram of %s",
                 module,
@@ -203,41 +212,48 @@ class ModelDiagramsDomain(Domain):
                 subtype="ref",
             )
             module = ""
-        anchor = self._anchor(docname, entry, module if is_interactive(builder) else "")
+        anchor = entry["place"]["anchor"] or ""
+        if module and entry["interactive"] and is_interactive(builder):
+            anchor = address(entry["id"], _place(entry, self._on_page(builder, docname)), module)
         found = make_refnode(builder, fromdocname, docname, anchor, contnode, target)
         if "refuri" in found:
             found["refuri"] = one_fragment(found["refuri"])
         return found
 
-    def anchors(self, docname: str, ids: list[str]) -> list[str]:
-        """Fragments by which other pages refer to modules in a figure's diagram.
+    def anchors(self, builder: Builder, node: Element) -> list[str]:
+        """Fragments by which other pages may refer to modules in a diagram.
 
-        The widget knows what they mean; where no script runs, there has to be something of this name.
+        The widget knows what they mean; where no script runs, there has to be something of this name. Which of them are
+        in use is of no account, or a page would depend on all others.
         """
-        for name, entry in self._targets():
-            if name == docname and entry["place"]["anchor"] in ids:
-                asked = {target for targets in self.data["references"].values() for target in targets}
-                modules = entry["modules"].split("\n")
-                return [self._anchor(name, entry, path) for path in modules if f"{entry['model']}#{path}" in asked]
-        return []
+        docname = _document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
+        here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
+        entry = next((entry for entry in here if entry["place"]["anchor"] in node.parent["ids"]), None)
+        return list(_module_anchors(entry, self._on_page(builder, docname)).values()) if entry else []
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
         """Called by Sphinx for ``:any:``, which means the class where a class is meant, not its picture."""
         return []
 
-    def _anchor(self, docname: str, entry: Entry, module: str) -> str:
-        """Where a module is shown: in the widget, or else anywhere in the picture."""
-        if not module or entry["is_static"]:
-            return entry["place"]["anchor"] or ""
-        # the very same text twice on a page makes equal entries, too
-        alike = [other for other in self.diagrams[docname] if other["id"] == entry["id"] and not other["is_static"]]
-        place = next(i for i, other in enumerate(alike) if other["place"] == entry["place"])
-        return address(entry["id"], place, module)
+    def _on_page(self, builder: Builder, docname: str) -> list[Entry]:
+        """The diagrams that share a web page with those of a document, in order."""
+        names = [docname]
+        if builder.name == "singlehtml":
+            names, waiting = [], [builder.config.root_doc]
+            while waiting:
+                name = waiting.pop()
+                if name not in names:
+                    names.append(name)
+                    waiting += reversed(self.env.toctree_includes.get(name, []))
+        return [entry for name in names for entry in self.diagrams.get(name, [])]
 
     def _targets(self) -> list[tuple[str, Entry]]:
-        """Diagrams that references lead to; what an author has placed comes first."""
+        """Diagrams that references lead to: first those that can be seen, and of these what an author has placed.
+
+        One that has failed is better than none: there is a note in its place, and its problem was told there.
+        """
         found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name] if entry["target"]]
-        return sorted(found, key=lambda item: item[1]["place"]["automatic"])
+        return sorted(found, key=lambda item: (not item[1]["has_graph"], item[1]["place"]["automatic"]))
 
 
 def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
@@ -264,7 +280,38 @@ def reference_name(diagram: Diagram) -> str:
 
 
 def _is_outdated(entry: Entry) -> bool:
-    return entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"]))
+    if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
+        return True
+    seen = entry["surroundings"]
+    return bool(seen) and seen != surroundings(map(Path, entry["folders"]), entry["python"])
+
+
+def _module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
+    """Module → where it is shown: in the widget, or else anywhere in the picture.
+
+    Args:
+        entry: The diagram.
+        page: All on its web page, in order.
+    """
+    modules = [module for module in entry["modules"].split("\n")[:_LISTED_MODULES] if module]
+    if not entry["interactive"]:
+        return dict.fromkeys(modules, entry["place"]["anchor"] or "")
+    place = _place(entry, page)
+    return {module: address(entry["id"], place, module) for module in modules}
+
+
+def _place(entry: Entry, page: list[Entry]) -> int:
+    """A diagram's number among those of its page that have its id: the very same text twice makes equal ones."""
+    alike = [other["place"] for other in page if other["id"] == entry["id"] and other["interactive"]]
+    return alike.index(entry["place"]) if entry["place"] in alike else 0
+
+
+def _document_of(node: Element) -> str | None:
+    """The document that a node was in before Sphinx made one page of all; None where it did not."""
+    above: Any = node
+    while above is not None and "docname" not in above:
+        above = above.parent
+    return above and str(above["docname"])
 
 
 def close_maker(app: Sphinx, _exception: Exception | None) -> None:

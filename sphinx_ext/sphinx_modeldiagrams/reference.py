@@ -40,8 +40,6 @@ class ModelRole(XRefRole):
             target = target[1:]
             model, _, module = target.partition("#")
             title = module or model.rpartition(".")[2]
-        if "#" in target:
-            env.domaindata[DOMAIN]["references"].setdefault(env.docname, []).append(target)
         return title, target
 
 

@@ -2,69 +2,61 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx.util import logging
 
-from modeldiagrams.graph import ModuleNode
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection
 
     from sphinx.builders.html import StandaloneHTMLBuilder
-    from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
 
-    from modeldiagrams.diagrams import Diagram
+    from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["linkcode_urls", "viewcode_url"]
+__all__ = ["linkcode_url", "own_packages", "viewcode_url"]
 
 _log = logging.getLogger(__name__)
 
 
-def linkcode_urls(config: Config, diagram: Diagram) -> dict[str, str]:
-    """URLs that ``linkcode_resolve`` has for the site's own classes; others' it was not written for.
+def own_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
+    """Packages that the site is about: those that it documents, installed or not, and those beside it."""
+    documented = env.domaindata.get("py", {}).get("objects", {})
+    return {*node["packages"], *(name.partition(".")[0] for name in documented)}
 
-    Args:
-        config: Of the site.
-        diagram: Just made, so that it knows its sources.
 
-    Returns:
-        Class → URL.
-    """
-    resolve: Any = getattr(config, "linkcode_resolve", None)
-    if not callable(resolve):
-        return {}
-    found = {}
-    for class_name in _own_classes(diagram):
-        module, _, name = class_name.rpartition(".")
-        try:
-            url = resolve("py", {"module": module, "fullname": name})
-        except Exception as error:  # noqa: BLE001  (it may know documented objects only, and this is none)
-            _log.verbose("model-graph: linkcode_resolve has no link for %s: %r", class_name, error)
-            continue
-        if url:
-            found[class_name] = url
-    return found
+def linkcode_url(builder: StandaloneHTMLBuilder, class_name: str, own: Collection[str]) -> str | None:
+    """What ``linkcode_resolve`` has for a class of the site's own packages; it was not written for others'."""
+    resolve: Any = getattr(builder.config, "linkcode_resolve", None)
+    module, name = _split(class_name)
+    if not callable(resolve) or module.partition(".")[0] not in own:
+        return None
+    try:
+        url: str | None = resolve("py", {"module": module, "fullname": name})
+    except Exception as error:  # noqa: BLE001  (it may know documented objects only, and this is none)
+        _log.verbose("model-graph: linkcode_resolve has no link for %s: %r", class_name, error)
+        return None
+    return url or None
 
 
 def viewcode_url(builder: StandaloneHTMLBuilder, class_name: str) -> str | None:
-    """The page that `sphinx.ext.viewcode` makes of a class's module, if it does; relative to the current page."""
-    module, _, name = class_name.rpartition(".")
+    """The place in a page that `sphinx.ext.viewcode` makes of a class's module, if it does; relative to this page."""
+    module, name = _split(class_name)
     listed = getattr(builder.env, "_viewcode_modules", {}).get(module)
-    # source, and places of the names in it; lines of its page have anchors only where they are documented
-    if not listed or name not in listed[1] or builder.name == "singlehtml":
+    if not listed or builder.name == "singlehtml":
         return None
-    return builder.get_relative_uri(builder.current_docname, f"_modules/{module.replace('.', '/')}")
+    # source, places of the names in it, and those of them that are documented: only these have anchors
+    _, places, documented, _ = listed
+    if name not in places:
+        return None
+    page = builder.get_relative_uri(builder.current_docname, f"_modules/{module.replace('.', '/')}")
+    return f"{page}#{name}" if name in documented else page
 
 
-def _own_classes(diagram: Diagram) -> Iterator[str]:
-    """Classes of modules whose source is not an installed package's."""
-    files = [Path(file).as_posix() for file in diagram.sources]
-    seen = set()
-    for node in diagram.graph.nodes if diagram.graph else ():
-        if isinstance(node, ModuleNode) and node.source and node.class_ not in seen:
-            seen.add(node.class_)
-            path = node.source.rpartition(":")[0]
-            if any(file.endswith(f"/{path}") for file in files):
-                yield node.class_
+def _split(class_name: str) -> tuple[str, str]:
+    """Module and name in it; classes inside of classes are told by their capitals."""
+    parts = class_name.split(".")
+    first = len(parts) - 1
+    while first > 1 and parts[first - 1].lstrip("_")[:1].isupper():
+        first -= 1
+    return ".".join(parts[:first]), ".".join(parts[first:])

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import logging
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,17 +20,17 @@ import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.graph import Graph
-from modeldiagrams.installed import made_with, surroundings, versions
+from modeldiagrams.installed import made_with, versions
 from modeldiagrams.render import Picture, View, viewer_digest
 from modeldiagrams.serialize import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from modeldiagrams.options import Options
     from modeldiagrams.worker import Traced
 
-__all__ = ["Cache", "CachedGraph", "graph_key", "picture_key"]
+__all__ = ["Cache", "CachedGraph", "Surroundings", "graph_key", "picture_key"]
 
 TRACE_OPTIONS = ("model", "args", "kwargs", "config", "inputs", "inputs_from")
 """Names of the options that say what is called and with what."""
@@ -40,6 +41,9 @@ LIMIT = 256 * 10**6
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Surroundings = Callable[[Iterable[str]], str]
+"""Files → digest of what can be imported beside them and elsewhere."""
 
 
 class _GraphEntry(msgspec.Struct, frozen=True):
@@ -59,7 +63,7 @@ class _FailureEntry(msgspec.Struct, frozen=True):
     sources: dict[str, str | None]
     """Absolute file → digest of its content."""
     surroundings: str
-    python: str | None
+    """Digest of what could be imported."""
     answer: msgspec.Raw
 
 
@@ -114,26 +118,25 @@ class Cache:
         )
         self._write(f"{key}.graph.json", entry)
 
-    def failure(self, key: str) -> bytes | None:
+    def failure(self, key: str, surroundings: Surroundings) -> bytes | None:
         """What was kept of a trace that failed, if neither its sources nor what can be imported has changed since."""
         entry = _read(self._folder / f"{key}.failure.json", _FailureEntry)
-        if entry is None or entry.surroundings != surroundings(entry.sources, entry.python):
+        if entry is None or entry.surroundings != surroundings(entry.sources) or not _has_sources(entry.sources):
             return None
-        return bytes(entry.answer) if _has_sources(entry.sources) else None
+        return bytes(entry.answer)
 
-    def add_failure(self, key: str, answer: bytes, sources: Iterable[str], python: str | None = None) -> None:
+    def add_failure(self, key: str, answer: bytes, sources: Iterable[str], surroundings: Surroundings) -> None:
         """Keep that a trace has failed.
 
         Args:
             key: Of what was tried, see `graph_key`.
             answer: JSON text, whatever it says.
             sources: The user's files that were loaded until then.
-            python: The interpreter that tried it, if it is another than this one.
+            surroundings: Digest of what can be imported, beside these files and elsewhere.
         """
         digests = {file: _file_digest(Path(file)) for file in sources}
-        self._write(
-            f"{key}.failure.json", _FailureEntry(digests, surroundings(digests, python), python, msgspec.Raw(answer))
-        )
+        entry = _FailureEntry(sources=digests, surroundings=surroundings(digests), answer=msgspec.Raw(answer))
+        self._write(f"{key}.failure.json", entry)
 
     def picture(self, key: str) -> Picture | None:
         """The picture drawn under this key."""

@@ -13,10 +13,10 @@ from typing import Any, Self
 
 import msgspec
 
-from modeldiagrams.cache import TRACE_OPTIONS, Cache, graph_key, picture_key
+from modeldiagrams.cache import TRACE_OPTIONS, Cache, Surroundings, graph_key, picture_key
 from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.graph import Graph
-from modeldiagrams.installed import has_torch
+from modeldiagrams.installed import has_torch, surroundings
 from modeldiagrams.options import Options
 from modeldiagrams.patterns import unmatched_in
 from modeldiagrams.render import Picture, view_of
@@ -68,6 +68,7 @@ class Maker:
     """Makes diagrams. Owns the tracing process and the cache; use it with ``with``, or `close` it.
 
     Attributes:
+        folder: Graph files are relative to it.
         output: What the last model printed, if it was run at all.
         on_trace: Called with the name of every model that is about to be run, which may take a while.
     """
@@ -79,7 +80,7 @@ class Maker:
 
         Args:
             cache_dir: Where graphs and pictures are kept between builds; None keeps nothing.
-            folder: Graph files are relative to it.
+            folder: Of the documentation; graph files are relative to it.
             paths: Folders to import models from, before those of this process's ``sys.path``. A relative
                 interpreter (option `python`) is looked up from the first, or else from `folder`.
             snapshots: Folder of graphs to take where torch is not installed.
@@ -87,7 +88,7 @@ class Maker:
         self.output = ""
         self.on_trace: Callable[[str], object] | None = None
         self._cache = Cache(cache_dir) if cache_dir else None
-        self._folder = folder
+        self.folder = folder
         self._paths = tuple(paths)
         self._snapshots = Snapshots(snapshots) if snapshots else None
         self._workers: dict[tuple[str | None, bool], Worker] = {}
@@ -150,14 +151,17 @@ class Maker:
         if options.python is None or Path(options.python).name == options.python:
             return options.python and (shutil.which(options.python) or options.python)
         # not resolved: an environment's interpreter is a link out of it
-        return str((self._paths[0] if self._paths else self._folder).absolute() / Path(options.python).expanduser())
+        return str((self._paths[0] if self._paths else self.folder).absolute() / Path(options.python).expanduser())
+
+    def _surroundings(self, python: str | None) -> Surroundings:
+        return lambda files: surroundings([*self._paths, *(Path(file).parent for file in files)], python)
 
     def _read(self, options: Options) -> _Traced | Refused:
         """Read a graph file."""
         for name in TRACE_OPTIONS[1:]:
             if getattr(options, name) is not None:
                 raise OptionError(name, f"{options.model} is a graph file, so there is nothing to call; leave it out")
-        path = (self._folder / options.model).absolute()
+        path = (self.folder / options.model).absolute()
         if self._snapshots:
             self._snapshots.note_mention(path, traced=False)
         # messages have the name as the author wrote it: none shows where on a machine the documentation lies
@@ -183,11 +187,11 @@ class Maker:
 
     def _trace_or_cached(self, options: Options, accepted: Collection[str]) -> _Traced | Refused:
         python = self.interpreter(options)
-        key = graph_key(msgspec.structs.replace(options, python=python), self._folder)
+        key = graph_key(msgspec.structs.replace(options, python=python), self.folder)
         cached = self._cache.graph(key) if self._cache else None
         if cached:
             return _Traced(**msgspec.structs.asdict(cached))
-        failure = self._cache.failure(key) if self._cache and accepted else None
+        failure = self._cache.failure(key, self._surroundings(python)) if self._cache and accepted else None
         if failure:
             return _traced(msgspec.json.decode(failure, type=_ANSWER), options.model)
         worker = self._worker(python, gpu=options.device not in {None, "cpu"})
@@ -206,7 +210,7 @@ class Maker:
             self._cache.add_graph(key, answer, python)
         # what made a pass fail may lie outside of the sources, so most are tried again
         elif traced.problem and traced.problem.kind in accepted:
-            self._cache.add_failure(key, msgspec.json.encode(answer), answer.sources, python)
+            self._cache.add_failure(key, msgspec.json.encode(answer), answer.sources, self._surroundings(python))
         return traced
 
     def _draw(self, content: bytes, options: Options) -> Picture:

@@ -32,9 +32,10 @@ from modeldiagrams.host import (
     read_body,
     refused,
 )
+from modeldiagrams.lines import line_link
 from modeldiagrams.markup import html_text
 from modeldiagrams.page import fragment
-from modeldiagrams.settings import Settings, line_link
+from modeldiagrams.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +44,15 @@ if TYPE_CHECKING:
 
     from modeldiagrams.diagrams import Diagram, Maker
 
-__all__ = ["FENCE", "UNASKED_FENCE", "FenceHost", "ModelDiagramsExtension"]
+__all__ = ["FENCE", "PLACE", "UNASKED_FENCE", "FenceHost", "ModelDiagramsExtension"]
 
 FENCE = "model-graph"
 
 UNASKED_FENCE = "model-graph-if-possible"
 """The fence of diagrams that nobody asked for one by one: where nothing can be drawn without help, nothing is."""
+
+PLACE = "docstring"
+"""What a fence that stands on no page says in its first line: where the author wrote it, ``mypkg/models.py:12``."""
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<head>[^`]*)$")
 _HEAD = re.compile(rf"\s*(\{{\s*\.?)?{FENCE}(?![\w-])")
@@ -82,6 +86,9 @@ class FenceHost:
 
     def ends(self) -> None:
         """Called after each document, and each such piece of one."""
+
+    def tried(self, diagram: Diagram) -> None:
+        """Called with every diagram that was made, or could not be, whether it is shown or not."""
 
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
@@ -195,34 +202,36 @@ class _Fences(Preprocessor):
 
     def draw(self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any) -> str:
         """The formatter that superfences calls: HTML of one fence. What it raised would be swallowed."""
+        place = options.pop(PLACE, "")
         diagram = self._diagram(_header(options, classes, id_value), src)
-        self._report(diagram, self._line(src))
+        self._report(diagram, None if place else self._line(src), place)
         return self._shown(diagram)
 
     def draw_if_possible(
         self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any
     ) -> str:
         """As `draw`, for a diagram that nobody asked for."""
-        diagram = self._diagram(_header(options, classes, id_value), src)
+        place = options.pop(PLACE, "")
+        diagram = self._diagram(_header(options, classes, id_value), src, asked=False)
         if diagram.problem and diagram.problem.kind in UNASKED:
             self.host.inform(describe(diagram.problem))
             return "" if diagram.graph is None else self._shown(diagram)
-        self._report(diagram, None)
+        self._report(diagram, None, place)
         return self._shown(diagram)
 
     def _shown(self, diagram: Diagram) -> str:
         self.host.drawn(diagram)
         return _figure(diagram, self.host, self.md)
 
-    def _report(self, diagram: Diagram, line: int | None) -> None:
+    def _report(self, diagram: Diagram, line: int | None, place: str) -> None:
         """Tell a problem as the site wants it told."""
         if diagram.problem is None or diagram.options.nowarn:
             return
         tell = {"warn": self.host.warn, "raise": self.host.fail}.get(self.host.settings.on_error)
-        message = describe(diagram.problem)
+        message = f"{place}: {describe(diagram.problem)}" if place else describe(diagram.problem)
         tell(message, line) if tell else self.host.inform(message)
 
-    def _diagram(self, values: dict[str, Any], body: str) -> Diagram:
+    def _diagram(self, values: dict[str, Any], body: str, *, asked: bool = True) -> Diagram:
         try:
             values |= read_body(body)
         except ModelDiagramsError as error:
@@ -232,7 +241,8 @@ class _Fences(Preprocessor):
             values["model"] = self.host.graph_file(model)
         if self.host.settings.static_only:
             values["static"] = True
-        diagram = draw(self.host.maker, values, self.host.settings.options)
+        diagram = draw(self.host.maker, values, self.host.settings, asked=asked)
+        self.host.tried(diagram)
         if self.host.maker.output:
             self.host.inform(f"{diagram.options.model} printed:\n{self.host.maker.output}")
         return diagram
@@ -295,7 +305,7 @@ def _figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
     def link(class_name: str, html: str) -> str:
         return host.link(link_names(diagram, class_name), html)
 
-    source = line_link(host.settings, diagram.graph, diagram.sources) if diagram.graph else None
+    source = line_link(host.settings, diagram, host.maker.folder)
     inner = fragment(in_figure(diagram), assets=host.assets(), link=link, source_link=source)
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'

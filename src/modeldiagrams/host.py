@@ -17,11 +17,14 @@ from modeldiagrams.page import data_script
 from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+
+    from modeldiagrams.settings import Settings
 
 __all__ = [
     "FOLDER",
     "UNASKED",
+    "UNKNOWN",
     "accepted_problems",
     "check_defaults",
     "data_files",
@@ -40,6 +43,9 @@ FOLDER = "modeldiagrams"
 
 UNASKED = frozenset({"model", "inputs"})
 """Kinds of problems that are no news where nobody has asked for the diagram, nor said how to make the model."""
+
+UNKNOWN = "?"
+"""The model of a diagram that names none."""
 
 _AROUND = ("caption", "name", "align", "class")
 """Options of the figure around a diagram, which other pages may refer to."""
@@ -91,43 +97,41 @@ def check_defaults(defaults: object) -> None:
     parse_options({"model": "-"}, defaults)
 
 
-def draw(
-    maker: Maker, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None, accepted: Collection[str] = ()
-) -> Diagram:
+def draw(maker: Maker, values: Mapping[str, Any], settings: Settings, *, asked: bool = True) -> Diagram:
     """Make a diagram of options as an author wrote them; never raises for what is wrong with them.
 
     Args:
         maker: Traces and draws.
         values: Option name → value.
-        defaults: The site's values for options not mentioned.
-        accepted: Kinds of problems that are no news, see `accepted_problems`.
+        settings: The site's: values for options that are not mentioned, and what is done about problems.
+        asked: Whether an author asked for this diagram.
 
     Returns:
         The diagram; one whose options are wrong has nothing but a problem of kind ``option``.
     """
     try:
-        options, written = parse_options(values, defaults), parse_options(values)
+        options, written = parse_options(values, settings.options), parse_options(values)
     except OptionError as error:
         return refused(values, error)
-    return maker.make(options, written, accepted_problems(options) or accepted)
+    return maker.make(options, written, accepted_problems(options, settings, asked=asked))
 
 
-def accepted_problems(options: Options, on_error: str = "warn", *, asked: bool = True) -> frozenset[str]:
+def accepted_problems(options: Options, settings: Settings, *, asked: bool = True) -> frozenset[str]:
     """Kinds of problems that a diagram may have without anybody being told.
 
     Args:
         options: The diagram's.
-        on_error: The site's setting.
+        settings: The site's.
         asked: Whether an author asked for this diagram.
     """
-    if options.nowarn or on_error == "placeholder":
+    if options.nowarn or settings.on_error == "placeholder":
         return frozenset(get_args(Kind))
     return frozenset() if asked else UNASKED
 
 
 def refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
     """The diagram that says what is wrong with its options; figure, caption and anchor stay what they are."""
-    around: dict[str, Any] = {"model": "?"}
+    around: dict[str, Any] = {"model": UNKNOWN}
     for name in ("model", *_AROUND):
         with contextlib.suppress(OptionError):
             around |= {name: parse_option(name, values[name])} if name in values else {}

@@ -57,15 +57,15 @@ def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name, content in _contents(tuple(sys.path)) if not content.isdisjoint(packages)))
 
 
-def surroundings(files: Iterable[str], python: str | None = None) -> str:
-    """Digest of what is there to be imported; other than that of the sources, it changes when something is added.
+def surroundings(folders: Iterable[Path], python: str | None = None) -> str:
+    """Digest of the names that can be imported: other than that of sources, it changes when something is added.
 
     Args:
-        files: Sources: modules beside them count, too.
+        folders: Where the model's own modules are, besides ``sys.path``.
         python: The interpreter that imports, if it is another than this one.
     """
-    folders = dict.fromkeys([*(Path(file).parent for file in files), *map(Path, [*sys.path, *_where(python)])])
-    names = sorted(str(path) for folder in folders if folder.is_dir() for path in folder.iterdir() if _is_module(path))
+    places = dict.fromkeys([*folders, *map(Path, [*sys.path, *_where(python)])])
+    names = sorted(str(path) for place in places if place.is_dir() for path in place.iterdir() if _is_module(path))
     return hashlib.blake2b("\n".join(names).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from modeldiagrams.diagrams import Diagram, Problem
     from modeldiagrams.graph import Graph
 
-__all__ = ["Link", "data_script", "fragment", "site_files", "standalone"]
+__all__ = ["SITE_FILES", "Link", "data_script", "fragment", "site_files", "standalone"]
 
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC_FILES = ("model-graph.css",)
-_SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
+"""What a site carries once, in its ``modeldiagrams/`` folder."""
 
 # a note explains, it does not scroll for ever: what a model raises can be megabytes
 _MESSAGE_LIMIT = 4_000
@@ -130,7 +131,7 @@ def site_files(*, interactive: bool = True) -> dict[str, bytes | Path]:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    return {name: asset(name) for name in (_SITE_FILES if interactive else _STATIC_FILES)}
+    return {name: asset(name) for name in (SITE_FILES if interactive else _STATIC_FILES)}
 
 
 def _interactive(diagram: Diagram) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -18,9 +17,7 @@ from modeldiagrams.snapshots import FOLDER as SNAPSHOTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from modeldiagrams.graph import Graph
-
-__all__ = ["Settings", "line_link", "parse_settings", "setting_help", "style_rule", "with_repository"]
+__all__ = ["FORGES", "Settings", "parse_settings", "setting_help", "style_rule", "with_repository"]
 
 _SITE_OPTIONS = ("python", "timeout", "memory")
 """Settings that are the site's value for the option of the same name."""
@@ -28,16 +25,20 @@ _SITE_OPTIONS = ("python", "timeout", "memory")
 _PROPERTY = re.compile(r"--mg-[a-z0-9-]+")
 _UNFIT_VALUE = re.compile(r"[;{}<>]")
 
-_FORGES = {
+FORGES = {
     "github.com": "{url}/blob/HEAD/{{path}}#L{{line}}",
     "gitlab.com": "{url}/-/blob/HEAD/{{path}}#L{{line}}",
     "bitbucket.org": "{url}/src/HEAD/{{path}}#lines-{{line}}",
 }
+"""Where lines of source are, by host."""
 
 
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
-_Url = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s{}]+$")]
-_Template = Annotated[str, msgspec.Meta(pattern=r"^https?://\S*\{path\}\S*$")]
+_Links = str | dict[str, str] | None
+"""Not with patterns: a union of text that has one and a map ends the process, with msgspec 0.22."""
+
+_URL = re.compile(r"https?://[^\s{}]+")
+_TEMPLATE = re.compile(r"https?://\S*\{path\}\S*")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,17 +82,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool, msgspec.Meta(description="All diagrams are pictures, and the site carries no script of ours.")
     ] = False
     repository_url: Annotated[
-        _Url | None,
+        _Links,
         msgspec.Meta(
             description="The repository of the models on GitHub, GitLab or Bitbucket, for links to lines of source:"
-            " `https://github.com/org/project`.",
+            " `https://github.com/org/project`; or one for each package, `{mypkg: https://github.com/org/project}`.",
         ),
     ] = None
     source_link: Annotated[
-        _Template | None,
+        _Links,
         msgspec.Meta(
             description="Where lines of source are, if `repository_url` does not say it:"
-            " `https://git.example.org/project/blob/main/{path}#L{line}`.",
+            " `https://git.example.org/project/blob/main/{path}#L{line}`, with the path from the repository's root; or"
+            " one for each package, `{mypkg: 'https://git.example.org/project/blob/main/src/{path}#L{line}'}`, with the"
+            " path that begins with the package.",
         ),
     ] = None
     css_variables: Annotated[
@@ -107,14 +110,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Values for options that a diagram does not mention."""
         own = {name: value for name in _SITE_OPTIONS if (value := getattr(self, name)) is not None}
         return own | self.defaults
-
-    @property
-    def line_template(self) -> str | None:
-        """URL of a line of source, with ``{path}`` from the repository's root and ``{line}`` in it."""
-        if self.source_link or not self.repository_url:
-            return self.source_link
-        url = self.repository_url.removesuffix("/").removesuffix(".git")
-        return _FORGES[str(urlsplit(url).hostname)].format(url=url)
 
 
 def parse_settings(values: Mapping[str, Any]) -> Settings:
@@ -144,21 +139,38 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
         check_defaults(settings.defaults)
     except ModelDiagramsError as error:
         raise SettingError("defaults", str(error)) from error
+    _check_styles(settings)
+    _check_links(settings)
+    return settings
+
+
+def _check_styles(settings: Settings) -> None:
     for name, text in settings.css_variables.items():
         if not _PROPERTY.fullmatch(name):
             raise SettingError("css_variables", f"expected names like '--mg-hue-linear', got {name!r}")
         if _UNFIT_VALUE.search(text):
             raise SettingError("css_variables", f"expected one CSS value for {name}, got {text!r}")
-    host = urlsplit(settings.repository_url or "").hostname
-    if host and host not in _FORGES and not settings.source_link:
-        known = ", ".join(_FORGES)
-        raise SettingError("repository_url", f"expected one of {known}, got {host}; write `source_link` instead")
-    return settings
+
+
+def _check_links(settings: Settings) -> None:
+    for name, pattern in (("repository_url", _URL), ("source_link", _TEMPLATE)):
+        for url in _values(getattr(settings, name)):
+            if not pattern.fullmatch(url):
+                raise SettingError(name, f"got {url!r}. {setting_help()[name]}")
+    for url in _values(settings.repository_url):
+        host = urlsplit(url).hostname
+        if host not in FORGES and not isinstance(settings.source_link, str):
+            known = ", ".join(FORGES)
+            raise SettingError("repository_url", f"expected one of {known}, got {host}; write `source_link` instead")
+
+
+def _values(links: _Links) -> list[str]:
+    return list(links.values()) if isinstance(links, dict) else [links] if links else []
 
 
 def with_repository(settings: Settings, url: str | None) -> Settings:
     """The settings, with the repository that the site names elsewhere if they name none and it is of a known kind."""
-    if not url or settings.line_template:
+    if not url or settings.source_link or settings.repository_url:
         return settings
     try:
         return msgspec.structs.replace(settings, repository_url=parse_settings({"repository_url": url}).repository_url)
@@ -178,44 +190,8 @@ def setting_help() -> dict[str, str]:
     return {name: schema[name]["description"] for name in Settings.__struct_fields__}
 
 
-def line_link(settings: Settings, graph: Graph, sources: tuple[str, ...]) -> str | None:
-    """URL of a line of a model's source, with the path as graphs have it: ``…/src/{path:mypkg}#L{line}``.
-
-    Graphs have paths below the folder that Python imports from; the repository's root may lie above it (``src/``).
-    After the colon stand the site's own packages, for a model is also made of libraries, which lie elsewhere.
-
-    Args:
-        settings: The site's.
-        graph: The model.
-        sources: Absolute files that the model was made from, without installed packages.
-
-    Returns:
-        The URL; None if the site names no repository, or none of the model's code is the site's own.
-    """
-    template = settings.line_template
-    if template is None:
-        return None
-    places = [graph.model.source, *(getattr(node, "source", None) for node in graph.nodes)]
-    paths = dict.fromkeys(place.rpartition(":")[0] for place in places if place)
-    files = {Path(file).as_posix() for file in sources}
-    own = {path: file for file in sorted(files, reverse=True) for path in paths if file.endswith(f"/{path}")}
-    if not own:
-        return None
-    path, file = min(own.items())
-    packages = " ".join(sorted({path.partition("/")[0] for path in own}))
-    return template.replace("{path}", f"{_below_repository(Path(file.removesuffix(path)))}{{path:{packages}}}")
-
-
 def style_rule(variables: Mapping[str, str]) -> str:
     """The site's CSS custom properties as one rule, to stand behind the viewer's style sheet."""
     if not variables:
         return ""
     return "".join(["\nmodel-graph{", *(f"{name}:{value};" for name, value in sorted(variables.items())), "}\n"])
-
-
-def _below_repository(folder: Path) -> str:
-    """The folder below the root of its git repository, with a slash at the end; empty where there is none."""
-    for root in (folder, *folder.parents):
-        if (root / ".git").exists():
-            return "" if root == folder else f"{folder.relative_to(root).as_posix()}/"
-    return ""

@@ -6,22 +6,22 @@ the same as long as the author asks for the same; what changes between versions 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.page import site_files
+from modeldiagrams.page import SITE_FILES, site_files
 from modeldiagrams.serialize import serialize
 from modeldiagrams.settings import style_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Collection, Iterable
 
     from modeldiagrams.diagrams import Diagram
     from modeldiagrams.settings import Settings
 
-__all__ = ["INDEX", "Listed", "graph_files", "index_file", "read_index", "shared_files"]
+__all__ = ["INDEX", "Listed", "graph_files", "index_file", "outdated_files", "read_index", "shared_files"]
 
 INDEX = "index.json"
 """The list's name in the site's ``modeldiagrams/`` folder."""
@@ -68,10 +68,31 @@ def index_file(listed: Iterable[Listed]) -> bytes:
 
 def read_index(path: Path) -> list[Listed]:
     """What an earlier build has listed; nothing if there was none, or it was another version's."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Index).diagrams
-    except (OSError, msgspec.MsgspecError):
+    index = _read(path)
+    return index.diagrams if index else []
+
+
+def outdated_files(folder: Path, kept: Collection[str]) -> list[Path]:
+    """Files that an earlier build has written and this one would not.
+
+    Args:
+        folder: The site's ``modeldiagrams/`` folder. Nothing is ours there but what the list of diagrams in it names,
+            and what all diagrams share.
+        kept: Names of the files that belong there.
+    """
+    index = _read(folder / INDEX)
+    if index is None:
         return []
+    own = {f"{listed.id}{ending}" for listed in index.diagrams for ending in (".js", ".json")}
+    names = sorted({*own, *SITE_FILES, INDEX} - {*kept})
+    return [folder / name for name in names if Path(name).name == name and (folder / name).is_file()]
+
+
+def _read(path: Path) -> _Index | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Index)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def graph_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:

@@ -19,6 +19,7 @@ from modeldiagrams.host import draw
 from modeldiagrams.options import Options
 from modeldiagrams.render import Picture
 from modeldiagrams.serialize import save, serialize
+from modeldiagrams.settings import Settings
 from modeldiagrams.worker import Refused, Traced
 
 PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={})
@@ -281,11 +282,11 @@ def test_ids_of_other_content_differ_and_are_file_names():
 def test_ids_and_snapshots_are_named_by_what_the_author_wrote(tmp_path):
     """The next version of a site may have other settings, and its diagrams are to be compared with these."""
     save(small_graph(), tmp_path / "kept" / "mypkg.Net.json")
-    defaults = {"depth": 2, "direction": "LR", "python": "python3", "kwargs": {"width": 3}}
+    settings = Settings(python="python3", defaults={"depth": 2, "direction": "LR", "kwargs": {"width": 3}})
     with Maker(None, folder=tmp_path, snapshots=tmp_path / "kept") as maker:
-        plain = draw(maker, {"model": "mypkg.Net"})
-        made = draw(maker, {"model": "mypkg.Net"}, defaults)
-        other = draw(maker, {"model": "mypkg.Net", "depth": 2}, defaults)
+        plain = draw(maker, {"model": "mypkg.Net"}, Settings())
+        made = draw(maker, {"model": "mypkg.Net"}, settings)
+        other = draw(maker, {"model": "mypkg.Net", "depth": 2}, settings)
     assert made.id == plain.id == "mypkg.Net"
     assert made.options.depth == 2
     assert other.id != made.id

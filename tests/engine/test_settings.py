@@ -7,12 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
 from graphs import small_graph
 from modeldiagrams.errors import SettingError
-from modeldiagrams.settings import Settings, line_link, parse_settings, setting_help, style_rule
+from modeldiagrams.settings import Settings, parse_settings, setting_help, style_rule
 from modeldiagrams.sitedata import Listed, graph_files, index_file, shared_files
 
 GITHUB = "https://github.com/org/project"
@@ -31,7 +30,9 @@ GITHUB = "https://github.com/org/project"
         ({"cache_dir": 3}, "cache_dir", "Folder for traced graphs"),
         ({"repository_url": "github.com/org"}, "repository_url", "https://github.com/org/project"),
         ({"repository_url": "https://git.example.org/x"}, "repository_url", "write `source_link` instead"),
+        ({"repository_url": {"a": "https://git.example.org/x"}}, "repository_url", "write `source_link` instead"),
         ({"source_link": GITHUB}, "source_link", "{path}"),
+        ({"source_link": {"mypkg": GITHUB}}, "source_link", "with the path from the repository's root"),
         ({"source_link": "javascript:{path}"}, "source_link", "got 'javascript:{path}'"),
         ({"css_variables": {"color": "red"}}, "css_variables", "--mg-hue-linear"),
         ({"css_variables": {"--mg-line": "red} body{color:red"}}, "css_variables", "one CSS value"),
@@ -58,30 +59,6 @@ def test_every_setting_is_documented() -> None:
     helps = setting_help()
     assert list(helps) == list(Settings.__struct_fields__)
     assert all(text.endswith(".") for text in helps.values())
-
-
-@pytest.mark.parametrize(
-    ("values", "template"),
-    [
-        ({}, None),
-        ({"repository_url": f"{GITHUB}.git"}, f"{GITHUB}/blob/HEAD/{{path}}#L{{line}}"),
-        ({"repository_url": "https://gitlab.com/a/b/"}, "https://gitlab.com/a/b/-/blob/HEAD/{path}#L{line}"),
-        ({"repository_url": GITHUB, "source_link": "https://x.org/{path}"}, "https://x.org/{path}"),
-    ],
-)
-def test_template_of_source_lines(values: dict[str, Any], template: str | None) -> None:
-    assert parse_settings(values).line_template == template
-
-
-def test_source_links_start_at_the_root_of_the_repository(tmp_path) -> None:
-    (tmp_path / ".git").mkdir()
-    graph = small_graph()
-    graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, source="mypkg/net.py:3"))
-    settings = parse_settings({"repository_url": GITHUB})
-    sources = (str(tmp_path / "other.py"), str(tmp_path / "src" / "mypkg" / "net.py"))
-    assert line_link(settings, graph, sources) == f"{GITHUB}/blob/HEAD/src/{{path:mypkg}}#L{{line}}"
-    # a library's model is in another repository
-    assert line_link(settings, graph, sources[:1]) is None
 
 
 def test_css_variables_become_one_rule() -> None:

@@ -97,7 +97,7 @@ def test_what_is_kept_from_build_to_build_is_plain_data(serial):
     doctree = pickle.loads((doctrees / "page1.doctree").read_bytes())  # noqa: S301
     (node,) = doctree.findall(model_graph)
     own = {name: value for name, value in node.attributes.items() if value}
-    assert set(own) == {"diagram"}
+    assert set(own) == {"diagram", "packages"}
     assert isinstance(own["diagram"], str)
 
 

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+from sphinx.util.inventory import InventoryFile
 
 NET = ".. model-graph:: net.json\n"
 ROLES = """
@@ -51,6 +52,17 @@ def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
     assert 'id="model-graph-mypkg.Net"' in target
     # for readers without script, whom nobody shows the module
     assert target.count(f'<span id="{fragment}"></span>') == 1
+    assert "<span id=" not in (html / "other.html").read_text("utf-8")
+
+
+def test_anchors_of_a_page_are_those_of_its_own_diagrams(html, make_site, build, tmp_path):
+    """Or else what other pages refer to would decide, and an incremental build would miss it."""
+    alone = build(make_site("nitpicky = True", page=NET), tmp_path / "out", "-W")
+    assert alone.returncode == 0, alone.stderr
+    pages = [(out / "page.html").read_text("utf-8") for out in (html, tmp_path / "out")]
+    anchors = [re.findall(r'<span id="(model-graph-[^"]*)"></span>', page) for page in pages]
+    assert anchors[0] == anchors[1]
+    assert [shown(anchor.removeprefix("model-graph-"))["node"] for anchor in anchors[0]] == ["fc"]
 
 
 @pytest.mark.parametrize(("builder", "target"), [("dirhtml", "../page/"), ("singlehtml", "")])
@@ -60,7 +72,10 @@ def test_role_knows_where_pages_are(builder, target, site_with_roles, build, tmp
     page = "roles/index.html" if builder == "dirhtml" else "index.html"
     found = links((tmp_path / "out" / page).read_text("utf-8"))
     assert found[0] == (f"{target}#model-graph-mypkg.Net", "mypkg.Net")
-    assert shown(found[-1][0].partition("#")[2]) == {"graph": "net.json", "node": "fc"}
+    fragment = found[-1][0].partition("#")[2]
+    assert shown(fragment) == {"graph": "net.json", "node": "fc"}
+    page = page if builder == "singlehtml" else "page/index.html"
+    assert f'<span id="{fragment}"></span>' in (tmp_path / "out" / page).read_text("utf-8")
 
 
 def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, tmp_path):
@@ -69,6 +84,34 @@ def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, t
     assert result.returncode == 0, result.stderr
     ((address, _),) = links((tmp_path / "out" / "page.html").read_text("utf-8"))
     assert shown(address.removeprefix("#")) == {"graph": "net.json", "place": 1, "node": "fc"}
+
+
+def test_all_documents_on_one_page_count_their_diagrams_together(make_site, build, tmp_path):
+    role = ":model-graph:`mypkg.Net#fc`\n"
+    source = make_site("", a=f"{NET}   :no-index:\n", b=f"{NET}   :static:\n   :no-index:\n", c=f"{NET}\n{role}")
+    result = build(source, tmp_path / "out", "-W", "-b", "singlehtml")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    ((address, _),) = links(page)
+    assert shown(address.removeprefix("#")) == {"graph": "net.json", "place": 1, "node": "fc"}
+    assert page.count(f'<span id="{address[1:]}"></span>') == 1
+
+
+def test_diagrams_that_failed_are_listed_nowhere_and_targets_of_last_resort(make_site, build, tmp_path):
+    broken = ".. model-graph:: missing.json\n   :nowarn:\n"
+    nameless = ".. model-graph::\n   :nowarn:\n"
+    refused = ".. model-graph:: mypkg.Net\n   :no-such-option:\n"
+    roles = ":model-graph:`missing.json`, :model-graph:`missing.json#fc`, :model-graph:`mypkg.Net`\n"
+    source = make_site("", a=f"{refused}\n{broken}\n{nameless}", net=NET, roles=roles)
+    result = build(source, tmp_path / "out", "-n", "-D", "suppress_warnings=modeldiagrams.option", "-W")
+    assert result.returncode == 0, result.stderr
+    found = [address for address, _ in links((tmp_path / "out" / "roles.html").read_text("utf-8"))]
+    assert found == ["a.html#model-graph-missing.json"] * 2 + ["net.html#model-graph-mypkg.Net"]
+    listed = InventoryFile.loads((tmp_path / "out" / "objects.inv").read_bytes(), uri="")
+    assert list(listed.data["modeldiagrams:diagram"]) == ["mypkg.Net"]
+    index = (tmp_path / "out" / "searchindex.js").read_text("utf-8")
+    assert '"?"' not in index
+    assert "missing.json" not in json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["objnames"]
 
 
 def test_search_knows_diagrams_by_name(html):

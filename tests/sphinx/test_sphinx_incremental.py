@@ -1,0 +1,133 @@
+"""What a build finds of an earlier one: what is removed, what is remembered, what is read again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+NET = ".. model-graph:: net.json\n"
+IMPORTS = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
+SPY = f"""{IMPORTS}
+from modeldiagrams.worker.process import Process
+_start = Process.__init__
+def _told(self, *arguments, **keywords):
+    print("a process was started")
+    _start(self, *arguments, **keywords)
+Process.__init__ = _told
+"""
+MODEL = """
+from torch import nn
+
+class Base(nn.Module):
+    def forward(self, x):
+        return self.fc(x).{op}()
+"""
+NETS = """
+from torch import nn
+from bases import Base
+
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+"""
+
+
+@pytest.fixture
+def rebuild(build, tmp_path):
+    """Builds a site again into the same folder; its output and the files that were written."""
+
+    def run(source, *arguments, builder="html"):
+        out = tmp_path / "out"
+        before = {file: file.stat().st_mtime_ns for file in out.rglob("*.html")}
+        result = build(source, out, "-b", builder, *arguments)
+        assert result.returncode == 0, result.stderr
+        written = {file.stem for file in out.rglob("*.html") if before.get(file) != file.stat().st_mtime_ns}
+        return result, written - {"genindex", "search", "py-modindex"}
+
+    return run
+
+
+def edit(file: Path, text: str) -> None:
+    """Write a file some time later, as people do."""
+    file.write_text(text)
+    later = file.stat().st_mtime + 10
+    os.utime(file, (later, later))
+
+
+def page(name: str, text: str) -> str:
+    return f"{name}\n{'=' * len(name)}\n\n{text}\n"
+
+
+def test_files_of_removed_diagrams_are_removed_and_no_others(make_site, rebuild, tmp_path):
+    source = make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n")
+    folder = tmp_path / "out" / "modeldiagrams"
+    rebuild(source)
+    (folder / "of-somebody-else.json").write_text("{}")
+    (name,) = (path.stem for path in folder.glob("net.json-*.js"))
+    edit(source / "b.rst", page("b", f"{NET}   :no-index:\n   :static:\n   :depth: 1\n"))
+    rebuild(source)
+    assert (folder / f"{name}.json").is_file()
+    assert not (folder / f"{name}.js").exists()
+    (source / "b.rst").unlink()
+    rebuild(source)
+    assert {path.name for path in folder.glob("*.json")} == {"index.json", "net.json.json", "of-somebody-else.json"}
+    edit(source / "a.rst", page("a", "No diagram any more."))
+    rebuild(source)
+    assert [path.name for path in folder.iterdir()] == ["of-somebody-else.json"]
+    edit(source / "a.rst", page("a", NET))
+    rebuild(source)
+    assert len(json.loads((folder / "index.json").read_text())["diagrams"]) == 1
+
+
+def test_a_problem_that_is_accepted_starts_nothing_until_it_may_be_gone(make_site, rebuild):
+    source = make_site(SPY, a=".. model-graph:: later.Net\n   :inputs: [1, 4]\n   :nowarn:\n")
+    started = "a process was started"
+    assert started in rebuild(source, "-W")[0].stdout
+    again, written = rebuild(source, "-W")
+    assert started not in again.stdout
+    assert written == set()
+    assert started not in rebuild(source, "-W", "-E")[0].stdout
+    (source / "later.py").write_text(NETS.replace("from bases import Base", "Base = nn.Module"))
+    again, written = rebuild(source, "-W")
+    assert started in again.stdout
+    assert "a" in written
+
+
+def test_an_edited_base_class_in_another_file_is_seen(make_site, rebuild, tmp_path):
+    text = ".. model-graph:: nets.Net\n   :inputs: [1, 4]\n"
+    source = make_site(IMPORTS, a=text, b=NET)
+    (source / "nets.py").write_text(NETS)
+    (source / "bases.py").write_text(MODEL.format(op="relu"))
+    rebuild(source, "-W")
+    edit(source / "bases.py", MODEL.format(op="sigmoid"))
+    written = rebuild(source, "-W")[1]
+    assert "a" in written
+    assert "b" not in written
+    (data,) = (tmp_path / "out" / "modeldiagrams").glob("nets.Net-*.js")
+    assert "sigmoid" in data.read_text()
+
+
+def test_a_renamed_page_takes_its_diagram_along(make_site, rebuild, tmp_path):
+    source = make_site("", a=NET, b=":model-graph:`mypkg.Net`\n")
+    rebuild(source, "-W")
+    (source / "a.rst").rename(source / "c.rst")
+    edit(source / "index.rst", page("Index", ".. toctree::\n\n   b\n   c\n"))
+    edit(source / "b.rst", (source / "b.rst").read_text())
+    rebuild(source, "-W")
+    assert 'href="c.html#model-graph-mypkg.Net"' in (tmp_path / "out" / "b.html").read_text("utf-8")
+    index = json.loads((tmp_path / "out" / "modeldiagrams" / "index.json").read_text())
+    assert [entry["page"] for entry in index["diagrams"]] == ["c.html#model-graph-mypkg.Net"]
+
+
+def test_settings_that_change_pages_read_them_again_and_others_do_not(make_site, rebuild):
+    source = make_site("", a=NET)
+    rebuild(source, "-W")
+    conf = (source / "conf.py").read_text()
+    edit(source / "conf.py", f'{conf}modeldiagrams_cache_dir = "kept"\n')
+    assert rebuild(source, "-W")[1] == set()
+    edit(source / "conf.py", f'{conf}modeldiagrams_defaults = {{"direction": "LR"}}\n')
+    assert rebuild(source, "-W")[1] == {"a", "index"}
