@@ -122,10 +122,11 @@ def test_buttons_zoom_and_fit(reader, server):
     assert scale(reader) < 0.8 * size
 
 
-def test_fullscreen_shows_the_picture_on_the_page_colour(reader, server):
-    reader.page.goto(f"{server}/one.html")
+def test_fullscreen_shows_the_picture_on_the_page_colour_and_leaves_no_trace(reader, server):
+    reader.page.goto(f"{server}/two.html")
     reader.page.evaluate("document.body.style.background = 'rgb(1, 2, 3)'")
-    reader.page.get_by_role("button", name="Fullscreen").click()
+    switch = reader.page.get_by_role("button", name="Fullscreen").first
+    switch.click()
     reader.page.wait_for_function("document.fullscreenElement")
     assert reader.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(1, 2, 3)"
     size = scale(reader)
@@ -136,6 +137,13 @@ def test_fullscreen_shows_the_picture_on_the_page_colour(reader, server):
         ".getBoundingClientRect().width > 1.1 * size",
         arg=size,
     )
+    switch.press("Enter")
+    reader.page.wait_for_function("!document.fullscreenElement")
+    reader.page.wait_for_timeout(100)
+    assert "--mg-behind" not in reader.evaluate("e => e.getAttribute('style') ?? ''")
+    assert reader.evaluate("e => e.shadowRoot.activeElement.title") == "Fullscreen"
+    place = reader.node("embed").bounding_box()
+    assert 0 < place["y"] < 700
 
 
 def test_two_diagrams_do_not_disturb_each_other(reader, address):

@@ -100,7 +100,11 @@ class ModelGraph extends HTMLElement {
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     root.addEventListener("keydown", (event) => onKey(widget, event as KeyboardEvent));
-    this.addEventListener("fullscreenchange", () => widget.camera.fit());
+    this.addEventListener("fullscreenchange", () => {
+      // the page may have lost its place meanwhile
+      if (this.matches(":fullscreen")) widget.camera.fit();
+      else widget.camera.showWhole();
+    });
   }
 }
 
