@@ -1,4 +1,5 @@
 /** Sizes of what is drawn: one type scale, one grid. Layout reserves by these, drawing fills them. */
+import { SHARED } from "./labels.js";
 import { fitText, textWidth } from "./text.js";
 import type { Item } from "./view.js";
 
@@ -23,6 +24,8 @@ const ONE_LINE = 28;
 const TWO_LINES = 40;
 const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
+/** The sign of a loop in the badge, with the room behind it. */
+export const LOOP = 12;
 const GAP = 8;
 
 /** The words of a box as they fit. */
@@ -42,7 +45,13 @@ export function badge(item: Item): string {
 /** Width of the badge's pill; 0 where there is none. */
 export function badgeWidth(item: Item): number {
   const text = badge(item);
-  return text === "" ? 0 : Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING;
+  if (text === "") return 0;
+  return Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING + (isLoop(item) ? LOOP : 0);
+}
+
+/** What comes out of it goes in again: one set of weights, so many times. */
+export function isLoop(item: Item): boolean {
+  return item.times > 1 && item.detail.endsWith(SHARED);
 }
 
 function badgeRoom(item: Item): number {

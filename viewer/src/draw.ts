@@ -5,8 +5,10 @@ import {
   boxWords,
   CHEVRON,
   GLYPH,
+  isLoop,
   isTerminal,
   isTwoLines,
+  LOOP,
   NAME_SIZE,
   STACK_CARDS,
   STACK_STEP,
@@ -154,11 +156,17 @@ function drawBadge(item: Item, x: number, y: number): string {
   const width = badgeWidth(item);
   if (width === 0) return "";
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
-  const text = `<text class="mg-times" x="${num(x + width / 2)}" y="${num(y + 12)}">${words(badge(item))}</text>`;
+  const sign = `<path class="mg-strokes" transform="translate(${num(x + 11)} ${num(y + 8)})" d="${TURN}"/>`;
+  const loop = isLoop(item) ? sign : "";
+  const middle = x + (width + (loop === "" ? 0 : LOOP)) / 2;
+  const text = `<text class="mg-times" x="${num(middle)}" y="${num(y + 12)}">${words(badge(item))}</text>`;
   const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";
   const run = item.run === "" ? "" : ` data-run="${escapeText(item.run)}"`;
-  return `<g class="${state}"${run}>${rect}${text}</g>`;
+  return `<g class="${state}"${run}>${rect}${loop}${text}</g>`;
 }
+
+/** An arrow that goes round. */
+const TURN = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
 /** The sign for opening (+) or closing (−). */
 function drawSign(x: number, y: number, open: boolean): string {

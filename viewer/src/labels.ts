@@ -57,7 +57,8 @@ export function byClass(index: GraphIndex, node: GraphNode, said: Words): Words 
   return { name, detail: said.detail.slice(name.length).replace(/^[ ·]+/, "") };
 }
 
-export const SAME_WEIGHTS = " · same weights";
+export const SHARED = "same weights";
+export const SAME_WEIGHTS = ` · ${SHARED}`;
 
 /** Two places that use one weight look alike to nobody who is not told. */
 function sharing(index: GraphIndex, node: ModuleNode): string {
