@@ -30,6 +30,8 @@ const BROADEST = { TB: 1040, LR: 640 } as const;
 const LEGIBLE = 0.7;
 /** Smaller than this is of no use. */
 const TOLERABLE = 0.4;
+/** What a picture has besides its lines: margins, labels, and wires from one to the next. */
+const AROUND_LINES = 104;
 /** Most legends are one line. */
 const LEGEND = 32;
 
@@ -66,7 +68,7 @@ function onPage(
   const bounds: Bounds = (direction) =>
     direction === "TB" ? { longest: down, broadest: across } : { longest: across, broadest: down };
   const measured = (direction: Direction) => {
-    const state = stateIn(traced, options, direction, { bounds, measure, isPaper: true });
+    const state = stateIn(traced, options, direction, { bounds, measure, isPaper: true, line: across - AROUND_LINES });
     const drawn = measure(state);
     const scale = Math.min(1, width / drawn.width, height / drawn.height);
     return { state, scale, legible: scale >= LEGIBLE, boxes: boxes(view(traced, state).root) };
@@ -90,7 +92,8 @@ function screen(direction: Direction): ReturnType<Bounds> {
 
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
   const index = shownIndex(traced, { expanded: [], unrolled: [], direction });
-  const start: State = { expanded: [], unrolled: [], direction, ...turned(index, options.direction, direction) };
+  const shape = { ...turned(index, options.direction, direction), ...(page.line && { line: page.line }) };
+  const start: State = { expanded: [], unrolled: [], direction, ...shape };
   const closed = new Set(matching(index, options.collapse ?? []));
   const isClosed = (id: string) => singleChain(index, id).some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {

@@ -44,7 +44,10 @@ interface Lanes {
   /** Row → gaps between what stands in it. */
   gaps: Interval[][];
   taken: Taken[];
-  trips: Trip[];
+  /** Strip of `LANE_STEP` → the lanes in it. */
+  strips: Map<number, Taken[]>;
+  /** Row → the trips that begin there. */
+  leaving: Map<number, Trip[]>;
   /** Last stretches of wires that arrive from the side, along their rows. */
   asides: { row: number; low: number; high: number }[];
 }
@@ -62,9 +65,11 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
     ranking,
     gaps: rows.map((row) => gapsOf(plan, ranking, row)),
     taken: [],
-    trips,
+    strips: new Map(),
+    leaving: new Map(),
     asides: [],
   };
+  for (const trip of trips) lanes.leaving.set(trip.from, [...(lanes.leaving.get(trip.from) ?? []), trip]);
   const sidesTaken = new Map<number, Set<number>>();
   const round = new Set(trips.filter((trip) => arrivesAside(plan, trips, trip)));
   const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
@@ -84,9 +89,15 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
     trip.lane = choice.at;
     trip.side = choice.side;
     sides.add(choice.side);
-    lanes.taken.push({ at: choice.at, from: trip.from, to: lastRow(trip, choice.side), net: trip.net });
+    take(lanes, { at: choice.at, from: trip.from, to: lastRow(trip, choice.side), net: trip.net });
     if (choice.side !== 0) lanes.asides.push({ row: trip.to, ...stretch(choice.at, ranking.across[target] ?? 0) });
   }
+}
+
+function take(lanes: Lanes, lane: Taken): void {
+  const strip = Math.floor(lane.at / LANE_STEP);
+  lanes.taken.push(lane);
+  lanes.strips.set(strip, [...(lanes.strips.get(strip) ?? []), lane]);
 }
 
 /** Where a lane ends: above the target's row, or in the middle of it. */
@@ -246,10 +257,10 @@ function unclashed(lanes: Lanes, wish: Wish, [low, high]: Interval, at: number):
 
 function clashes(lanes: Lanes, { trip, side, end }: Wish, at: number): boolean {
   const last = lastRow(trip, side);
-  const beside = lanes.taken.some(
-    (lane) =>
-      lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < last && trip.from < lane.to,
-  );
+  const touches = (lane: Taken) =>
+    lane.net !== trip.net && Math.abs(lane.at - at) < LANE_STEP - 0.01 && lane.from < last && trip.from < lane.to;
+  const strip = Math.floor(at / LANE_STEP);
+  const beside = [strip - 1, strip, strip + 1].some((near) => lanes.strips.get(near)?.some(touches));
   if (beside || overExit(lanes, trip, at)) return true;
   if (side === 0) return false;
   const { low, high } = stretch(at, end);
@@ -260,7 +271,6 @@ function clashes(lanes: Lanes, { trip, side, end }: Wish, at: number): boolean {
 
 /** Turning down right below where another tensor leaves, the two would run over each other. */
 function overExit(lanes: Lanes, trip: Trip, at: number): boolean {
-  return lanes.trips.some(
-    (other) => other.from === trip.from && other.net !== trip.net && Math.abs(other.start - at) < EXIT_ROOM,
-  );
+  const beside = ({ net, start }: Trip) => net !== trip.net && Math.abs(start - at) < EXIT_ROOM;
+  return lanes.leaving.get(trip.from)?.some(beside) ?? false;
 }

@@ -95,18 +95,19 @@ const MOST_FOR_DOT = 1500;
  * instance breaks down (`isBroken`): with a new one, ask again. Nothing is kept that would not be the same then.
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
-  const root = placeFrame({ viz, cache }, view.root, null, view.root.direction);
+  const root = placeFrame({ viz, cache, line: view.line }, view.root, null, view.root.direction);
   return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
 }
 
 interface Context {
   viz: Viz | null;
   cache: LayoutCache;
+  line: number;
 }
 
 /** `around` is the direction of the flow that the frame stands in. */
 function placeFrame(context: Context, frame: Frame, item: Item | null, around: Direction): Placed {
-  const title = item === null ? "" : JSON.stringify(titleForms(item));
+  const title = item === null ? `line ${context.line}` : JSON.stringify(titleForms(item));
   const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
   const known = placedFrames.get(frame);
   if (known?.key === key) return known.placed;
@@ -132,7 +133,7 @@ function geometryIn(context: Context, frame: Frame, surroundings: Surroundings, 
   const whole = geometryOf(context, frame, surroundings, inner);
   if (surroundings.item !== null) return whole;
   const column: Surroundings = { item: null, around: "TB", key: `column ${surroundings.key}` };
-  const inLines = wrapped(frame, inner, whole, (part, parts, ranking) =>
+  const inLines = wrapped({ frame, inner, geometry: whole, longest: context.line }, (part, parts, ranking) =>
     geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
   );
   return inLines ?? whole;

@@ -16,6 +16,8 @@ export interface Page {
   measure: Measure;
   /** Paper has no room beyond its bounds; a screen can be scrolled. */
   isPaper: boolean;
+  /** Longest line of a model that runs right, if it is not a screen's. */
+  line?: number;
 }
 
 /** So many visible nodes still read at a glance. */

@@ -93,7 +93,9 @@ function longestRun(
 ): Run | undefined {
   let best: Run | undefined;
   const longest = Math.min(MAX_PERIOD, Math.floor((hashes.length - start) / 2));
-  for (let period = 1; period <= longest; period += 1) {
+  let shortest = 1;
+  while (shortest <= longest && !isBlock(index, contents.children[start + shortest - 1])) shortest += 1;
+  for (let period = shortest; period <= longest; period += 1) {
     const times = repeats(hashes, wiring, start, period);
     const covers = times > 1 ? period * times : 0;
     if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
@@ -123,9 +125,13 @@ function equalRepeat(hashes: string[], start: number, period: number, times: num
 }
 
 /** A chain of three equal ops says more when it is drawn; blocks are what is folded. */
+function isBlock(index: GraphIndex, id = ""): boolean {
+  return contentsOf(index, id).children.length > 0;
+}
+
 function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
-  const blocks = repeat(contents, run, 0).filter((id) => contentsOf(index, id).children.length > 0);
-  return blocks.length > 0 && (run.times > 2 || contentsOf(index, blocks[0] ?? "").children.length > 1);
+  const [first = ""] = repeat(contents, run, 0).filter((id) => isBlock(index, id));
+  return run.times > 2 || contentsOf(index, first).children.length > 1;
 }
 
 /** Where a tensor of a child goes: the place of the reader, -1 outside. */

@@ -27,6 +27,8 @@ export interface State {
   turned?: string[];
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
   plumbing?: boolean;
+  /** Longest line, in px, of a model that runs right, where the picture is for a page of another width than a screen's. */
+  line?: number;
 }
 
 /** End of a wire that is the container's own border. */
@@ -83,7 +85,11 @@ export interface Frame {
 export interface View {
   root: Frame;
   direction: Direction;
+  line: number;
 }
+
+/** As wide as a screen shows at its natural size. */
+const LINE = 1150;
 
 /** Frames already made, by container, with the part of the state they were made for. */
 type Memo = Map<string, { key: string; frame: Frame }>;
@@ -136,7 +142,7 @@ export function view(traced: GraphIndex, state: State): View {
     keys: stateKeys(index, state),
     memo,
   };
-  return { root: frameOf(context, ROOT, ROOT), direction: state.direction };
+  return { root: frameOf(context, ROOT, ROOT), direction: state.direction, line: state.line ?? LINE };
 }
 
 /** The state with a module opened or closed. */

@@ -7,8 +7,6 @@ import type { Box, Geometry, Label } from "./layout.js";
 import type { Inner, Plan } from "./plan.js";
 import { BORDER, type Frame, type Wire } from "./view.js";
 
-/** Longest line, in px. */
-const LINE = 1150;
 /** How far a line stands aside whose wires change places: at one place, they would run over each other. */
 const ASIDE = 5;
 /** What a wire from one line to the next costs, in lines. */
@@ -26,10 +24,18 @@ interface Pieces {
   last: number;
 }
 
+/** What is laid out as one line, and how long a line may be, in px. */
+export interface Whole {
+  frame: Frame;
+  inner: (Inner | null)[];
+  geometry: Geometry;
+  longest: number;
+}
+
 /** The geometry of a model's frame, in lines; null where one is enough, or where there is nothing to break. */
-export function wrapped(frame: Frame, inner: (Inner | null)[], whole: Geometry, place: Place): Geometry | null {
-  if (frame.direction !== "LR" || whole.width <= LINE) return null;
-  const lineOf = breakLines(frame, whole.boxes);
+export function wrapped({ frame, inner, geometry: whole, longest }: Whole, place: Place): Geometry | null {
+  if (frame.direction !== "LR" || whole.width <= longest) return null;
+  const lineOf = breakLines(frame, whole.boxes, longest);
   const count = Math.max(...lineOf) + 1;
   if (count < 2) return null;
   const { lines, column, pieces } = cut(frame, lineOf, count);
@@ -45,7 +51,7 @@ export function wrapped(frame: Frame, inner: (Inner | null)[], whole: Geometry, 
 }
 
 /** Item → its line: columns of boxes, broken where few wires cross and lines become about equally long. */
-function breakLines(frame: Frame, boxes: Box[]): number[] {
+function breakLines(frame: Frame, boxes: Box[], longest: number): number[] {
   const centre = (box: Box) => Math.round(box.x + box.width / 2);
   const places = [...new Set(boxes.map(centre))].sort((a, b) => a - b);
   const columnOf = boxes.map((box) => places.indexOf(centre(box)));
@@ -57,12 +63,12 @@ function breakLines(frame: Frame, boxes: Box[]): number[] {
     const over = frame.wires.filter(({ from, to }) => (columnOf[from] ?? 0) < column && (columnOf[to] ?? 0) >= column);
     return new Set(over.map((wire) => `${wire.from} ${wire.source}`)).size;
   });
-  const lengthOf = (start: number, last: number) => (high[last] ?? 0) - (low[start] ?? 0);
+  const lengthOf = (start: number, last: number) => ((high[last] ?? 0) - (low[start] ?? 0)) / longest;
   const starts = cheapestLines(places.length, lengthOf, crossing);
   return columnOf.map((column) => starts.filter((start) => start <= column).length - 1);
 }
 
-/** First columns of the lines: few lines, full ones, few wires from one to the next. */
+/** First columns of the lines: few lines, full ones, few wires from one to the next. Lengths are parts of a full line. */
 function cheapestLines(
   columns: number,
   lengthOf: (start: number, last: number) => number,
@@ -72,8 +78,8 @@ function cheapestLines(
   const best = [{ cost: 0, start: 0 }];
   for (let last = 0; last < columns; last += 1) {
     let choice = { cost: Number.POSITIVE_INFINITY, start: last };
-    for (let start = last; start === last || (start >= 0 && lengthOf(start, last) <= LINE); start -= 1) {
-      const empty = 1 - Math.min(1, lengthOf(start, last) / LINE);
+    for (let start = last; start === last || (start >= 0 && lengthOf(start, last) <= 1); start -= 1) {
+      const empty = 1 - Math.min(1, lengthOf(start, last));
       const cost = (best[start]?.cost ?? 0) + CROSSING * (crossing[start] ?? 0) + 1 + empty * empty;
       if (cost < choice.cost) choice = { cost, start };
     }

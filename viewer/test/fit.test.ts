@@ -1,7 +1,14 @@
+import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { index } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
+import { type Layout, layout } from "../src/layout.js";
+import { view } from "../src/view.js";
 import { chain, residual, wrapped } from "./fixtures.js";
+import { sketch } from "./sketch.js";
+import { NO_FAULTS, validate } from "./validate.js";
+
+const viz = await instance();
 
 describe("a picture for a page", () => {
   it("opens what stays legible there, and no more", () => {
@@ -13,6 +20,17 @@ describe("a picture for a page", () => {
     expect(initialState(index(residual), { fit: [200, 900] }).direction).toBe("TB");
     expect(initialState(index(residual), { fit: [900, 100] }).direction).toBe("LR");
     expect(initialState(index(chain), { fit: [900, 900] }).direction).toBe("TB");
+  });
+
+  it("breaks a flow to the right into lines as long as the page is wide", () => {
+    const long = index(sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`));
+    const drawn = (...fit: [number, number]) => layout(view(long, initialState(long, { direction: "LR", fit })), viz);
+    const rows = ({ root }: Layout) => new Set(root.geometry.boxes.map((box) => box.y + box.height / 2)).size;
+    const [paper, wall] = [drawn(300, 900), drawn(3000, 200)];
+    expect(rows(paper)).toBeGreaterThan(5);
+    expect(paper.width * 0.7).toBeLessThanOrEqual(300);
+    expect(rows(wall)).toBe(1);
+    for (const made of [paper, wall]) expect(validate(made)).toMatchObject(NO_FAULTS);
   });
 
   it("keeps what the author wants open, unless it would be tiny", () => {
