@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
+import msgspec
 import pytest
+
+from graphs import small_graph
+from modeldiagrams.serialize import save
+from sphinx_modeldiagrams.sources import viewcode_url
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
@@ -117,17 +123,61 @@ def test_linkcode_is_asked_for_the_sites_own_classes_only(linked):
     assert "x.org/torch" not in linked
 
 
-def test_class_that_is_not_documented_leads_to_its_module_in_viewcode(site, build, tmp_path):
+def test_installed_package_that_the_site_documents_has_its_links(make_site, build, tmp_path):
+    conf = """
+extensions.append("sphinx.ext.linkcode")
+modeldiagrams_source_link = {"mypkg": "https://x.org/src/{path}#L{line}"}
+
+def linkcode_resolve(domain, info):
+    return "https://x.org/{module}#{fullname}".format(**info)
+"""
+    graph = small_graph()
+    start, layer, *others = graph.nodes
+    layer = msgspec.structs.replace(layer, class_="mypkg.heads.Head")
+    source = make_site(conf, page=".. py:module:: mypkg\n\n.. model-graph:: heads.json\n")
+    save(msgspec.structs.replace(graph, nodes=(start, layer, *others)), source / "heads.json")
+    result = build(source, tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "page.html").read_text("utf-8")
+    assert 'class="mg-source" href="https:/&#47;x.org/mypkg.heads#Head"' in page
+    assert ' source-link="https:/&#47;x.org/src/{path:mypkg.py}#L{line}"' in page
+
+
+@pytest.mark.parametrize(
+    ("class_name", "url"),
+    [
+        ("mypkg.nets.Net", "_modules/mypkg/nets#Net"),
+        ("mypkg.nets.Net.Inner", "_modules/mypkg/nets#Net.Inner"),
+        ("mypkg.nets.Hidden", "_modules/mypkg/nets"),
+        ("mypkg.nets.Generated", None),
+        ("mypkg.heads.Head", None),
+    ],
+)
+def test_viewcode_has_a_place_for_what_it_documents(class_name, url):
+    places = dict.fromkeys(("Net", "Net.Inner", "Hidden"), ("class", 1, 9))
+    listed = {"mypkg.nets": ("source", places, {"Net": "api", "Net.Inner": "api"}, "mypkg.nets")}
+    builder = SimpleNamespace(
+        name="html",
+        env=SimpleNamespace(_viewcode_modules=listed),
+        current_docname="page",
+        get_relative_uri=lambda _, page: page,
+    )
+    assert viewcode_url(builder, class_name) == url
+
+
+def test_class_that_is_no_target_leads_to_its_source_in_viewcode(site, build, tmp_path):
     conf = (site / "conf.py").read_text()
     more = 'extensions += ["sphinx.ext.autodoc", "sphinx.ext.viewcode"]\nautodoc_mock_imports = ["torch"]\n'
     (site / "conf.py").write_text(f'{conf}{more}modeldiagrams_cache_dir = "../kept"\n')
-    page = "Index\n=====\n\n.. autoclass:: tinymodels.Net\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
+    # one that references don't lead to is there all the same
+    classes = ".. autoclass:: tinymodels.Net\n\n.. autoclass:: tinymodels.Block\n   :no-index:\n"
+    page = f"Index\n=====\n\n{classes}\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
     (site / "index.rst").write_text(page)
     result = build(site, tmp_path / "out")
     (site / "conf.py").write_text(conf)
     html = (tmp_path / "out" / "index.html").read_text("utf-8")
-    assert 'class="mg-source" href="_modules/tinymodels.html"><code>Block</code>' in html, result.stderr
-    assert (tmp_path / "out" / "_modules" / "tinymodels.html").is_file()
+    assert 'class="mg-source" href="_modules/tinymodels.html#Block"><code>Block</code>' in html, result.stderr
+    assert 'id="Block"' in (tmp_path / "out" / "_modules" / "tinymodels.html").read_text("utf-8")
 
 
 def test_site_data_lists_every_diagram_with_its_place(make_site, build, tmp_path):
