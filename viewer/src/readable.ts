@@ -21,7 +21,7 @@ export interface Page {
 }
 
 /** So many visible nodes still read at a glance. */
-const READABLE = 48;
+const READABLE = 40;
 /** Where fewer than this are to be seen, one more may make the picture longer by a part. */
 const FEW = 12;
 const ROOM_FOR_FEW = 1.3;

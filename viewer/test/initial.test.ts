@@ -66,6 +66,22 @@ describe("expand", () => {
   });
 });
 
+describe("where nobody asks", () => {
+  it("no more than about forty nodes are to be seen, however large the page", () => {
+    const names = ["one", "two", "three", "four"];
+    const inside = (name: string) =>
+      `${["a", "b"].map((part) => `${name}.${part}/norm > ${name}.${part}/mul`).join(" > ")} > ${name}/relu > ${name}/gelu`;
+    const parts = names.flatMap((name) => [name, `${name}.a`, `${name}.b`]);
+    const graph = sketch(
+      `x > ${[...names, ...names.map((name) => `${name}2`)].map(inside).join(" > ")} > y`,
+      Object.fromEntries([...parts, ...parts.map((part) => part.replace(/^\w+/, "$&2"))].map((part) => [part, part])),
+    );
+    const closed = open(graph, { depth: 9 }).filter((id) => !open(graph, { fit: [9000, 9000] }).includes(id));
+    // ten boxes, four more for each of seven open blocks, two more for one of their layers
+    expect(closed).toHaveLength(16);
+  });
+});
+
 describe("direction", () => {
   it("is that of the last pattern that matches, also of a module that is called 0", () => {
     const numbered = sketch("x > 0/linear > 0/relu > 1/linear > 1/relu > y", { "0": "One", "1": "Two" });
