@@ -1,6 +1,7 @@
 """Whatever stands in a graph, it is text to the browser."""
 
 import xml.etree.ElementTree as ET
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.browser
 SEEDS = range(8)
 ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
 BLOCKS = ["model-graph", "details", "summary", "ul", "li", "div", "p", "pre"]
-HTML = [*BLOCKS, "link", "script", "style", "span", "code", "strong"]
+HTML = [*BLOCKS, "a", "link", "script", "style", "span", "code", "strong"]
 INJECTED = f"e => [...e.querySelectorAll(':not({', '.join([*ELEMENTS, *HTML])})')].map(x => x.outerHTML.slice(0, 200))"
 HANDLERS = """e => {
     const acts = a => a.name.startsWith("on") || (/href|src|action/.test(a.name) && /^\\s*javascript:/i.test(a.value));
@@ -22,6 +23,17 @@ HANDLERS = """e => {
         .filter(x => [...x.attributes].some(acts)).map(x => x.outerHTML.slice(0, 200));
 }"""
 FOREIGN = "e => e.shadowRoot.querySelectorAll('script, img, iframe, style, object, embed, foreignObject, b').length"
+LINKS = "e => [...e.querySelectorAll('a'), ...e.shadowRoot.querySelectorAll('a')].map(a => a.href)"
+TURNING = """e => {
+    const turns = /[\\u202a-\\u202e\\u2066-\\u2069\\x00-\\x08\\x1b]/;
+    const inside = [...e.querySelectorAll("*"), ...e.shadowRoot.querySelectorAll("*")];
+    const words = x => [x.title, x.ariaLabel, ...[...x.childNodes].filter(n => n.nodeType === 3).map(n => n.data)];
+    return inside.filter(x => words(x).some(text => turns.test(text ?? ""))).map(x => x.outerHTML.slice(0, 200));
+}"""
+"""What would turn the text around it about, or is no character."""
+
+
+LINKED = ("The link was copied.", "The link stands in the address bar.")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +64,10 @@ def test_pages_show_them_and_readers_open_everything(reader, diagrams, tmp_path)
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
     for diagram in diagrams:
         (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
-    text = "".join(page.fragment(diagram, assets="") for diagram in diagrams)
+    text = "".join(
+        page.fragment(diagram, assets="", link=_link, source_link="https://example.org/{path}#L{line}")
+        for diagram in diagrams
+    )
     (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
     reader.page.goto(f"{tmp_path.as_uri()}/page.html")
     for number, diagram in enumerate(diagrams):
@@ -60,12 +75,20 @@ def test_pages_show_them_and_readers_open_everything(reader, diagrams, tmp_path)
         assert reader.evaluate(INJECTED, number) == [], diagram.id
         assert reader.evaluate(HANDLERS, number) == [], diagram.id
         assert reader.evaluate(FOREIGN, number) == 0, diagram.id
-        assert not reader.page.locator(".mg-note").nth(number).inner_text(), diagram.id
+        assert reader.evaluate(TURNING, number) == [], diagram.id
+        for href in reader.evaluate(LINKS, number):
+            assert href.startswith(("https://example.org/", f"{tmp_path.as_uri()}/api.html#")), href
+            assert ".." not in href.split("/")
+        assert reader.page.locator(".mg-note").nth(number).inner_text() in ("", *LINKED), diagram.id
     assert reader.page.evaluate("typeof pwned") == "undefined"
 
 
+def _link(class_, mention):
+    return f'<a href="api.html#{quote(class_)}">{mention}</a>'
+
+
 def _explore(reader, number):
-    """Toggle what can be toggled, look at the details of every node, search, and colour by class."""
+    """Toggle what can be toggled, look at the details of every node, search, one alone, colours, a link, the tree."""
     reader.evaluate(
         """async e => {
             const all = () => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id]')];
@@ -75,7 +98,22 @@ def _explore(reader, number):
                 for (const node of all().slice(0, 12))
                     if (node.ariaExpanded !== null) await e.toggle(node.dataset.id);
             press('i');
-            for (const node of all().slice(0, 20)) node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            for (const node of all().slice(0, 20)) {
+                node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+                await e.toggle('');
+                for (const act of e.shadowRoot.querySelectorAll('.mg-panel-sheet .mg-row > button'))
+                    if (/alone|leads|Copy/.test(act.textContent)) act.click();
+            }
+            const field = e.shadowRoot.querySelector('.mg-field');
+            for (const query of ['<script>', '\u202e', '(', '..', 'a'.repeat(10000), '"']) {
+                field.value = query;
+                field.dispatchEvent(new Event('input'));
+                field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+                await e.toggle('');
+            }
+            for (const row of [...e.querySelectorAll('.mg-outline [role=button]')].slice(0, 5)) row.click();
+            [...e.shadowRoot.querySelectorAll('.mg-menu button')].find(x => /link/.test(x.textContent)).click();
+            e.shadowRoot.querySelector('.mg-trail button')?.click();
             for (const choice of e.shadowRoot.querySelectorAll('select')) {
                 choice.value = 'class';
                 choice.dispatchEvent(new Event('change'));

@@ -10,6 +10,9 @@ import type { Widget } from "./widget.js";
 const PREFIX = "model-graph-";
 const BETWEEN = ".";
 
+/** So long it is said that there is a link, ms. */
+const SAID = 6000;
+
 /** What differs from the author's view. */
 interface Linked {
   /** Which diagram: its id, and its number among those with this id. */
@@ -52,14 +55,22 @@ async function copy(widget: Widget): Promise<void> {
   const others = partsOf(location.hash).filter((part) => !isMine(host, part));
   const url = new URL(location.href);
   url.hash = [...others, own].map((part) => PREFIX + encode(part)).join(BETWEEN);
-  // also in the address bar, where it survives a reload; no entry to go back to
-  history.replaceState(history.state, "", url);
   try {
-    await navigator.clipboard.writeText(url.href);
-    widget.note.say(strings.linkCopied);
+    // also in the address bar, where it survives a reload; no entry to go back to
+    history.replaceState(history.state, "", url);
   } catch {
-    widget.note.say(strings.linkShown);
+    // a page inside another has no address of its own to change
   }
+  const { note } = widget;
+  const copied = await navigator.clipboard?.writeText(url.href).then(
+    () => true,
+    () => false,
+  );
+  const news = copied ? strings.linkCopied : strings.linkShown;
+  note.say(news);
+  setTimeout(() => {
+    if (note.element.textContent === news) note.clear();
+  }, SAID);
 }
 
 function differences({ state, initial }: Session): Partial<Linked> {

@@ -2,7 +2,7 @@
 import { shortName } from "../families.js";
 import { surface } from "../surface.js";
 import { uncover } from "./afloat.js";
-import { box, button, iconButton, make } from "./dom.js";
+import { box, button, iconButton, make, plain } from "./dom.js";
 import { factsOf, kindOf, pathOf, sourceOf } from "./facts.js";
 import type { Session } from "./session.js";
 import { sourceUrl } from "./source.js";
@@ -124,7 +124,7 @@ function classLink(widget: Widget, kind: string): HTMLElement {
   const mentions = widget.host.querySelectorAll<HTMLElement>(".mg-outline [data-class]");
   const link = [...mentions].find((mention) => mention.dataset.class === kind)?.querySelector("a");
   const code = make("code", "", shortName(kind));
-  code.title = kind;
+  code.title = plain(kind);
   return link == null ? code : anchor(link.href, code);
 }
 

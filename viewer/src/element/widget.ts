@@ -28,7 +28,7 @@
 import { draw } from "../draw.js";
 import { isBroken, type Layout, type Viz } from "../layout.js";
 import { Camera } from "./camera.js";
-import { box } from "./dom.js";
+import { box, plain } from "./dom.js";
 import { discardData, discardViz, LoadError, loadCore, loadData, loadViz, vizAtHand, wasmAllowed } from "./loader.js";
 import { appear } from "./motion.js";
 import { Note } from "./note.js";
@@ -151,7 +151,7 @@ export class Widget {
 
   /** Say something to readers who can't see it happen. */
   say(text: string): void {
-    this.#spoken.textContent = text;
+    this.#spoken.textContent = plain(text);
   }
 
   select(id: string | undefined): void {
