@@ -65,15 +65,17 @@ function fixedNodes(graph: Graph): Set<string> {
   const error = graph.status.error?.node;
   for (const node of graph.nodes) {
     const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
-    if (source || (node.kind === "op" && startsSomething(node))) moving.add(node.id);
+    const edges = graph.adjacency[node.id] ?? [];
+    if (source || (node.kind === "op" && startsSomething(node, edges))) moving.add(node.id);
     if (!moving.has(node.id)) continue;
-    for (const edge of graph.adjacency[node.id] ?? []) if (edge.flow !== "shape") moving.add(edge.to);
+    for (const edge of edges) if (edge.flow !== "shape") moving.add(edge.to);
   }
   return new Set(graph.nodes.filter((node) => node.kind !== "module" && !moving.has(node.id)).map((node) => node.id));
 }
 
-/** Weights of a leaf module make its ops move, as do random numbers. */
-function startsSomething(node: OpNode): boolean {
+/** Weights of a leaf module make its ops move, as do random numbers; but what only counts, as `num_batches_tracked`, is still. */
+function startsSomething(node: OpNode, edges: Edge[]): boolean {
+  if (edges.length === 0 && node.name.endsWith("_") && !node.name.endsWith("__")) return false;
   return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
 }
 

@@ -122,6 +122,19 @@ describe("a number that changes nothing", () => {
   });
 });
 
+describe("a counter beside the flow", () => {
+  it("is not shown, so that a norm in training is a layer like any other", () => {
+    const graph = sketch("x > norm/batch_norm > y\nz > norm/add_", { norm: "BatchNorm2d" });
+    graph.nodes = graph.nodes.filter(({ id }) => id !== "input:z");
+    delete graph.adjacency["input:z"];
+    const weighted = (node: GraphNode): GraphNode =>
+      node.kind === "op" ? { ...node, weights: { self: "norm.num_batches_tracked" } } : node;
+    graph.nodes = graph.nodes.map(weighted);
+    expect(condense(graph, false).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
+    expect(condense(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
+  });
+});
+
 describe("a container whose name does not tell", () => {
   const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
     net: "Stage",
