@@ -94,6 +94,8 @@ def test_what_is_kept_from_build_to_build_is_plain_data(serial):
     environment = pickle.loads((doctrees / "environment.pickle").read_bytes())  # noqa: S301  (just written)
     kept = environment.domaindata["modeldiagrams"]
     assert json.loads(json.dumps(kept)) == kept
+    # what Sphinx watches for the page
+    assert {Path(file).name for file in environment.dependencies["z_other"]} == {"z_other_model.py"}
     doctree = pickle.loads((doctrees / "page1.doctree").read_bytes())  # noqa: S301
     (node,) = doctree.findall(model_graph)
     own = {name: value for name, value in node.attributes.items() if value}

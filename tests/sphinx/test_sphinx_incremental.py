@@ -6,7 +6,12 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from graphs import small_graph
+from modeldiagrams.graph import Failure, Status
+from modeldiagrams.serialize import save
 
 NET = ".. model-graph:: net.json\n"
 IMPORTS = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
@@ -95,6 +100,17 @@ def test_a_problem_that_is_accepted_starts_nothing_until_it_may_be_gone(make_sit
     again, written = rebuild(source, "-W")
     assert started in again.stdout
     assert "a" in written
+
+
+def test_a_diagram_that_nobody_asked_for_warns_in_every_build(make_site, rebuild):
+    raised = Failure(type="ValueError", message="odd width", frames=())
+    status = Status(state="partial", mode="real", error=raised)
+    source = make_site("", a=".. modeldiagrams-autodoc:: partial.json\n")
+    save(msgspec.structs.replace(small_graph(), status=status), source / "partial.json")
+    for _ in range(2):
+        warned, written = rebuild(source)
+        assert "a.rst:4: WARNING: model-graph: the forward pass of partial.json raised ValueError" in warned.stderr
+        assert "a" in written
 
 
 def test_an_edited_base_class_in_another_file_is_seen(make_site, rebuild, tmp_path):
