@@ -116,6 +116,8 @@ def test_made_small_it_has_boxes_without_words(large):
     large.page.wait_for_timeout(200)
     assert large.node("layers.7").is_visible()
     assert large.page.locator(".mg-stage text >> visible=true").count() == 0
+    large.node("layers.7").hover()
+    assert "layers.7" in large.page.get_by_role("tooltip").inner_text()
 
 
 def test_the_map_leads_through_it(large):

@@ -1,7 +1,8 @@
-/** What flows through the edge under the pointer: the tensor's name, shape and dtype. */
+/** What flows through the edge under the pointer: the tensor's name, shape and dtype. From afar: what a node is. */
 import { box, plain } from "./dom.js";
 import { tensorText } from "./facts.js";
 import { type Edge, type Flow, flowOf } from "./flow.js";
+import { header, nodeAt } from "./tree.js";
 import type { Widget } from "./widget.js";
 
 /** An edge is thin; so near counts, px on screen. */
@@ -12,21 +13,24 @@ export function tip(widget: Widget): void {
   note.hidden = true;
   note.role = "tooltip";
   widget.stage.append(note);
-  const show = (event: PointerEvent) => {
+  const say = (text: string, x: number, y: number) => {
+    note.textContent = plain(text);
+    note.hidden = text === "";
+    const frame = widget.stage.getBoundingClientRect();
+    const most = widget.stage.clientWidth - note.offsetWidth;
+    note.style.transform = `translate(${Math.min(x - frame.left + widget.stage.scrollLeft + 12, most)}px, ${y - frame.top + 16}px)`;
+  };
+  const show = ({ target, clientX, clientY }: PointerEvent) => {
     note.hidden = true;
-    if ((event.target as Element).closest(".mg-node, .mg-header")) return;
-    const { clientX, clientY } = event;
+    // from afar nodes have no words of their own
+    const node = nodeAt(target);
+    if (node !== null && widget.tree.picture.classList.contains("mg-far")) {
+      say(header(node).getAttribute("aria-label") ?? "", clientX, clientY);
+    }
+    if (!note.hidden || (target as Element).closest(".mg-node, .mg-header") !== null) return;
     widget.peek((session, viz) => {
       const edge = edgeAt(widget, flowOf(session.layout(viz)), clientX, clientY);
-      if (edge === undefined) return;
-      note.textContent = plain(tensorText(session.traced, edge.tensor));
-      note.hidden = note.textContent === "";
-      const frame = widget.stage.getBoundingClientRect();
-      const x = Math.min(
-        clientX - frame.left + widget.stage.scrollLeft + 12,
-        widget.stage.clientWidth - note.offsetWidth,
-      );
-      note.style.transform = `translate(${x}px, ${clientY - frame.top + 16}px)`;
+      if (edge !== undefined) say(tensorText(session.traced, edge.tensor), clientX, clientY);
     });
   };
   widget.stage.addEventListener("pointermove", show);

@@ -147,7 +147,7 @@ function describe(element: SVGElement, { level, expanded }: Item, { at, of }: Ra
 function describeRun(element: SVGElement): void {
   const pill = pillOf(element);
   if (pill === null) return;
-  const label = fill(pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll, pill.textContent);
+  const label = fill(pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll, pill.textContent.trim());
   pill.setAttribute("role", "button");
   pill.setAttribute("aria-label", label);
   const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");
