@@ -257,7 +257,10 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
 
     @functools.wraps(original)
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        if recorder.threads.here.is_recording:
+        here = recorder.threads.here
+        if here.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
+            return original(self, *args, **kwargs)  # made by torch of what a higher-order operator is to run
+        if here.is_recording:
             return calls.run(self, original, args, kwargs, direct=False)
         with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
             if is_recording:

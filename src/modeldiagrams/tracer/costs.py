@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.flop_counter import flop_registry, sdpa_flop_count
+from torch.utils.flop_counter import flop_registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,8 +23,7 @@ __all__ = ["flop_formula"]
 def flop_formula(operator: Any) -> Callable[..., int] | None:
     """The formula of an operator, called as ``formula(*args, out_val=result, **kwargs)``; None where there is none."""
     packet = getattr(operator, "overloadpacket", operator)
-    formula: Callable[..., int] | None = flop_registry.get(packet)
-    return formula or _MORE.get(str(packet))
+    return _MORE.get(str(packet)) or flop_registry.get(packet)
 
 
 def _dot(a: Tensor, *_: Any, **__: Any) -> int:
@@ -38,8 +37,11 @@ def _addmv(_added: Tensor, matrix: Tensor, *_: Any, **__: Any) -> int:
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
-    """Softmax(query · keyᵀ) · value, batch × heads × length × width each; a causal mask saves nothing here."""
-    return int(sdpa_flop_count(query.shape, key.shape, value.shape))  # type: ignore[no-untyped-call]
+    """Softmax(query · keyᵀ) · value, batch × heads × length × width each; a causal mask saves nothing here.
+
+    Keys and values may have fewer heads, which several of the query share.
+    """
+    return 2 * query.numel() * key.shape[-2] + 2 * math.prod(query.shape[:-1]) * value.shape[-2] * value.shape[-1]
 
 
 def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
@@ -70,6 +72,9 @@ _MORE: dict[str, Callable[..., int]] = {
     "aten.vdot": _dot,
     "aten.addmv": _addmv,
     "aten._addmm_activation": flop_registry[torch.ops.aten.addmm],
+    "aten._scaled_dot_product_cudnn_attention": _attention,
+    "aten._scaled_dot_product_efficient_attention": _attention,
+    "aten._scaled_dot_product_flash_attention": _attention,
     "aten._scaled_dot_product_flash_attention_for_cpu": _attention,
     "aten._scaled_dot_product_fused_attention_overrideable": _attention,
     "aten._grouped_mm": _grouped_mm,

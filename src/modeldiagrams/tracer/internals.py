@@ -3,13 +3,15 @@
 # ruff: noqa: SLF001
 from __future__ import annotations
 
+import contextlib
+import functools
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "BOOKKEEPING",
@@ -23,6 +25,7 @@ __all__ = [
     "UninitializedTensor",
     "alias_of",
     "default_device",
+    "higher_order_open_to",
     "is_wrapped",
     "memory_key",
     "modules_of",
@@ -32,6 +35,7 @@ __all__ = [
     "own_parameters",
     "schema_of",
     "schemas_named",
+    "set_default_device",
     "set_tensor_hooks",
     "set_version",
     "storage_of",
@@ -98,6 +102,27 @@ def set_version(tensor: Tensor, version: int) -> None:
         set_counter(tensor, version)
 
 
+@contextlib.contextmanager
+def higher_order_open_to(kinds: Iterable[type]) -> Iterator[None]:
+    """Let higher-order operators (`torch.cond`) take dispatch modes that handle them; before torch 2.9 they refuse."""
+    kinds = list(kinds)
+    known = hasattr(torch.utils._python_dispatch.TorchDispatchMode, "supports_higher_order_operators")
+    operators: list[Any] = [] if known else list(torch._ops._higher_order_ops.values())
+    for operator in operators:
+        handler = functools.partial(_hand_over, operator)
+        operator.python_key_table.update(dict.fromkeys(kinds, handler))
+    try:
+        yield
+    finally:
+        for operator in operators:
+            for kind in kinds:
+                operator.python_key_table.pop(kind, None)
+
+
+def _hand_over(operator: Any, mode: Any, *args: Any, **kwargs: Any) -> Any:
+    return mode.__torch_dispatch__(operator, (), args, kwargs)
+
+
 def tensor_hooks(tensor: Tensor) -> dict[int, Any] | None:
     """Functions called when a tensor's gradient is known."""
     return tensor._backward_hooks
@@ -112,6 +137,13 @@ def default_device() -> torch.device | None:
     """The device that was set for new tensors; None where none was set."""
     context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
     return None if context is None else context.device
+
+
+def set_default_device(device: torch.device | None) -> None:
+    """Set it back."""
+    torch.set_default_device(device)
+    if device is None:
+        del torch._GLOBAL_DEVICE_CONTEXT.device_context  # `torch.get_default_device` before torch 2.10 fails on None
 
 
 MODES: Any = (

@@ -24,6 +24,7 @@ from modeldiagrams.tracer.internals import (
     no_dispatch_modes,
     own_buffers,
     own_parameters,
+    set_default_device,
     set_tensor_hooks,
     set_version,
     tensor_hooks,
@@ -158,7 +159,7 @@ def modes_left() -> Iterator[None]:
         yield
     finally:
         if default_device() != device:
-            torch.set_default_device(device)
+            set_default_device(device)
         for kind, entered, before in stacks:
             for mode in reversed(entered()):
                 if not any(mode is other for other in before):

@@ -18,6 +18,7 @@ from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.finish import build_graph
+from modeldiagrams.tracer.internals import higher_order_open_to
 from modeldiagrams.tracer.marks import modes_left, untouched
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
@@ -172,7 +173,9 @@ class _Pass:
             recorder = Recorder(self._recording, self._finder, keeper.before_write)
             try:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)
-                for mode in (*modes, *([Net(recorder)] if self._costs else [])):
+                modes += [Net(recorder)] if self._costs else []
+                scope.enter_context(higher_order_open_to(type(mode) for mode in modes))
+                for mode in modes:
                     scope.enter_context(mode)
                 _run_model(recorder, self._weights, (self._model, args, kwargs))
             except KeyboardInterrupt:
