@@ -55,7 +55,7 @@ PLACE = "docstring"
 """What a fence that stands on no page says in its first line: where the author wrote it, ``mypkg/models.py:12``."""
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<head>[^`]*)$")
-_HEAD = re.compile(rf"\s*(\{{\s*\.?)?{FENCE}(?![\w-])")
+_HEAD = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?{FENCE}(?![\w-])")
 _CAPTION = ("inline", "attr_list", "unescape", "relpath")
 """What a page does with its text that a caption needs, too; `relpath` is MkDocs' own and knows the links."""
 

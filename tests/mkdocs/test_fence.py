@@ -57,12 +57,61 @@ def test_warnings_name_the_line_of_each_of_equal_fences(host, caplog):
     assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["line 3", "line 7", "line 13"]
 
 
+def test_warnings_of_fences_in_docstrings_name_the_docstring(host, caplog):
+    text = '```model-graph\nno.json\n```\n\n```model-graph docstring="pkg/models.py:7"\nno.json\n```\n'
+    with caplog.at_level(logging.WARNING):
+        markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert caplog.messages[0].startswith("line 1: model-graph: no.json: ")
+    assert caplog.messages[1].startswith("pkg/models.py:7: model-graph: no.json: ")
+
+
 @pytest.mark.parametrize("body", ["- a\n- b", "two words", "7"])
 def test_body_that_is_no_model_and_no_options_is_explained(body, host, caplog):
     html = markdown.markdown(f"```model-graph\n{body}\n```", extensions=[ModelDiagramsExtension(host=host)])
     assert "mg-problem" in html
     (record,) = caplog.records
     assert "expected to be one line that names the model, or options as YAML" in record.getMessage()
+
+
+CONTAINERS = {
+    "page": ("", ""),
+    "list": ("- item\n\n", "    "),
+    "list in list": ("1. item\n\n    - item\n\n", "        "),
+    "quote": ("> text\n>\n", "> "),
+    "list in quote": ("> - item\n>\n", ">     "),
+    "quote in quote": ("> text\n>\n> > text\n> >\n", "> > "),
+    "admonition": ('!!! note "Title"\n\n', "    "),
+    "details": ("??? note\n\n", "    "),
+    "tab": ('=== "Tab"\n\n', "    "),
+    "tab in admonition in list": ('- item\n\n    !!! note\n\n        === "Tab"\n\n', "            "),
+    "annotation": ("A word. (1)\n{ .annotate }\n\n1.  text\n\n", "    "),
+    "definition": ("Term\n:   Text\n\n", "    "),
+    "block": ("/// note | Title\n\n", ""),
+    "html": ("<div markdown>\n\n", ""),
+}
+AFTER = {"block": "\n\n///\n", "html": "\n\n</div>\n"}
+EXTENSIONS = ("admonition", "attr_list", "def_list", "md_in_html", "pymdownx.blocks.admonition", "pymdownx.details")
+HEADERS = (
+    '```model-graph {#net .a .b depth="1"}',
+    '~~~ {.model-graph #net .a .b depth="1"}',
+    "```{#net .model-graph .a .b depth=1}",
+    '``` model-graph {  #net class="a b" depth=1 }',
+)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_fence_with_header_works_in_every_container(container, header, host, caplog):
+    before, indent = CONTAINERS[container]
+    fence = "\n".join(f"{indent}{line}" for line in (header, "model: net.json", "expand: none", header[:3]))
+    extensions = [*EXTENSIONS, "pymdownx.superfences", "pymdownx.tabbed", ModelDiagramsExtension(host=host)]
+    html = markdown.markdown(before + fence + AFTER.get(container, ""), extensions=extensions)
+    assert html.count('<figure class="mg-figure a b" id="net">') == 1
+    assert header[:3] not in html
+    (diagram,) = host.diagrams.values()
+    assert diagram.options.depth == 1
+    (message,) = caplog.messages
+    assert message.startswith(f"line {before.count(chr(10)) + 1}: model-graph: option 'expand': ")
 
 
 def test_caption_is_markdown_and_text_is_escaped(host):
