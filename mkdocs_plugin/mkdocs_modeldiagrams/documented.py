@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from griffe import Class, Docstring, DocstringSection, DocstringSectionText, Extension, Function
@@ -11,7 +12,7 @@ from mkdocs.plugins import get_plugin_logger
 
 from modeldiagrams.docstrings import asked_options, without_field
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.fence import FENCE, UNASKED_FENCE
+from modeldiagrams.fence import FENCE, PLACE, UNASKED_FENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,14 +49,13 @@ class DiagramsExtension(Extension):
             self._add_diagram(func, chosen=False)
 
     def _add_diagram(self, documented: Class | Function, *, chosen: bool) -> None:
-        docstring = documented.docstring
-        if docstring is None:
-            return
+        docstring = documented.docstring or _Absent("", lineno=documented.lineno, parent=documented)
         field, text = without_field(docstring.value)
+        place = _place(docstring)
         try:
             values = None if field is None else asked_options(field)
         except ModelDiagramsError as error:
-            _log.warning("%s: %s", documented.path, error)
+            _log.warning("%s: %s", place, error)
             values = None
         fence = FENCE
         if values is None:
@@ -64,7 +64,16 @@ class DiagramsExtension(Extension):
                 return
             fence, values = UNASKED_FENCE, {}
         body = json.dumps({"model": documented.path, **values}, default=str)
-        documented.docstring = _WithFence(f"```{fence}\n{body}\n```", text, docstring)
+        kind = _Absent if isinstance(docstring, _Absent) else _WithFence
+        documented.docstring = kind(
+            text,
+            lineno=docstring.lineno,
+            endlineno=docstring.endlineno,
+            parent=docstring.parent,
+            parser=docstring.parser,
+            parser_options=docstring.parser_options,
+        )
+        documented.docstring.fence = f'```{fence} {PLACE}="{place}"\n{body}\n```'
 
     def _is_chosen(self, cls: Class) -> bool:
         return any(fnmatch.fnmatchcase(cls.path, pattern) for pattern in self._patterns) and _is_module(cls)
@@ -73,21 +82,31 @@ class DiagramsExtension(Extension):
 class _WithFence(Docstring):
     """A docstring and a fence after all its sections, of whichever style these are written in."""
 
-    def __init__(self, fence: str, text: str, docstring: Docstring) -> None:
-        super().__init__(
-            text,
-            lineno=docstring.lineno,
-            endlineno=docstring.endlineno,
-            parent=docstring.parent,
-            parser=docstring.parser,
-            parser_options=docstring.parser_options,
-        )
-        self._fence = fence
+    fence = ""
 
     @property
     def parsed(self) -> list[DocstringSection]:
         """The sections, as mkdocstrings asks for them."""
-        return [*self.parse(), DocstringSectionText(self._fence)]
+        return [*self.parse(), DocstringSectionText(self.fence)]
+
+
+class _Absent(_WithFence):
+    """The docstring of a class that has none; so the site's setting for such classes holds."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _place(docstring: Docstring) -> str:
+    """Where the field is in the sources, or would be, as editors understand it: ``src/mypkg/models.py:12``."""
+    documented, line = docstring.parent, docstring.lineno
+    if documented is None or not isinstance(documented.filepath, Path):
+        return str(documented and documented.path)
+    for number, text in enumerate(docstring.source.splitlines() if docstring.endlineno else (), line or 1):
+        if f":{FENCE}:" in text:
+            line = number
+    path = documented.relative_filepath.as_posix()
+    return f"{path}:{line}" if line else path
 
 
 def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # noqa: FBT001  (as `mkdocs.yml` has it)
@@ -106,12 +125,17 @@ def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # n
 
 
 def _is_module(cls: Class) -> bool:
-    """Whether a class is an ``nn.Module``, as far as its sources tell."""
-    return any(
-        _is_known_base(str(getattr(base, "canonical_path", base)))
-        for owner in (cls, *cls.mro())
-        for base in owner.bases
-    )
+    """Whether a class is an ``nn.Module``, as far as its sources tell, which need not be a class that Python takes."""
+    waiting, seen = [cls], set[str]()
+    while waiting:
+        owner = waiting.pop()
+        if owner.path in seen:
+            continue
+        seen.add(owner.path)
+        if any(_is_known_base(str(getattr(base, "canonical_path", base))) for base in owner.bases):
+            return True
+        waiting += [base for base in owner.resolved_bases if isinstance(base, Class)]
+    return False
 
 
 def _is_known_base(name: str) -> bool:

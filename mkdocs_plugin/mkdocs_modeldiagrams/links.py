@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.plugins import get_plugin_logger
 
 from modeldiagrams.markup import html_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["mention", "with_known_names"]
+__all__ = ["Addresses", "mention", "with_known_names"]
 
-_MENTION = re.compile(r'<autoref data-model-graph="([^"]*)" optional>')
+_MENTION = re.compile(r'<autoref data-model-graph="([^"]*)" optional>(.*?)</autoref>', re.DOTALL)
 
 
 def mention(names: Sequence[str], text: str) -> str:
@@ -26,17 +29,60 @@ def mention(names: Sequence[str], text: str) -> str:
     return f'<autoref data-model-graph="{html_text(" ".join(names))}" optional>{text}</autoref>'
 
 
-def with_known_names(page: str, is_known: Callable[[str], bool]) -> str:
+class Addresses:
+    """Where classes are documented, for the links of one page."""
+
+    def __init__(self, autorefs: Any, page: str) -> None:
+        """Ask nothing yet.
+
+        Args:
+            autorefs: The plugin; all pages and inventories must be loaded by now.
+            page: URL of the page.
+        """
+        self._autorefs = autorefs
+        self._log = get_plugin_logger(type(autorefs).__module__).logger
+        self._page = page
+
+    def find(self, name: str) -> tuple[str, bool] | None:
+        """The URL, relative to the page, and whether it is the only one; None for what is documented nowhere."""
+        doubt = _Doubt()
+        self._log.addFilter(doubt)
+        try:
+            found = self._autorefs.get_item_url(name, from_url=self._page)
+        except KeyError:
+            return None
+        finally:
+            self._log.removeFilter(doubt)
+        return found if isinstance(found, str) else found[0], not doubt.is_there  # newer ones also tell a title
+
+
+class _Doubt(logging.Filter):
+    """Notices that autorefs would warn of several places to lead to, and keeps it from that."""
+
+    is_there = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        self.is_there |= record.levelno >= logging.WARNING
+        return record.levelno < logging.WARNING
+
+
+def with_known_names(page: str, addresses: Addresses) -> str:
     """Let mentions of classes refer to the names they are documented under.
+
+    Nobody asked for these links, so a class that is documented in several places is no warning either: the link leads
+    to the place that autorefs would have chosen.
 
     Args:
         page: HTML of a page that autorefs has not seen yet.
-        is_known: Whether autorefs can resolve a name; all pages and inventories must be loaded by now.
+        addresses: What autorefs can resolve there.
     """
 
     def documented(match: re.Match[str]) -> str:
         names = html.unescape(match[1]).split()
-        name = next((name for name in names if is_known(name)), names[0])
-        return f'<autoref identifier="{html_text(name)}" optional>'
+        found = [(name, address) for name in names if (address := addresses.find(name))]
+        name, (url, is_only) = found[0] if found else (names[0], ("", True))
+        if is_only:
+            return f'<autoref identifier="{html_text(name)}" optional>{match[2]}</autoref>'
+        return f'<a class="autorefs autorefs-internal" href="{html_text(url)}">{match[2]}</a>'
 
     return _MENTION.sub(documented, page)

@@ -12,9 +12,10 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import CACHE, PluginConfig
-from mkdocs_modeldiagrams.links import with_known_names
+from mkdocs_modeldiagrams.links import Addresses, with_known_names
+from mkdocs_modeldiagrams.memory import Failures, RememberingMaker
 from mkdocs_modeldiagrams.site import Site
-from modeldiagrams.diagrams import Maker
+from mkdocs_modeldiagrams.watching import Watch
 from modeldiagrams.fence import ModelDiagramsExtension
 from modeldiagrams.host import FOLDER
 from modeldiagrams.settings import with_repository
@@ -34,9 +35,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     def __init__(self) -> None:
         self._site: Site | None = None
-        self._server: LiveReloadServer | None = None
-        self._watched: set[str] = set()
-        self._expecting: set[Path] = set()
+        self._watch = Watch()
+        self._failures = Failures()
         self._root = Path()
         self._is_dirty = False
 
@@ -52,7 +52,8 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         root = self._root = Path(config.config_file_path or config.docs_dir).resolve().parent
         settings = with_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
-        maker = Maker(root / (settings.cache_dir or CACHE), folder=folder, paths=[root], snapshots=snapshots)
+        cache_dir = root / (settings.cache_dir or CACHE)
+        maker = RememberingMaker(self._failures, cache_dir, folder=folder, root=root, snapshots=snapshots)
         self._site = Site(maker, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
         # mkdocstrings may be there for other languages alone, without Griffe
@@ -77,6 +78,9 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         if self._is_dirty:
             site.keep({file.page.url for file in files.documentation_pages() if file.page})
         for name, content in site.files().items():
+            # a site that is also built by Zensical has files of these names among its pages
+            if former := files.get_file_from_path(f"{FOLDER}/{name}"):
+                files.remove(former)
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
             _settle_links(config, files)
@@ -85,13 +89,13 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
         """The models may be edited before the next build, so the process that has imported them ends."""
-        self._watch()
+        self._watch.update(self._current().tried_diagrams, self._root)
         self._end()
 
     def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
         """Called once, after the first build."""
-        self._server = server
-        self._watch()
+        self._watch.server = server
+        self._watch.update(self._current().tried_diagrams, self._root)
         return server
 
     def on_build_error(self, **_: object) -> None:
@@ -107,22 +111,6 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             raise PluginError("modeldiagrams: expected `on_config` to have run first; another plugin skipped it")
         return self._site
 
-    def _watch(self) -> None:
-        """Rebuild when a model's source changes, also those that only a later build has shown."""
-        if self._server is None or self._site is None:
-            return
-        sources = {file for diagram in self._site.diagrams.values() for file in diagram.sources}
-        for file in sorted(sources - self._watched):
-            # a graph file may be yet to come, and only what exists can be watched
-            self._server.watch(str(next(path for path in (Path(file), *Path(file).parents) if path.exists())))
-        self._watched |= sources
-        for diagram in self._site.diagrams.values():
-            if diagram.problem and diagram.problem.kind == "model":
-                # its module may be yet to come: beside `mkdocs.yml`, or in a package that is there
-                for folder in {self._root, *(Path(file).parent for file in diagram.sources)} - self._expecting:
-                    self._server.watch(str(folder), recursive=False)
-                    self._expecting.add(folder)
-
     def _end(self) -> None:
         if self._site is not None:
             self._site.maker.close()
@@ -132,14 +120,6 @@ def _settle_links(config: MkDocsConfig, files: Files) -> None:
     autorefs: Any = config.plugins.get("autorefs")
     if autorefs is None:
         return
-
-    def is_known(name: str) -> bool:
-        try:
-            autorefs.get_item_url(name)
-        except KeyError:
-            return False
-        return True
-
     for file in files.documentation_pages():
         if file.page is not None and file.page.content is not None:
-            file.page.content = with_known_names(file.page.content, is_known)
+            file.page.content = with_known_names(file.page.content, Addresses(autorefs, file.page.url))

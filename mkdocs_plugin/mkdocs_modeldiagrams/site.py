@@ -38,6 +38,7 @@ class Site(FenceHost):
 
     Attributes:
         anchors: Ids of diagrams of the current page; MkDocs itself does not look into what a fence makes.
+        tried_diagrams: All of this build, also those that could not be made and are not shown.
         is_complete: Whether all pages are converted. What comes then is shown a second time: an excerpt of a blog post.
     """
 
@@ -46,6 +47,7 @@ class Site(FenceHost):
         self.config = config
         self.maker.on_trace = lambda model: _log.info("tracing %s", model)
         self.anchors: set[str] = set()
+        self.tried_diagrams: list[Diagram] = []
         self.is_complete = False
         self._file: File | None = None
         self._urls: set[str] = set()
@@ -62,6 +64,10 @@ class Site(FenceHost):
             self._file = links.file
             self.anchors.clear()
         self._urls.add(self._url)
+
+    def tried(self, diagram: Diagram) -> None:
+        """Called with every diagram that was made, or could not be."""
+        self.tried_diagrams.append(diagram)
 
     def drawn(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""

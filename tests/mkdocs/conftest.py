@@ -34,9 +34,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build() -> Build:
     """Runs ``mkdocs build``."""
 
-    def run(source: Path, out: Path, *arguments: str, **environment: str):
+    def run(source: Path, out: Path, *arguments: str, config: str = "mkdocs.yml", **environment: str):
         return subprocess.run(
-            [sys.executable, "-m", "mkdocs", "build", "-f", source / "mkdocs.yml", "-d", out, *arguments],
+            [sys.executable, "-m", "mkdocs", "build", "-f", source / config, "-d", out, *arguments],
             capture_output=True,
             text=True,
             timeout=TIMEOUT,

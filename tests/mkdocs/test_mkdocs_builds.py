@@ -14,7 +14,6 @@ from graphs import small_graph
 from modeldiagrams.serialize import save
 
 MODELS = Path(__file__).parents[1] / "tinymodels"
-FENCE = "```model-graph\nmodel: tinymodels.{}\ninputs: [1, 4]\n```\n"
 
 
 @pytest.fixture
@@ -22,10 +21,9 @@ def source(tmp_path) -> Path:
     """A site of two pages, each with a diagram."""
     folder = tmp_path / "source"
     (folder / "docs" / "guide").mkdir(parents=True)
-    shutil.copytree(MODELS, folder / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
     save(small_graph(), folder / "docs" / "net.json")
     (folder / "docs" / "index.md").write_text("# Index\n\n```model-graph {#net}\nnet.json\n```\n")
-    (folder / "docs" / "guide" / "deep.md").write_text(f"# Deep\n\n{FENCE.format('Net')}")
+    (folder / "docs" / "guide" / "deep.md").write_text("# Deep\n\n```model-graph\n/net.json\n```\n")
     (folder / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
     return folder
 
@@ -40,6 +38,8 @@ def listed(out: Path) -> list[tuple[str, str]]:
 
 
 def test_progress_names_each_model_that_is_run(source, build, tmp_path):
+    shutil.copytree(MODELS, source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
+    (source / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n")
     assert "modeldiagrams: tracing tinymodels.Net" in build(source, tmp_path / "out").stderr
     assert "tracing" not in build(source, tmp_path / "out").stderr, "it came from the cache"
 
@@ -47,7 +47,7 @@ def test_progress_names_each_model_that_is_run(source, build, tmp_path):
 def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, tmp_path):
     out = tmp_path / "out"
     assert build(source, out).returncode == 0
-    assert listed(out) == [("#net", "net.json"), ("guide/deep/", "tinymodels.Net")]
+    assert listed(out) == [("#net", "net.json"), ("guide/deep/", "net.json")]
     page = out / "guide" / "deep" / "index.html"
     untouched = page.read_bytes()
     os.utime(page, (0, 4e9))  # newer than its source
@@ -55,7 +55,7 @@ def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, 
     index.write_text(index.read_text().replace("#net", "#other"))
     os.utime(index, (5e9, 5e9))
     assert build(source, out, "--dirty").returncode == 0
-    assert listed(out) == [("#other", "net.json"), ("guide/deep/", "tinymodels.Net")]
+    assert listed(out) == [("#other", "net.json"), ("guide/deep/", "net.json")]
     assert page.read_bytes() == untouched
     (source / "docs" / "guide" / "deep.md").unlink()
     assert build(source, out, "--dirty").returncode == 0

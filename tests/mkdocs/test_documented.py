@@ -1,0 +1,83 @@
+"""The extension of Griffe by itself: which docstrings get a fence, and what it says."""
+
+from __future__ import annotations
+
+import griffe
+import pytest
+
+from mkdocs_modeldiagrams.documented import DiagramsExtension
+
+SOURCE = """
+from torch import nn
+
+
+class Net(nn.Module):
+    pass
+
+
+class Asking(nn.Module):
+    '''Says how.
+
+    :model-graph: {depth: 1}
+    '''
+
+
+class Twisted(nn.Module, Net):
+    '''No class that Python would take.'''
+
+
+class Round(Round):
+    '''Nor is this.'''
+
+
+class Wrong(nn.Module):
+    '''Can't be read.
+
+    :model-graph: [1]
+    '''
+
+
+class Plain:
+    pass
+"""
+
+
+@pytest.fixture
+def classes(tmp_path, monkeypatch) -> dict[str, griffe.Object]:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    extensions = griffe.load_extensions(DiagramsExtension(["*"]))
+    return dict(griffe.load("pkg", search_paths=[tmp_path], extensions=extensions).members)
+
+
+def fence(documented: griffe.Object) -> str:
+    docstring = documented.docstring
+    return docstring.parsed[-1].value if docstring is not None else ""
+
+
+def test_field_s_line_goes_with_the_fence(classes):
+    assert fence(classes["Asking"]) == (
+        '```model-graph docstring="pkg/__init__.py:12"\n{"model": "pkg.Asking", "depth": 1}\n```'
+    )
+
+
+def test_class_without_docstring_has_a_diagram_where_such_classes_are_shown(classes):
+    assert (
+        fence(classes["Net"]) == '```model-graph-if-possible docstring="pkg/__init__.py:5"\n{"model": "pkg.Net"}\n```'
+    )
+    assert not classes["Net"].has_docstring, "whether it is shown is for mkdocstrings' setting to say"
+    assert not fence(classes["Plain"])
+
+
+def test_classes_that_python_would_not_take_are_read_on(classes):
+    assert '"pkg.Twisted"' in fence(classes["Twisted"])
+    assert "```" not in fence(classes["Round"])
+
+
+@pytest.mark.usefixtures("classes")
+def test_field_that_can_t_be_read_is_told_with_its_place(caplog):
+    (record,) = caplog.get_records("setup")
+    assert record.getMessage().startswith(
+        "modeldiagrams: pkg/__init__.py:27: the field `:model-graph:` is expected to be empty"
+    )

@@ -1,0 +1,45 @@
+"""Links of classes through autorefs, as it is."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from mkdocs_autorefs import AutorefsPlugin
+
+from mkdocs_modeldiagrams.links import Addresses, mention, with_known_names
+
+NAMES = ["pkg.deep.Net", "pkg.Net"]
+
+
+@pytest.fixture
+def autorefs() -> AutorefsPlugin:
+    plugin = AutorefsPlugin()
+    plugin.load_config({})
+    return plugin
+
+
+def linked(autorefs, page: str) -> str:
+    return with_known_names(mention(NAMES, "<code>Net</code>"), Addresses(autorefs, page))
+
+
+def test_class_is_mentioned_under_the_name_it_is_documented_under(autorefs):
+    autorefs.register_anchor(SimpleNamespace(url="api/"), "pkg.Net")
+    assert linked(autorefs, "") == '<autoref identifier="pkg.Net" optional><code>Net</code></autoref>'
+
+
+def test_class_that_is_documented_nowhere_is_left_to_autorefs(autorefs):
+    assert linked(autorefs, "") == '<autoref identifier="pkg.deep.Net" optional><code>Net</code></autoref>'
+
+
+@pytest.mark.parametrize("primary", [True, False])
+def test_class_that_is_documented_twice_is_no_warning(primary, autorefs, caplog):
+    for url in ("api/", "again/"):
+        autorefs.register_anchor(SimpleNamespace(url=url), "pkg.Net", primary=primary)
+    with caplog.at_level(logging.WARNING):
+        link = linked(autorefs, "guide/deep/")
+    assert link == '<a class="autorefs autorefs-internal" href="../../api/#pkg.Net"><code>Net</code></a>'
+    assert not caplog.records
+    autorefs.get_item_url("pkg.Net", from_url="guide/deep/")
+    assert caplog.records, "what authors have written themselves is still a warning"
