@@ -98,7 +98,12 @@ def _explore(reader, number):
                 for (const node of all().slice(0, 12))
                     if (node.ariaExpanded !== null) await e.toggle(node.dataset.id);
             press('i');
-            for (const node of all().slice(0, 20)) {
+            const soon = () => new Promise(done => setTimeout(done));
+            for (const node of all().slice(0, 12)) {
+                node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+                await soon();
+            }
+            for (const node of all().slice(0, 2)) {
                 node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
                 await e.toggle('');
                 for (const act of e.shadowRoot.querySelectorAll('.mg-panel-sheet .mg-row > button'))
@@ -108,8 +113,8 @@ def _explore(reader, number):
             for (const query of ['<script>', '\u202e', '(', '..', 'a'.repeat(10000), '"']) {
                 field.value = query;
                 field.dispatchEvent(new Event('input'));
+                await soon();
                 field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
-                await e.toggle('');
             }
             for (const row of [...e.querySelectorAll('.mg-outline [role=button]')].slice(0, 5)) row.click();
             [...e.shadowRoot.querySelectorAll('.mg-menu button')].find(x => /link/.test(x.textContent)).click();
@@ -125,7 +130,7 @@ def _explore(reader, number):
 
 
 def test_single_files_hold_them_too(reader, diagrams, tmp_path):
-    for diagram in diagrams[:2]:
+    for diagram in diagrams[:1]:
         file = tmp_path / "alone.html"
         file.write_text(page.standalone(diagram), encoding="utf-8")
         reader.page.goto(file.as_uri())
