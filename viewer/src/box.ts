@@ -12,9 +12,8 @@ export const GLYPH = 24;
 /** Cards that peek out below a rolled block, and by how much each. */
 export const STACK_CARDS = 2;
 export const STACK_STEP = 4;
-/** Room for the sign that says a container is open, before its title; of a closed one, at the right, and as much at the left. */
+/** Room for the sign that opens or closes: before the title of what is open; half of it at each side of a closed one's words. */
 export const CHEVRON = 16;
-const SIGN_ROOM = 20;
 
 const MAX_TEXT = 304;
 /** What the model said where it failed is what the reader came for. */
@@ -80,7 +79,7 @@ export function boxSize(item: Item): { width: number; height: number } {
   const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
   const below = textWidth(detail, DETAIL_SIZE);
   const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
-  const width = text + 2 * PADDING + (item.expandable ? SIGN_ROOM : 0);
+  const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }

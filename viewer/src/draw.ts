@@ -25,7 +25,7 @@ const RADIUS = 6;
 const CORNER = 8;
 const GAP = 8;
 /** Where the sign for opening begins, from a box's right. */
-const SIGN = 14;
+const SIGN = 13;
 /** An arrowhead's length and half width. */
 const ARROW = [6, 3.5] as const;
 /** How far an arrow's tip stays off what it points at. */

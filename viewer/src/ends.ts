@@ -221,10 +221,13 @@ function arriveAlone(trip: Trip, slot: Slot, centre: number): void {
 
 function spreadOver(trips: Trip[], slot: Slot, centre: number): void {
   const room = slot.round ? (slot.across * 3) / 4 : slot.across - 2 * MARGIN;
-  const step = Math.min(ARRIVAL_STEP, room / Math.max(slot.round ? 2 : 1, trips.length - 1));
   const trunk = trips.findIndex((trip) => trip.trunk);
   const half = (trips.length - 1) / 2;
-  const keepsMiddle = trunk >= 0 && (half + Math.abs(trunk - half)) * step <= room / 2;
+  const even = Math.min(ARRIVAL_STEP, room / Math.max(slot.round ? 2 : 1, trips.length - 1));
+  // the trunk in the middle, though there is more on one side of it
+  const uneven = Math.min(even, room / 2 / (half + Math.abs(trunk - half)));
+  const keepsMiddle = trunk >= 0 && uneven >= Math.min(even, LEAST_ARRIVAL_STEP);
+  const step = keepsMiddle ? uneven : even;
   const middle = keepsMiddle ? trunk : half;
   const places = trips.map((_, i) => centre + (i - middle) * step);
   const wanted = trips.map((trip) => trip.lane ?? trip.start);

@@ -24,7 +24,7 @@ export interface ViewOptions {
 /** Longest picture, in px: about a screen of scrolling down, or the width of a page. */
 const LONGEST = { TB: 1020, LR: 1200 } as const;
 /** Widest, or running left to right highest, picture that a page shows without making it illegible. */
-const BROADEST = { TB: 1040, LR: 640 } as const;
+const BROADEST = { TB: 1056, LR: 640 } as const;
 
 /** How small a page may show a picture: labels of 10 px are then as large as footnotes' signs, and legible. */
 const LEGIBLE = 0.7;

@@ -30,6 +30,6 @@ describe("the words of a box that opens", () => {
       (part) => Number(part.exec(box)?.[1]),
     );
     expect(name).toBe((width ?? 0) / 2);
-    expect(sign).toBe((width ?? 0) - 14);
+    expect(sign).toBe((width ?? 0) - 13);
   });
 });
