@@ -10,7 +10,7 @@
  */
 import type { Ranking } from "./dot.js";
 import type { Plan } from "./plan.js";
-import type { Point, Routed } from "./route.js";
+import { labelBox, type Point, type Routed } from "./route.js";
 import { BORDER } from "./view.js";
 
 /** Distance of the innermost wire from the beginning and the end of the flow, and between wires. */
@@ -45,7 +45,8 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boole
   outs.forEach((port, i) => {
     outputs[port] = first + i * STEP;
   });
-  const high = routed.high + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
+  const far = Math.max(routed.high, ...routed.labels.map((label) => labelEnd(plan, label)));
+  const high = far + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
   const to = routed.depth + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
   const entries = ranking.inputs.map((across, port): Point[] => {
     const along = inputs[port] ?? 0;
@@ -57,11 +58,7 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boole
   const exits: Point[][] = [];
   outs.forEach((port, i) => {
     const across = ranking.outputs[port] ?? 0;
-    const [beyond, below, along] = [
-      routed.depth + BESIDE + i * STEP,
-      routed.high + BESIDE + i * STEP,
-      outputs[port] ?? 0,
-    ];
+    const [beyond, below, along] = [routed.depth + BESIDE + i * STEP, far + BESIDE + i * STEP, outputs[port] ?? 0];
     // beside everything else a wire need not go to the end and come back
     const corner = i === 0 && across > routed.high - 1 ? lastCorner(plan, routed, port) : undefined;
     exits[port] = [
@@ -72,6 +69,12 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boole
     ];
   });
   return { entries, exits, inputs, outputs, low: routed.low, high, from: Math.min(0, ...inputs, ...outputs), to };
+}
+
+/** How far across the flow a label reaches: beside a wire that leaves its item at the edge, farther than the item. */
+function labelEnd({ vertical }: Plan, { across, along, text, before }: Routed["labels"][number]): number {
+  const [x, y, width, height] = labelBox(vertical, across, along, text, vertical && before);
+  return vertical ? x + width : y + height;
 }
 
 /** Where the only wire to an output port turns into its last stretch. */
