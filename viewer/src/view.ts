@@ -146,12 +146,12 @@ export function view(traced: GraphIndex, state: State): View {
 }
 
 /** The state with a module opened or closed. */
-export function toggle(_index: GraphIndex, state: State, id: string): State {
+export function toggle(state: State, id: string): State {
   return { ...state, expanded: flipped(state.expanded, id) };
 }
 
 /** The state with a run shown one by one, or rolled up again. */
-export function toggleRun(_index: GraphIndex, state: State, id: string): State {
+export function toggleRun(state: State, id: string): State {
   return { ...state, unrolled: flipped(state.unrolled, id) };
 }
 

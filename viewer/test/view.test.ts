@@ -48,9 +48,9 @@ describe("rolling", () => {
   it("shows the run one by one when asked to, and rolls it up again", () => {
     const traced = index(chain);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
-    const open = toggleRun(traced, start, "b.0");
+    const open = toggleRun(start, "b.0");
     expect(names(view(traced, open).root).filter((name) => name.startsWith("b"))).toEqual(["b.0", "b.1", "b.2"]);
-    expect(toggleRun(traced, open, "b.0")).toEqual(start);
+    expect(toggleRun(open, "b.0")).toEqual(start);
   });
 
   it("opens the first for all", () => {
@@ -70,11 +70,11 @@ describe("rolling", () => {
     const traced = index(alternating);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
     const group = view(traced, start).root.items.find((item) => item.kind === "group");
-    const open = toggleRun(traced, start, group?.run ?? "");
+    const open = toggleRun(start, group?.run ?? "");
     const items = view(traced, open).root.items;
     expect(items.map((item) => item.kind)).not.toContain("group");
     expect(items.filter((item) => item.unrolled > 1).map((item) => item.run)).toEqual([group?.run]);
-    expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
+    expect(toggleRun(open, group?.run ?? "")).toEqual(start);
   });
 
   it("folds equal branches of one list, each of which can be opened once they are unrolled", () => {
@@ -162,7 +162,7 @@ describe("memory", () => {
     const traced = index(chain);
     const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
     const before = view(traced, start).root.items.find((item) => item.id === "b.2")?.frame;
-    const after = view(traced, toggle(traced, start, "b.0")).root.items.find((item) => item.id === "b.2")?.frame;
+    const after = view(traced, toggle(start, "b.0")).root.items.find((item) => item.id === "b.2")?.frame;
     expect(before).not.toBeNull();
     expect(after).toBe(before);
   });

@@ -2,7 +2,7 @@
 import { headOf } from "../surface.js";
 import { toggle, toggleRun } from "../view.js";
 import { button } from "./dom.js";
-import type { Session, Shown } from "./session.js";
+import type { Shown } from "./session.js";
 import { collapseBelow, expandBelow, expandSiblings, expandTo } from "./states.js";
 import { fill, strings } from "./strings.js";
 import { RUN_KEY, runOf } from "./tree.js";
@@ -11,8 +11,8 @@ import type { Widget } from "./widget.js";
 /** Expand or collapse a module call. */
 export function toggleModule(widget: Widget, id: string): Promise<void> {
   let open = false;
-  const change = (state: Shown, session: Session) => {
-    const next = toggle(session.traced, state, id);
+  const change = (state: Shown) => {
+    const next = toggle(state, id);
     open = next.expanded.includes(id);
     return next;
   };
@@ -21,7 +21,7 @@ export function toggleModule(widget: Widget, id: string): Promise<void> {
 
 /** Show the repeats of a run one by one, or as one. */
 export function toggleRepeats(widget: Widget, run: string): Promise<void> {
-  const show = () => widget.change((state, session) => toggleRun(session.traced, state, run), headOf(run));
+  const show = () => widget.change((state) => toggleRun(state, run), headOf(run));
   // the core knows the first of the run, which is to stay in place: it may still have to come
   return widget.askData(() => undefined).then(show);
 }
