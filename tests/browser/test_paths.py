@@ -26,6 +26,13 @@ def test_what_leads_to_a_node_and_what_follows_are_lit(reader, server):
     assert lit(reader) == ["layers.1/add", "layers.1.mlp", "layers.1/mul", "layers.2", "head", "output:y"]
     button(reader, "What follows").click()
     assert lit(reader) is None
+    button(reader, "What follows").click()
+    # beside all nodes nothing is meant any more
+    corner = reader.page.locator(".mg-stage").bounding_box()
+    reader.page.mouse.click(corner["x"] + 4, corner["y"] + 4)
+    assert lit(reader) is None
+    assert reader.page.locator(".mg-stage .mg-selected").count() == 0
+    assert not reader.page.get_by_role("region", name="Details").is_visible()
 
 
 def test_shortest_way_between_two_nodes(reader, server):
@@ -48,6 +55,7 @@ def test_shortest_way_between_two_nodes(reader, server):
     reader.page.get_by_text("Nothing flows between these two").wait_for()
     reader.page.wait_for_timeout(100)
     assert reader.page.get_by_text("Nothing flows between these two").is_visible()
+    assert lit(reader) is None
 
 
 def test_hover_lights_the_edges_of_a_node(reader, server):

@@ -57,7 +57,9 @@ def test_layout_engine_that_fails_to_come_can_be_asked_for_again(reader, server)
     status = reader.page.locator("model-graph [role=status].mg-unseen-text")
     assert status.text_content() == ""
     asked = reader.requests.count("viz.js")
-    reader.evaluate("e => { for (let i = 0; i < 4; i++) e.shadowRoot.querySelector('[title=\"Zoom in\"]').click(); }")
+    reader.evaluate(
+        "e => { for (let i = 0; i < 4; i++) e.shadowRoot.querySelector('[aria-label=\"Zoom in\"]').click(); }"
+    )
     for x in range(100, 800, 50):
         reader.page.mouse.move(x, 300)
     assert not reader.page.locator(".mg-map").is_visible()

@@ -109,17 +109,24 @@ def test_picture_cannot_be_lost_by_panning(reader, server):
     assert svg["y"] < stage["y"] + stage["height"] - 20
 
 
-def test_buttons_zoom_and_fit(reader, server):
+def test_buttons_and_keys_zoom_and_fit(reader, server):
     reader.page.goto(f"{server}/one.html")
     size = scale(reader)
-    reader.page.get_by_role("button", name="Zoom in").click()
-    settled(reader)
-    assert scale(reader) > 1.2 * size
-    reader.page.get_by_role("button", name="Show the whole picture").click()
-    assert scale(reader) == size
-    reader.page.get_by_role("button", name="Zoom out").click()
-    settled(reader)
-    assert scale(reader) < 0.8 * size
+    by_button = [
+        reader.page.get_by_role("button", name=name).click
+        for name in ("Zoom in", "Show the whole picture", "Zoom out", "Show the whole picture")
+    ]
+    by_key = [lambda key=key: reader.page.keyboard.press(key) for key in "+0-0"]
+    for grow, fit, shrink, fit_again in (by_button, by_key):
+        grow()
+        settled(reader)
+        assert scale(reader) > 1.2 * size
+        fit()
+        assert scale(reader) == size
+        shrink()
+        settled(reader)
+        assert scale(reader) < 0.8 * size
+        fit_again()
 
 
 def test_fullscreen_shows_the_picture_on_the_page_colour_and_leaves_no_trace(reader, server):

@@ -95,6 +95,7 @@ class ModelGraph extends HTMLElement {
     root.adoptedStyleSheets = [styleSheet()];
     root.append(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
+    for (const [key, act] of Object.entries(widget.toolbar.keys)) widget.onKey(key, act);
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });
@@ -112,8 +113,12 @@ function onClick(widget: Widget, event: MouseEvent): void {
   const node = nodeAt(event.target);
   const run = (event.target as Element).closest<SVGElement>("[data-run]")?.dataset.run;
   if (run !== undefined) void toggleRepeats(widget, run);
-  if (run !== undefined || node === null || !header(node).contains(event.target as Node)) return;
-  const id = idOf(node);
+  else if (node !== null && header(node).contains(event.target as Node)) onNode(widget, idOf(node));
+  // beside all nodes: nothing is meant any more
+  else if (widget.pick === undefined) widget.select(undefined);
+}
+
+function onNode(widget: Widget, id: string): void {
   if (choose(widget, id)) return;
   if (widget.tree.expandable(id)) void toggleModule(widget, id);
   // below a tall picture on a narrow screen the details would open out of sight

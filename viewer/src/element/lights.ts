@@ -22,16 +22,17 @@ export function lights(widget: Widget): void {
     mark(widget, id);
     chosen.remove();
     lit = undefined;
-    dim(widget, lit);
+    dim(widget.tree.picture, lit);
     if (!id) return;
     void widget.ask((session, viz) => {
       if (id !== widget.selected) return;
       const edges = edgesOf(flowOf(session.layout(viz)), id, way);
-      if (edges.length === 0 && typeof way === "object") widget.note.say(strings.noWay);
+      const isLost = edges.length === 0 && typeof way === "object";
+      if (isLost) widget.note.say(strings.noWay);
       trace(widget, chosen, edges);
-      if (way === "near") return;
+      if (isLost || way === "near") return;
       lit = new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]);
-      dim(widget, lit);
+      dim(widget.tree.picture, lit);
     });
   };
   const follow = (other: Way) => {
@@ -45,8 +46,12 @@ export function lights(widget: Widget): void {
     else {
       // the same picture, more of it in sight
       mark(widget, widget.selected);
-      dim(widget, lit);
+      dim(widget.tree.picture, lit);
     }
+  });
+  widget.dress.push((picture) => {
+    dim(picture, lit);
+    if (chosen.isConnected) picture.append(chosen.cloneNode());
   });
   hover(widget);
   widget.onKey("Escape", () => {
@@ -115,8 +120,7 @@ function trace(widget: Widget, path: SVGPathElement, edges: Edge[]): void {
 }
 
 /** Everything closed that is not among these steps back. */
-function dim(widget: Widget, lit: ReadonlySet<string> | undefined): void {
-  const { picture } = widget.tree;
+function dim(picture: SVGSVGElement, lit: ReadonlySet<string> | undefined): void {
   picture.classList.toggle("mg-dim", lit !== undefined);
   for (const node of picture.querySelectorAll<SVGElement>(".mg-node")) {
     node.classList.toggle("mg-on", lit?.has(idOf(node)) === true);

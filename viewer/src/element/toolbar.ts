@@ -19,6 +19,8 @@ const ICONS = {
 
 export class Toolbar {
   readonly element = box("mg-toolbar");
+  /** What the buttons do, for the keyboard. */
+  readonly keys: Record<string, () => boolean> = {};
   readonly #menu = box("mg-menu");
   readonly #menuButton: HTMLButtonElement;
 
@@ -28,10 +30,20 @@ export class Toolbar {
     this.element.ariaLabel = strings.controls;
     this.#menuButton = iconButton(strings.menu, ICONS.menu, () => this.openMenu(this.#menu.hidden === true));
     this.openMenu(false);
+    const act = (key: string, text: string, icon: string, action: () => void) => {
+      this.keys[key] = () => {
+        action();
+        return true;
+      };
+      const made = iconButton(text, icon, action);
+      made.title = `${text} (${key})`;
+      made.setAttribute("aria-keyshortcuts", key);
+      return made;
+    };
     this.element.append(
-      iconButton(strings.zoomOut, ICONS.zoomOut, () => camera.zoomBy(1 / STEP)),
-      iconButton(strings.zoomIn, ICONS.zoomIn, () => camera.zoomBy(STEP)),
-      iconButton(strings.fit, ICONS.fit, () => camera.showWhole()),
+      act("-", strings.zoomOut, ICONS.zoomOut, () => camera.zoomBy(1 / STEP)),
+      act("+", strings.zoomIn, ICONS.zoomIn, () => camera.zoomBy(STEP)),
+      act("0", strings.fit, ICONS.fit, () => camera.showWhole()),
     );
     if (document.fullscreenEnabled) {
       this.element.append(iconButton(strings.fullscreen, ICONS.fullscreen, () => toggleFullscreen(host)));
