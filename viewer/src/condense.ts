@@ -146,13 +146,22 @@ function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["
 function tensorsLeft(graph: Graph, passed: Map<string, Passed>): Map<string, string> {
   const emptied = emptiedModules(graph, new Set(passed.keys()));
   const left = new Map<string, string>();
+  const lost = new Set<string>();
   for (const [id, { source, before, after }] of passed) {
     const last = left.get(before.node) ?? source.tensor;
-    const same = count(graph.tensors[before.tensor]) === count(graph.tensors[after]);
-    const known = same && last === before.tensor && isInside(graph, source.node, visibleHolder(graph, emptied, id));
-    left.set(id, known ? after : last);
+    const [was, is] = [before.tensor, after].map((tensor) => graph.tensors[tensor]);
+    const holder = visibleHolder(graph, emptied, id);
+    if (lost.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, holder)) lost.add(id);
+    left.set(id, lost.has(id) || hasMoreOnes(was, is) ? last : after);
   }
   return left;
+}
+
+/** An axis of one is put in for what comes next, as for broadcasting; it tells nothing of the tensor. */
+function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
+  const [was, is] = [before?.shape ?? [], after?.shape ?? []];
+  const telling = (shape: readonly (number | string)[]) => shape.filter((size) => size !== 1).join();
+  return is.length > was.length && telling(was) === telling(is);
 }
 
 function visibleHolder(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
