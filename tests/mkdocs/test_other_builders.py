@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -178,3 +179,21 @@ def test_zensical_s_autorefs_lead_from_classes_to_where_they_are_documented(zens
     for page, url in (("index.html", "#torch.nn.Linear"), ("guide/deep/index.html", "../../#torch.nn.Linear")):
         html = (source / "site" / page).read_text("utf-8")
         assert re.search(rf'<a class="autorefs autorefs-internal"[^>]* href="{url}"><code>Linear</code></a>', html)
+
+
+def test_material_s_social_cards_stand_beside_diagrams(wheel, source, tmp_path):
+    python = environment(tmp_path / "venv", wheel, "mkdocs<2", "mkdocs-material[imaging]", "pymdown-extensions")
+    fonts = tmp_path / "cards" / "fonts" / "Inter"
+    fonts.mkdir(parents=True)
+    # the plugin fetches what is not there
+    for name, style in (("regular", "Regular"), ("semibold", "Bold")):
+        shutil.copy(ROOT / "src" / "modeldiagrams" / "static" / f"inter-{name}.ttf", fonts / f"{style}.ttf")
+    cards = f"social: {{cache_dir: {fonts.parents[1]}, cards_layout_options: {{font_family: Inter}}}}"
+    config = WITH_PLUGIN.replace("theme: mkdocs", "theme: {name: material, font: false}")
+    (source / "social.yml").write_text(config.replace("plugins: [", f"plugins: [{cards}, "))
+    out = tmp_path / "out"
+    command = [python, "-m", "mkdocs", "build", "--strict", "-q", "-f", source / "social.yml", "-d", out]
+    subprocess.run(command, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    assert [len(diagrams) for diagrams in figures(out).values()] == [2, 4]
+    assert (out / "assets" / "images" / "social" / "guide" / "deep.png").read_bytes().startswith(b"\x89PNG")
+    assert "https://example.org/sub/assets/images/social/index.png" in (out / "index.html").read_text("utf-8")
