@@ -54,6 +54,7 @@ class _GraphEntry(msgspec.Struct, frozen=True):
     python: str | None
     """The interpreter that has them, if it is another than the documentation's."""
     names: dict[str, tuple[str, ...]]
+    has_twin: bool
     digest: str
     """Of the graph's JSON text."""
     graph: msgspec.Raw
@@ -76,6 +77,7 @@ class CachedGraph(msgspec.Struct, frozen=True):
     sources: tuple[str, ...]
     libraries: tuple[str, ...]
     names: dict[str, tuple[str, ...]]
+    has_twin: bool
 
 
 class Cache:
@@ -98,7 +100,7 @@ class Cache:
             return None
         # it was checked when it was traced, and a digest is cheaper than checking it for every build
         graph = msgspec.json.decode(content, type=Graph)
-        return CachedGraph(graph, content, tuple(entry.sources), tuple(entry.libraries), entry.names)
+        return CachedGraph(graph, content, tuple(entry.sources), tuple(entry.libraries), entry.names, entry.has_twin)
 
     def add_graph(self, key: str, traced: Traced, python: str | None = None) -> None:
         """Keep a graph.
@@ -113,6 +115,7 @@ class Cache:
             libraries=versions(traced.libraries, python),
             python=python,
             names=traced.names,
+            has_twin=traced.has_twin,
             digest=_digest(traced.graph),
             graph=msgspec.Raw(traced.graph),
         )

@@ -61,6 +61,7 @@ class _Traced(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...]
     libraries: tuple[str, ...] = ()
     names: dict[str, tuple[str, ...]] = {}
+    has_twin: bool = False
     problem: Problem | None = None
 
 
@@ -121,6 +122,7 @@ class Maker:
                 return msgspec.structs.replace(diagram, problem=traced.problem, sources=traced.sources)
             diagram = msgspec.structs.replace(
                 diagram,
+                id=diagram_id(written, has_twin=traced.has_twin),
                 graph=traced.graph,
                 sources=traced.sources,
                 libraries=traced.libraries,
@@ -242,6 +244,7 @@ def _traced(answer: Traced | Refused, model: str) -> _Traced | Refused:
         sources=answer.sources,
         libraries=answer.libraries,
         names=answer.names,
+        has_twin=answer.has_twin,
         problem=forward_problem(model, graph),
     )
 
@@ -276,17 +279,21 @@ def _is_any_newer(files: Iterable[str], moment: int) -> bool:
         return True
 
 
-def diagram_id(options: Options) -> str:
+def diagram_id(options: Options, *, has_twin: bool = False) -> str:
     """A stable, file-name safe name for what the options show, as far as they were written for this diagram.
 
     It is the model's path; with a digest behind it where other options have a say in the content, and for what is not
     written as classes are (`pkg.Net`): some disks don't tell `pkg.net`, a factory, from it.
+
+    Args:
+        options: What the author wrote.
+        has_twin: Whether there is another class beside it that only capitals tell apart (`pkg.NET`).
     """
     written = {name: value for name in _CONTENT_OPTIONS if (value := getattr(options, name)) is not None}
     path = options.model.replace(":", ".")
     name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
     is_usual = path == path.lower() if _is_graph_file(options) else _CLASS_PATH.fullmatch(path)
-    if len(written) == 1 and name == path and is_usual:
+    if len(written) == 1 and name == path and is_usual and not has_twin:
         return name
     digest = hashlib.blake2b(repr(written).encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}"

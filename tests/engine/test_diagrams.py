@@ -299,6 +299,13 @@ def test_ids_differ_where_a_disk_does_not_tell_capitals(models):
     assert len(ids) == 2
 
 
+def test_classes_that_only_capitals_tell_apart_have_ids_that_differ_in_more(maker, worker):
+    worker.traced = Traced(graph=serialize(small_graph()), sources=(), has_twin=True)
+    ids = {maker.make(Options(model=model)).id for model in ("a.Net", "a.NET")}
+    assert len({name.lower() for name in ids}) == 2
+    assert ids == {maker.make(Options(model=model)).id for model in ("a.Net", "a.NET")}
+
+
 @pytest.mark.parametrize("python", [None, "no/such/python"])
 def test_a_snapshot_stands_in_where_nothing_can_be_traced(worker, tmp_path, monkeypatch, python):
     monkeypatch.setattr(diagrams, "has_torch", lambda: False)

@@ -11,7 +11,7 @@ from torch import nn
 from modeldiagrams.diagrams import Diagram
 from modeldiagrams.host import link_names
 from modeldiagrams.options import Options
-from modeldiagrams.worker.origins import libraries, public_names
+from modeldiagrams.worker.origins import has_twin, libraries, public_names
 
 
 @pytest.fixture
@@ -54,6 +54,15 @@ def test_nothing_of_an_object_is_run(package):
 
     package("mypkg.trap", "/src/mypkg/trap.py", trap=Trap())
     assert libraries(nn.Linear(1, 1), ["mypkg.Model"], ("/src/mypkg/trap.py",)) == ()
+
+
+def test_a_twin_is_another_class_of_the_same_letters(package):
+    class Net(nn.Linear):
+        """Has an inner class."""
+
+    package("mypkg", Net=Net, net=ModuleType("mypkg.net"), Other=Net, OTHER=Net, CONSTANT=3, Constant=Net)
+    twins = [path for path in ("mypkg.Net", "mypkg:Other", "mypkg.OTHER", "mypkg.Constant", "x.Y") if has_twin(path)]
+    assert twins == ["mypkg:Other", "mypkg.OTHER"]
 
 
 def test_the_package_that_the_author_names_counts():

@@ -21,7 +21,7 @@ from modeldiagrams.options import Options
 from modeldiagrams.render import render_json
 from modeldiagrams.serialize import serialize
 from modeldiagrams.worker.limits import data_bytes, is_out_of_memory, limited, memory_hint, tell_of_exits
-from modeldiagrams.worker.origins import libraries, public_names
+from modeldiagrams.worker.origins import has_twin, libraries, public_names
 from modeldiagrams.worker.protocol import (
     NO_TORCH,
     Answer,
@@ -197,6 +197,7 @@ def _run(request: Trace) -> Traced:
         sources=sources,
         libraries=libraries(target.model, named, sources),
         names=public_names(target.model),
+        has_twin=has_twin(options.model),
         tried=target.tried,
     )
 

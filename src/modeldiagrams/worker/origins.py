@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["libraries", "public_names"]
+__all__ = ["has_twin", "libraries", "public_names"]
 
 _NONE = sys.stdlib_module_names | {"__main__", "torch", "modeldiagrams"}
 """Packages that are no distributions, or are in every cache key."""
@@ -50,6 +50,20 @@ def public_names(model: nn.Module) -> dict[str, tuple[str, ...]]:
     classes = [class_ for class_ in _classes(model) if class_.__module__.partition(".")[0] != "torch"]
     names = {f"{class_.__module__}.{class_.__qualname__}": tuple(_exports(class_)) for class_ in classes}
     return {name: shorter for name, shorter in sorted(names.items()) if shorter}
+
+
+def has_twin(path: str) -> bool:
+    """Whether what a dotted path names, ``pkg.Net``, lies beside something of the same letters, ``pkg.NET``.
+
+    Some disks don't tell files of such names. Modules don't count, for they are no models.
+    """
+    parts = path.replace(":", ".").split(".")
+    for depth in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:depth]))
+        if module is not None:
+            beside = [name for name, value in list(vars(module).items()) if callable(value)]
+            return any(name != parts[depth] and name.lower() == parts[depth].lower() for name in beside)
+    return False
 
 
 def _classes(model: nn.Module) -> set[type]:

@@ -106,6 +106,8 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
     """Class → shorter names of the very same class."""
+    has_twin: bool = False
+    """Whether the model's name, but for capitals, is also that of another one beside it."""
     tried: tuple[str, ...] = ()
     """What was tried to find inputs that the author did not give, one line each."""
     loaded: tuple[str, ...] = ()
