@@ -56,10 +56,10 @@ CONTROLS = """(e, props) => [...e.shadowRoot.querySelectorAll('.mg-foot, .mg-foo
     return [`${x.tagName} ${x.className}`, ...props.map(name => `${name}: ${style[name]}`)];
 })"""
 FOLLOWED = ["display", "position", "boxSizing", "border", "borderRadius", "boxShadow", "outlineStyle", "marginTop"]
-FOLLOWED += ["paddingTop", "paddingBottom", "paddingInlineStart", "marginBottom", "backgroundImage", "visibility"]
+FOLLOWED += ["paddingTop", "paddingBottom", "paddingInlineStart", "backgroundImage", "visibility"]
 FOLLOWED += ["letterSpacing", "wordSpacing", "textTransform", "textIndent", "textShadow", "fontStyle", "fontVariant"]
 FOLLOWED += ["fontWeight", "textAlign", "whiteSpace", "textDecorationLine", "cursor"]
-SIZES = ["height", "minHeight", "lineHeight", "fontSize"]
+SIZES = ["height", "marginBottom", "minHeight", "lineHeight", "fontSize"]
 """The size of text is the page's to say, that of all else is in proportion to it."""
 
 
