@@ -13,8 +13,11 @@ export interface Shown extends State {
   root?: string | undefined;
 }
 
-/** So much is kept for the reader who goes back and forth: more than the largest models have different containers. */
-const GEOMETRIES = 500;
+/**
+ * So much is kept for the reader who goes back and forth, and for equal containers, which come close after another. What
+ * is on screen is kept anyway. A geometry of the largest models' outermost container is some 50 kB.
+ */
+const GEOMETRIES = 64;
 const PARTS = 4;
 
 export class Session {
