@@ -22,6 +22,8 @@ const NEUTRAL: readonly (readonly [RegExp, number])[] = [
   [/^(r|i)?mul$|^i?(true)?div$/, 1],
   [/^(r|i)?add$|^i?sub$/, 0],
 ];
+/** These may put in an axis of one. */
+const PUTS_IN = /^(unsqueeze|getitem)$/;
 /** Sources of new values, though they take no tensor. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
@@ -98,8 +100,9 @@ interface Source {
   tensor: string;
 }
 
-/** A passing op: where what it passes comes from, what is right before it, and the tensor it gives. */
+/** A passing op: its short name, where what it passes comes from, what is right before it, and the tensor it gives. */
 interface Passed {
+  name: string;
   source: Source;
   before: Source;
   after: string;
@@ -147,12 +150,12 @@ function tensorsLeft(graph: Graph, passed: Map<string, Passed>): Map<string, str
   const emptied = emptiedModules(graph, new Set(passed.keys()));
   const left = new Map<string, string>();
   const lost = new Set<string>();
-  for (const [id, { source, before, after }] of passed) {
+  for (const [id, { name, source, before, after }] of passed) {
     const last = left.get(before.node) ?? source.tensor;
     const [was, is] = [before.tensor, after].map((tensor) => graph.tensors[tensor]);
     const holder = visibleHolder(graph, emptied, id);
     if (lost.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, holder)) lost.add(id);
-    left.set(id, lost.has(id) || hasMoreOnes(was, is) ? last : after);
+    left.set(id, lost.has(id) || (PUTS_IN.test(name) && hasMoreOnes(was, is)) ? last : after);
   }
   return left;
 }
@@ -192,7 +195,8 @@ function passedNodes(graph: Graph): Map<string, Passed> {
     const made = node.outputs?.[0] ?? "";
     const [before, after] = [graph.tensors[only.tensor], graph.tensors[made]];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
-    passed.set(node.id, { source: passed.get(only.node)?.source ?? only, before: only, after: made });
+    const name = shortName(node.name);
+    passed.set(node.id, { name, source: passed.get(only.node)?.source ?? only, before: only, after: made });
   }
   return passed;
 }
