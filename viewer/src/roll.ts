@@ -80,8 +80,11 @@ function work(index: GraphIndex, id: string): string {
 
 /** A loop over time steps takes another index in each: where it looks is no difference. */
 function alikeArguments(node: OpNode): unknown {
-  const picks = /^(getitem|select|narrow)$/.test(shortName(node.name));
-  return picks ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
+  return picks(node) ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
+}
+
+function picks(node: OpNode): boolean {
+  return /^(getitem|select|narrow)$/.test(shortName(node.name));
 }
 
 function longestRun(
@@ -94,13 +97,13 @@ function longestRun(
   let best: Run | undefined;
   const longest = Math.min(MAX_PERIOD, Math.floor((hashes.length - start) / 2));
   let shortest = 1;
-  while (shortest <= longest && !isBlock(index, contents.children[start + shortest - 1])) shortest += 1;
+  while (shortest <= longest && !isNews(index, contents.children[start + shortest - 1])) shortest += 1;
   for (let period = shortest; period <= longest; period += 1) {
     const times = repeats(hashes, wiring, start, period);
     const covers = times > 1 ? period * times : 0;
     if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
   }
-  return best !== undefined && worthwhile(index, contents, best) ? best : undefined;
+  return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
 }
 
 /** How many times a stretch is repeated: one after the other or, where that is not so, side by side. */
@@ -124,14 +127,31 @@ function equalRepeat(hashes: string[], start: number, period: number, times: num
   return true;
 }
 
-/** A chain of three equal ops says more when it is drawn; blocks are what is folded. */
-function isBlock(index: GraphIndex, id = ""): boolean {
+/** What a repeat has to hold. A chain of three equal ops says more when it is drawn; blocks are what is folded, and steps. */
+function isNews(index: GraphIndex, id = ""): boolean {
+  const node = index.nodes.get(id);
+  return isBlock(index, id) || (node?.kind === "op" && picks(node));
+}
+
+function isBlock(index: GraphIndex, id: string): boolean {
   return contentsOf(index, id).children.length > 0;
 }
 
-function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
-  const [first = ""] = repeat(contents, run, 0).filter((id) => isBlock(index, id));
+function worthwhile(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
+  const first = repeat(contents, run, 0).find((id) => isBlock(index, id));
+  if (first === undefined)
+    return run.times > 2 && wiring.continues(run.start, run.period, 1) && picksAnew(index, contents, run);
   return run.times > 2 || contentsOf(index, first).children.length > 1;
+}
+
+/** A loop over time in which no module is called: each repeat picks another part of something. */
+function picksAnew(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const said = (id = "") => {
+    const node = index.nodes.get(id);
+    return node?.kind === "op" && picks(node) ? JSON.stringify(node.arguments) : "";
+  };
+  const second = repeat(contents, run, 1);
+  return repeat(contents, run, 0).some((id, i) => said(id) !== said(second[i]));
 }
 
 /** Where a tensor of a child goes: the place of the reader, -1 outside. */

@@ -11,7 +11,7 @@ import {
   index as makeIndex,
   ROOT,
 } from "./graph.js";
-import { byClass, failureText, localName, SAME_WEIGHTS, tensorLabel, words } from "./labels.js";
+import { byClass, failureText, localName, SAME_WEIGHTS, SHARED, tensorLabel, words } from "./labels.js";
 import { type Group, headOf, type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
@@ -286,7 +286,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     kind: "group",
     family: "other",
     name: groupName(context.index, group),
-    detail: kind !== "repeat" && times > 1 ? "same weights" : "",
+    detail: kind !== "repeat" && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
     glyph: null,
     times: kind === "steps" ? 1 : times,
     unrolled: kind === "steps" ? times : 1,
@@ -295,6 +295,14 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     marks: [],
     frame: makeFrame(context, id, group, direction),
   };
+}
+
+function holdsWeights(index: GraphIndex, { contents, groups }: Surface): boolean {
+  const weigh = (id: string) => {
+    const node = index.nodes.get(id);
+    return node?.kind === "module" && node.parameters.total > 0;
+  };
+  return contents.children.some(weigh) || [...groups.values()].some((group) => holdsWeights(index, group));
 }
 
 function groupName(index: GraphIndex, { kind, contents, last, place }: Group): string {

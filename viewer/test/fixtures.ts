@@ -108,6 +108,33 @@ export const listened = calledAgain(
   `),
 );
 
+/**
+ *     u ─┬ u[0] ─ ⊕ ─┐           a loop over time in plain ops; the first state is the input s
+ *        ├ u[1] ─ ⊕ ─┤
+ *        └ u[2] ─ ⊕ ─┴ y
+ */
+export const scan = picking(`
+  u > getitem'0
+  s > add'0
+  getitem'0 > add'0
+  u > getitem'1 > add'1
+  add'0 > add'1
+  u > getitem'2 > add'2 > y
+  add'1 > add'2
+`);
+
+/** `getitem'2` picks `[:, 2]`. */
+function picking(text: string): Graph {
+  const graph = sketch(text);
+  for (const node of graph.nodes) {
+    const [, key] = /getitem'(\d+)$/.exec(node.id) ?? [];
+    if (key === undefined) continue;
+    Object.assign(node, { name: "torch.Tensor.__getitem__", arguments: { key: ["::", Number(key)] } });
+    graph.tensors[`${node.id}:0`] = { shape: [1, 1], dtype: "float32" };
+  }
+  return graph;
+}
+
 /** `cell@2` is the second call of `cell`. */
 function calledAgain(graph: Graph): Graph {
   for (const node of graph.nodes) {
@@ -148,5 +175,5 @@ export const dense = sketch(
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
 export const all: Record<string, Graph> = {
-  ...{ residual, fork, chain, alternating, parallel, recurrent, listened, loose, wrapped, dense, plumbing },
+  ...{ residual, fork, chain, alternating, parallel, recurrent, listened, scan, loose, wrapped, dense, plumbing },
 };

@@ -13,8 +13,10 @@ import {
   plumbing,
   recurrent,
   residual,
+  scan,
   wrapped,
 } from "./fixtures.js";
+import { sketch } from "./sketch.js";
 
 function show(graph: Graph, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
@@ -107,6 +109,24 @@ describe("rolling", () => {
     const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
     expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
+  });
+
+  it("folds a loop over time that calls no module into one step, and shows its steps side by side", () => {
+    const [, , step] = show(scan).root.items;
+    expect([step?.name, step?.times, step?.detail]).toEqual(["step", 3, ""]);
+    expect(step?.frame?.items.map((item) => item.name)).toEqual(["[:, 0]", "add"]);
+    const steps = show(scan, { unrolled: [step?.run ?? ""] }).root.items.find((item) => item.kind === "group");
+    expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
+    expect(steps?.frame?.items.map((item) => item.frame?.items.map((inner) => inner.name).join(" "))).toEqual([
+      ...["[:, 0] add", "[:, 1] add", "[:, 2] add"],
+    ]);
+  });
+
+  it("leaves ops alone that pick the same, or pick side by side", () => {
+    const same = structuredClone(scan);
+    for (const node of same.nodes) if (node.kind === "op" && node.arguments) node.arguments = { key: ["::", 0] };
+    const beside = sketch("x > getitem'0\nx > getitem'1\nx > getitem'2 > cat > y\ngetitem'0 > cat\ngetitem'1 > cat");
+    for (const graph of [same, beside]) expect(show(graph).root.items.map((item) => item.times)).not.toContain(3);
   });
 
   it("does not fold together what does not hang together", () => {
