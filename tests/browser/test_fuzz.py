@@ -24,6 +24,7 @@ HANDLERS = """e => {
 }"""
 FOREIGN = "e => e.shadowRoot.querySelectorAll('script, img, iframe, style, object, embed, foreignObject, b').length"
 LINKS = "e => [...e.querySelectorAll('a'), ...e.shadowRoot.querySelectorAll('a')].map(a => a.href)"
+DETAILS = "e => e.shadowRoot.querySelector('.mg-panel-sheet').textContent.length"
 TURNING = """e => {
     const turns = /[\\u202a-\\u202e\\u2066-\\u2069\\x00-\\x08\\x1b]/;
     const inside = [...e.querySelectorAll("*"), ...e.shadowRoot.querySelectorAll("*")];
@@ -76,6 +77,7 @@ def test_pages_show_them_and_readers_open_everything(reader, diagrams, tmp_path)
         assert reader.evaluate(HANDLERS, number) == [], diagram.id
         assert reader.evaluate(FOREIGN, number) == 0, diagram.id
         assert reader.evaluate(TURNING, number) == [], diagram.id
+        assert reader.evaluate(DETAILS, number) < len(fuzz.LONG), diagram.id
         for href in reader.evaluate(LINKS, number):
             assert href.startswith(("https://example.org/", f"{tmp_path.as_uri()}/api.html#")), href
             assert ".." not in href.split("/")

@@ -90,7 +90,7 @@ function alike(sheet: HTMLElement, other: Element): HTMLElement | undefined {
 
 function titleOf({ traced }: Session, id: string): string {
   const node = traced.nodes.get(id);
-  return node === undefined ? traced.graph.model.name : pathOf(node);
+  return short(node === undefined ? traced.graph.model.name : pathOf(node));
 }
 
 function contentOf(widget: Widget, session: Session, id: string, close: () => void): Node[] {
@@ -115,23 +115,34 @@ function contentOf(widget: Widget, session: Session, id: string, close: () => vo
   return [closing, head, actions, facts];
 }
 
+/** So much of one fact is shown: models put megabytes into an argument. */
+const MOST_LINES = 100;
+const LONGEST = 2000;
+
 function fact(label: string, lines: string[]): HTMLElement {
-  return make("dl", "", make("dt", "", label), ...lines.map((line) => make("dd", "", line)));
+  const shown = lines.slice(0, MOST_LINES).map(short);
+  if (lines.length > MOST_LINES) shown.push(fill(strings.moreLines, lines.length - MOST_LINES));
+  return make("dl", "", make("dt", "", label), ...shown.map((line) => make("dd", "", line)));
+}
+
+function short(text: string): string {
+  const rest = text.length - LONGEST;
+  return rest > 0 ? `${text.slice(0, LONGEST)} ${fill(strings.moreLetters, rest)}` : text;
 }
 
 /** The link to its API page is where the host put it: in the outline. */
 function classLink(widget: Widget, kind: string): HTMLElement {
   const mentions = widget.host.querySelectorAll<HTMLElement>(".mg-outline [data-class]");
   const link = [...mentions].find((mention) => mention.dataset.class === kind)?.querySelector("a");
-  const code = make("code", "", shortName(kind));
-  code.title = plain(kind);
+  const code = make("code", "", short(shortName(kind)));
+  code.title = plain(short(kind));
   return link == null ? code : anchor(link.href, code);
 }
 
 function sourceLink(widget: Widget, session: Session, id: string): HTMLElement[] {
   const source = sourceOf(session.traced, id);
   if (source === undefined) return [];
-  const code = make("code", "", source);
+  const code = make("code", "", short(source));
   const url = sourceUrl(widget.host.getAttribute("source-link") ?? "", source);
   return [url === undefined ? code : anchor(url, code)];
 }

@@ -32,6 +32,8 @@ const ENGLISH = {
   close: "Close (Esc)",
   copy: "Copy",
   copied: "Copied",
+  moreLines: "… {0} more",
+  moreLetters: "… ({0} more characters)",
   model: "Model",
   source: "Source",
   inputs: "Inputs",
