@@ -113,6 +113,11 @@ def test_colours_of_the_system_are_used_where_they_are_forced(reader_with, serve
             "() => { const e = document.body.appendChild(document.createElement('p')); e.style.color = 'CanvasText';"
             " return getComputedStyle(e).color; }"
         )
+        coloured(reader)
+        swatches = reader.page.locator(".mg-scale .mg-swatch")
+        assert swatches.count() == len(
+            set(swatches.evaluate_all("all => all.map(e => getComputedStyle(e).background)"))
+        )
 
 
 @pytest.mark.parametrize("name", ["rich", "rolled"])
