@@ -104,12 +104,19 @@ def test_model_itself_has_details_with_what_was_assumed(reader, server):
 
 def test_details_are_below_the_picture_on_narrow_screens(reader_with, server):
     with reader_with(has_touch=True, is_mobile=True, viewport={"width": 320, "height": 640}) as reader:
-        open_page(reader, server)
+        open_page(reader, server, "tall")
         reader.node("embed").tap()
         details(reader).wait_for()
         stage = reader.page.locator(".mg-stage").bounding_box()
         assert details(reader).bounding_box()["y"] >= stage["y"] + stage["height"]
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
+        # what is lit up is to be seen
+        assert reader.node("embed").bounding_box()["y"] < 0
+        button(reader, "What follows").tap()
+        reader.page.wait_for_function(
+            "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-selected')"
+            "?.getBoundingClientRect().top > 0"
+        )
 
 
 def test_one_of_a_run_can_be_opened(reader, server):

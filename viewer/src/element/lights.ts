@@ -74,8 +74,20 @@ export function lights(widget: Widget): void {
 
   function lightSwitch(text: string, kind: "before" | "after"): Action {
     const pressed = () => way === kind;
-    return { text, offered: isDrawn, run: () => follow(pressed() ? "near" : kind), pressed };
+    const run = (id: string) => {
+      follow(pressed() ? "near" : kind);
+      void widget.ask(() => showAgain(widget, id));
+    };
+    return { text, offered: isDrawn, run, pressed };
   }
+}
+
+/** What was asked for is to be seen: on narrow screens the details are far below their node. */
+function showAgain(widget: Widget, id: string): void {
+  const node = widget.tree.here(id);
+  if (node === undefined) return;
+  const { top, bottom } = header(node).getBoundingClientRect();
+  if (bottom < 0 || top > innerHeight) widget.reveal(node);
 }
 
 /** The edges of the node under the pointer. */
