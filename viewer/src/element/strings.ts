@@ -34,8 +34,6 @@ const ENGLISH = {
   copied: "Copied",
   moreLines: "… {0} more",
   moreLetters: "… ({0} more characters)",
-  model: "Model",
-  source: "Source",
   inputs: "Inputs",
   outputs: "Outputs",
   arguments: "Arguments",
