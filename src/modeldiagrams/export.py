@@ -67,7 +67,7 @@ def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: An
         RenderError: if resvg-py is not installed, or the graph can't be drawn.
     """
     check_form("picture.png", theme=theme)
-    if not scale > 0:
+    if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
     return as_png(render(graph, view_from(view)), theme, scale)
 

@@ -30,7 +30,8 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _MOST_BREAKDOWNS = 1000
 """A container that breaks the layout engine twice is laid out without it: there are no more than these."""
 
-_Positive = Annotated[float, msgspec.Meta(gt=0)]
+_LARGEST = 1e9
+_Length = Annotated[float, msgspec.Meta(gt=0, le=_LARGEST)]
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +80,7 @@ def _page(fit: object) -> tuple[float, float] | None:
     if isinstance(fit, str):
         fit = PAGES.get(fit.lower()) or read_yaml(fit)
     try:
-        page = msgspec.convert(fit, tuple[_Positive, _Positive] | None)
+        page = msgspec.convert(fit, tuple[_Length, _Length] | None)
     except msgspec.ValidationError as error:
         expected = f"{', '.join(PAGES)} or [width, height] in px"
         raise OptionError("fit", f"expected {expected}, got {fit!r}") from error

@@ -66,8 +66,9 @@ def test_a_png_has_the_pictures_size_times_the_scale(nested):
     picture = render(nested, View())
     assert size(modeldiagrams.to_png(nested, scale=1)) == (picture.width, picture.height)
     assert size(modeldiagrams.to_png(nested)) == (2 * picture.width, 2 * picture.height)
-    with pytest.raises(OptionError, match="option 'scale': expected a number above 0, got 0"):
-        modeldiagrams.to_png(nested, scale=0)
+    for wrong in (0, "2"):
+        with pytest.raises(OptionError, match=f"option 'scale': expected a number above 0, got {wrong!r}"):
+            modeldiagrams.to_png(nested, scale=wrong)
 
 
 def test_a_png_has_no_more_pixels_than_memory_holds(nested, monkeypatch):

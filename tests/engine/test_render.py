@@ -231,6 +231,7 @@ def test_a_view_is_made_of_options_or_keywords():
         ({"direction": "up"}, "option 'direction': "),
         ({"fit": "a3"}, "option 'fit': expected a4, letter or [width, height] in px, got 'a3'"),
         ({"fit": [0, 10]}, "option 'fit': expected a4, letter or [width, height] in px, got [0, 10]"),
+        ({"fit": (float("inf"), 10)}, "option 'fit': expected a4, letter or [width, height] in px, got (inf, 10)"),
     ],
 )
 def test_a_wrong_view_keyword_is_named(keywords, message):
