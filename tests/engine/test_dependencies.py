@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modeldiagrams.options import Options
+from modeldiagrams.target import usercode
 from modeldiagrams.worker import Worker
 
 NET = """
@@ -105,3 +106,14 @@ def test_imports_of_a_package_tried_outside_of_one_are_no_problem(project, worke
     answer = worker.trace(Options(model="tried.Net", inputs=[1, 4]), [project])
     assert b"tried.Net" in answer.graph
     assert [source.rpartition("/")[2] for source in answer.sources] == ["tried.py"]
+
+
+def test_packages_of_the_system_are_libraries_to_an_environment_that_sees_them(monkeypatch, tmp_path):
+    """``python -m venv --system-site-packages``: all of PyTorch would be the user's own."""
+    monkeypatch.syspath_prepend(tmp_path / "system" / "site-packages")
+    usercode._library_roots.cache_clear()
+    try:
+        assert not usercode.is_user_file(str(tmp_path / "system" / "site-packages" / "mypkg.py"))
+        assert usercode.is_user_file(str(tmp_path / "system" / "mypkg.py"))
+    finally:
+        usercode._library_roots.cache_clear()

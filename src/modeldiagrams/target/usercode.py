@@ -129,7 +129,10 @@ def _is_library(file: str) -> bool:
 
 @functools.cache
 def _library_roots() -> frozenset[Path]:
-    return frozenset(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    """Folders of Python and of installed packages: an environment may see those of the system, or of the user, too."""
+    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    installed = [entry for entry in sys.path if Path(entry).name in {"site-packages", "dist-packages"}]
+    return frozenset(map(Path, [*own, *installed]))
 
 
 def _relative(file: str) -> str:
