@@ -73,14 +73,20 @@ class Beside:
             if not has_diagrams and not (first / INDEX).exists():
                 return
             sources = _read_sources(first / _SOURCES) | self._sources
-            here = {page: file for page, file in sources.items() if self._is_file(file)}
+            converted = set(self._sources.values())
+            # a file that is another page now is the former one no more
+            here = {
+                page: file
+                for page, file in sources.items()
+                if page in self._sources or (file not in converted and self._is_file(file))
+            }
             former = [entry for entry in read_index(first / INDEX) if _page(entry) not in self._listed]
             known = [*former, *(entry for entries in self._listed.values() for entry in entries)]
             listed = [entry for entry in known if _page(entry) in here or _page(entry) not in sources]
             shared = shared_files(settings, listed)
             self._write(shared)
-            self._remove_others({*shared, *(entry.id + ending for entry in listed for ending in _OWN)})
             if here:
+                self._remove_others({*shared, *(entry.id + ending for entry in listed for ending in _OWN)})
                 with_diagrams = {page: here[page] for page in map(_page, listed) if page in here}
                 write_atomically(first / _SOURCES, msgspec.json.encode(with_diagrams, order="sorted"))
 

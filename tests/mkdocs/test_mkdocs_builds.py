@@ -62,6 +62,16 @@ def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, 
     assert listed(out) == [("#other", "net.json")]
 
 
+def test_files_that_zensical_keeps_among_the_pages_are_in_nobody_s_way(source, build, tmp_path):
+    kept = source / "docs" / "modeldiagrams"
+    kept.mkdir()
+    (kept / "model-graph.js").write_text("old")
+    assert (
+        build(source, tmp_path / "out", "--strict", PYTHONWARNINGS="error::DeprecationWarning:mkdocs").returncode == 0
+    )
+    assert (tmp_path / "out" / "modeldiagrams" / "model-graph.js").read_text("utf-8") != "old"
+
+
 def test_caption_is_markdown_as_the_page_s_own(source, build, tmp_path):
     (source / "mkdocs.yml").write_text(
         "site_name: x\nplugins: [modeldiagrams]\nmarkdown_extensions: [attr_list, pymdownx.caret]\n"

@@ -49,6 +49,12 @@ def test_modules_have_diagrams_and_other_classes_have_none(sections):
     assert drawn == {"Block", "Classifier", "Wide", "small"}
 
 
+def test_class_without_docstring_has_a_diagram_where_it_is_shown(sections, html):
+    assert "Bare" not in sections
+    _, part = (html / "again" / "index.html").read_text("utf-8").split('id="zoopkg.Bare"', 1)
+    assert "<model-graph" in part
+
+
 def test_field_gives_options_and_is_not_shown(sections):
     assert "<figcaption>Twice as wide.</figcaption>" in sections["Wide"]
     assert "<figcaption>Small.</figcaption>" in sections["small"]
@@ -83,6 +89,7 @@ def test_site_data_lists_every_diagram(html):
     folder = html / "modeldiagrams"
     listed = json.loads((folder / "index.json").read_text("utf-8"))["diagrams"]
     assert [(entry["model"], entry["page"]) for entry in listed] == [
+        ("zoopkg.Bare", "again/"),
         ("zoopkg.Classifier", "#again"),
         ("zoopkg.Classifier", "api/"),
         ("zoopkg.Wide", "api/"),

@@ -123,6 +123,14 @@ def test_pages_of_an_earlier_build_count_as_long_as_they_are_there(folder):
     assert not any(name.startswith("gone") for name in kept)
 
 
+def test_page_that_got_another_address_leaves_the_former_one(folder):
+    (folder / "docs" / "guide" / "deep.md").write_text(FENCE)
+    for url in ("guide/deep/", "guide/deep.html"):
+        beside.cache_clear()
+        convert(FENCE, _Context(folder, url, "guide/deep.md"))
+    assert listed(folder) == ["guide/deep.html#net"]
+
+
 def test_pieces_of_a_page_that_are_converted_by_themselves_forget_nothing(folder):
     context = _Context(folder, "guide/deep/", "guide/deep.md")
     convert(FENCE, context)
