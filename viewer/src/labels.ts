@@ -1,4 +1,4 @@
-import { type Glyph, glyph, shortName } from "./families.js";
+import { family, type Glyph, glyph, shortName } from "./families.js";
 import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT } from "./graph.js";
 
 /** The words on a node: a name, and below it what kind of thing it is. */
@@ -66,18 +66,27 @@ function sharing(index: GraphIndex, node: ModuleNode): string {
   return index.tiedOwners.has(node.path) ? " · tied" : "";
 }
 
-/** `768 → 2304` from the weight itself, for layers that do not say it in their `extra_repr`. */
+/** `768 → 2304` or `512` from the weight itself, for layers that do not say it in their `extra_repr`. */
 function weightSummary(index: GraphIndex, node: ModuleNode): string {
-  const ops = contentsOf(index, node.id).children.map((id) => index.nodes.get(id));
+  const ops = contentsOf(index, node.id).children.flatMap((id) => index.nodes.get(id) ?? []);
+  const isNorm = family(node) === "normalisation";
   for (const op of ops) {
-    if (op?.kind !== "op") continue;
-    const transposed = shortName(op.name) === "linear";
-    if (!transposed && !/^(addmm|matmul|mm|bmm)$/.test(shortName(op.name))) continue;
+    if (op.kind !== "op") continue;
     const shapes = Object.values(op.weights ?? {}).map((weight) => index.graph.parameters[weight]?.shape ?? []);
-    const [rows, columns] = shapes.find((shape) => shape.length === 2) ?? [];
-    if (rows !== undefined && columns !== undefined) return transposed ? arrow(columns, rows) : arrow(rows, columns);
+    const said = isNorm ? normWeight(shapes) : matrixWeight(shortName(op.name), shapes);
+    if (said !== "") return said;
   }
   return "";
+}
+
+function normWeight([only, ...more]: number[][]): string {
+  return only?.length === 1 && more.length === 0 ? text(only) : "";
+}
+
+function matrixWeight(op: string, shapes: number[][]): string {
+  const [rows, columns] = shapes.find((shape) => shape.length === 2) ?? [];
+  if (op === "linear") return arrow(columns, rows);
+  return /^(addmm|matmul|mm|bmm)$/.test(op) ? arrow(rows, columns) : "";
 }
 
 /** The module's name as its holder knows it: `encoder.layer.3` inside `encoder` is `layer.3`. */
@@ -105,9 +114,14 @@ const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
   [/linear|^conv1d$|^dense/, (get) => arrow(get("in_features", "0", "nx"), get("out_features", "1", "nf"))],
   [/embedding/, (get) => times(get("num_embeddings", "0"), get("embedding_dim", "1"))],
   [/lstm|gru|rnn/, recurrence],
+  [/groupnorm/, (get) => listed(get("num_channels", "1"), suffixed(get("num_groups", "0"), " groups"))],
   [/norm/, (get) => text(get("normalized_shape", "num_features", "num_channels", "0"))],
   [/adaptive.*pool/, (get, dimensions) => prefixed("→ ", spread(get("output_size", "0"), dimensions))],
   [/pool/, pooling],
+  [
+    /upsample|pixelshuffle/,
+    (get) => prefixed("×", get("scale_factor", "upscale_factor")) || prefixed("→ ", get("size")),
+  ],
   [/dropout|droppath/, (get) => prefixed("p=", get("p", "0"))],
   [/multiheadattention/, (get) => prefixed("heads ", get("num_heads"))],
 ];
@@ -136,7 +150,7 @@ function recurrence(get: Get): string {
   const layers = get("num_layers");
   const parts = [arrow(get("input_size", "0"), get("hidden_size", "1"))];
   if (typeof layers === "number" && layers > 1) parts.push(`${layers} layers`);
-  if (get("bidirectional") === true) parts.push("both ways");
+  if (get("bidirectional") === true) parts.push("bidirectional");
   return parts.filter((part) => part !== "").join(", ");
 }
 
@@ -145,6 +159,17 @@ function pooling(get: Get, dimensions: number): string {
   const parts = [window(get("kernel_size", "0"), dimensions)];
   if (stride !== undefined && stride !== null) parts.push(`s${single(stride)}`);
   return parts.filter((part) => part !== "").join(", ");
+}
+
+function suffixed(value: Json | undefined, suffix: string): string {
+  return value === undefined ? "" : text(value) + suffix;
+}
+
+function listed(...values: (Json | undefined)[]): string {
+  return values
+    .map(text)
+    .filter((part) => part !== "")
+    .join(", ");
 }
 
 /** A kernel's size: `3×3`; a number alone would not say what it is: `k3`. */

@@ -33,9 +33,24 @@ describe("a leaf's arguments", () => {
     ["AdaptiveAvgPool2d", { output_size: 1 }, "AdaptiveAvgPool2d → 1×1"],
     ["AdaptiveAvgPool2d", { output_size: [7, 7] }, "AdaptiveAvgPool2d → 7×7"],
     ["LayerNorm", { "0": [64], eps: 1e-5 }, "LayerNorm 64"],
+    ["GroupNorm", { "0": 32, "1": 256, eps: 1e-5 }, "GroupNorm 256, 32 groups"],
+    ["Upsample", { scale_factor: 2, mode: "nearest" }, "Upsample ×2"],
+    ["PixelShuffle", { upscale_factor: 3 }, "PixelShuffle ×3"],
+    ["LSTM", { "0": 64, "1": 128, num_layers: 2, bidirectional: true }, "LSTM 64 → 128, 2 layers, bidirectional"],
   ];
   it.each(cases)("%s %j: %s", (name, attributes, detail) => {
     expect(detailOf(name, attributes)).toBe(detail);
+  });
+});
+
+describe("a norm that does not say its size", () => {
+  it("has that of its weight", () => {
+    const graph = sketch("x > norm/pow > norm/mul > y", { norm: "T5LayerNorm" });
+    graph.parameters["norm.weight"] = { shape: [512], dtype: "float32", owner: "norm", trainable: true };
+    graph.nodes = graph.nodes.map((node) =>
+      node.id === "norm/mul" && node.kind === "op" ? { ...node, weights: { self: "norm.weight" } } : node,
+    );
+    expect(words(index(graph), moduleOf(graph, "norm")).detail).toBe("T5LayerNorm 512");
   });
 });
 
