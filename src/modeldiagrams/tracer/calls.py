@@ -128,8 +128,11 @@ class CallStack:
 
     def learn(self, module: nn.Module, path: str) -> None:
         """Make a module's weights known under its path."""
+        provenance = self.recorder.provenance
         for tensor, source in self._weights.add_module(module, path):
-            self.recorder.provenance.assign(tensor, source.value)
+            # computed weights that `torch.func.functional_call` puts into a module stay what they are
+            if isinstance(tensor, nn.Parameter) or source.kind != "parameter" or not provenance.values(tensor):
+                provenance.assign(tensor, source.value)
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
         returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)

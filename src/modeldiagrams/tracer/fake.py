@@ -7,8 +7,10 @@ boolean tensors for real beside the fake ones. What it can't know it guesses, an
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +24,9 @@ from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory
 from modeldiagrams.tracer.walk import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Shadows", "as_fake", "as_meta", "put_fake_weights"]
+__all__ = ["Shadows", "as_fake", "as_meta", "put_fake_weights", "share_with_threads", "swapped_by_data"]
 
 _SMALL = 1 << 15
 """Elements up to which a tensor is computed for real."""
@@ -32,6 +34,7 @@ _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )
 _MAX_FRAMES = 30
+_CHECKING = ("torch.distributions.distribution", "torch.distributions.constraints")
 _MASKS = (torch.bool, torch.uint8)
 aten = torch.ops.aten
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
@@ -83,6 +86,8 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             return func(*args, **kwargs)
         except Exception:
+            if self._fake_mode is not None and self._fake_mode.cache_enabled and _has_script_object(args):
+                return self._run_uncached(func, args, kwargs)
             guess = _GUESSES.get(schema_of(func).name)
             if guess is None or (guess is _guess_split and not self._has_guessed):
                 raise
@@ -94,6 +99,15 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 name = schema_of(func).name.removeprefix("aten::")
                 self._on_guess(told, f"{name} needs values that were not computed")
             return result
+
+    def _run_uncached(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Torch remembers results of fake operators by their arguments; packed weights it cannot compare."""
+        fake_mode: Any = self._fake_mode
+        fake_mode.cache_enabled = False
+        try:
+            return self._run(func, args, kwargs)
+        finally:
+            fake_mode.cache_enabled = True
 
     def _positions(self, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
         """Indices, with the positions they pick in place of masks whose content is known."""
@@ -166,15 +180,24 @@ def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
 
 
 def _is_checked() -> bool:
-    """Whether one of torch's checks asks (`torch._check…`): what the author says holds is taken to hold."""
+    """Whether one of torch's checks asks (`torch._check…`, `torch.distributions`): what is to hold is taken to hold."""
     frame = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
     for _ in range(_MAX_FRAMES):
-        if frame.f_code.co_name.startswith("_check") and frame.f_globals.get("__name__") == "torch":
+        name = frame.f_globals.get("__name__", "")
+        if name in _CHECKING or (name == "torch" and frame.f_code.co_name.startswith("_check")):
             return True
         if frame.f_back is None:
             return False
         frame = frame.f_back
     return False
+
+
+def _has_script_object(args: Sequence[Any]) -> bool:
+    return any(isinstance(arg, torch.ScriptObject) for arg in args)
+
+
+def _guess_equal(*_: Any) -> tuple[Any, Any]:
+    return False, False
 
 
 def _guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
@@ -236,6 +259,7 @@ def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, An
 
 _GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::_local_scalar_dense": _guess_scalar,
+    "aten::equal": _guess_equal,
     "aten::nonzero": _guess_nonzero,
     "aten::masked_select": _guess_masked_select,
     "aten::_unique2": _guess_unique,
@@ -247,6 +271,51 @@ _GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::_grouped_mm": _guess_grouped_mm,
     "aten::split_with_sizes": _guess_split,
 }
+
+
+class _ThreadedFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
+    """A fake mode for several threads: what one of them is in the middle of is nothing to the others."""
+
+    @property
+    def _of_thread(self) -> dict[str, Any]:
+        states = vars(self).setdefault("_states", {})
+        state: dict[str, Any] = states.setdefault(threading.get_ident(), {"in_kernel": False, "entered": []})
+        return state
+
+    @property
+    def in_kernel_invocation(self) -> bool:
+        return bool(self._of_thread["in_kernel"])
+
+    @in_kernel_invocation.setter
+    def in_kernel_invocation(self, value: bool) -> None:
+        self._of_thread["in_kernel"] = value
+
+    @property
+    def enter_stack(self) -> list[Any]:  # type: ignore[override]
+        entered: list[Any] = self._of_thread["entered"]
+        return entered
+
+
+def share_with_threads(fake_mode: FakeTensorMode, thread: int) -> None:
+    """Make a fake mode of one thread fit for several. Not from the start: some operators know the plain class only."""
+    if type(fake_mode) is FakeTensorMode:
+        state = {"in_kernel": fake_mode.in_kernel_invocation, "entered": fake_mode.enter_stack}
+        vars(fake_mode)["_states"] = {thread: state}
+        fake_mode.__class__ = _ThreadedFakeMode
+
+
+@contextlib.contextmanager
+def swapped_by_data() -> Iterator[None]:
+    """Give fake weights new content as real ones get it: `nn.Module.to` swaps the tensors themselves, if they are fake.
+
+    That fails for tensors that someone keeps an eye on, as we do.
+    """
+    swap = torch.utils.swap_tensors
+    torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
+    try:
+        yield
+    finally:
+        torch.utils.swap_tensors = swap
 
 
 def put_fake_weights(model: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> None:

@@ -84,6 +84,7 @@ class Recorder(TorchFunctionMode):
         self._functions: dict[Any, ops.Function] = {}
         self._sites: dict[Any, Site] = {}
         self._before_write = before_write
+        self.on_new_thread: Callable[[], None] = lambda: None
         self._strands = itertools.count()
         self._pending_guesses: list[tuple[Any, str]] = []
         main_stack = [recording.root]
@@ -111,6 +112,8 @@ class Recorder(TorchFunctionMode):
             return
         here.is_recording = True
         here.strand = next(self._strands)
+        if here.strand:
+            self.on_new_thread()
         try:
             with self:
                 yield True
@@ -263,6 +266,8 @@ class Recorder(TorchFunctionMode):
         site = self._sites.get(key)
         if site is None:
             run, args, kwargs = ran
+            if function.raw == "__deepcopy__":  # the other argument is what was copied before, by address
+                args = args[:1]
             bound = [*bind(run, args), *kwargs.items()]
             site = self._sites[key] = _site_of(function, bound, self.finder.here())
         op = self.new_op(site)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import itertools
 import logging
 import sys
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -16,7 +20,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from modeldiagrams.graph import Failure, Graph, Guess, Status
 from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
-from modeldiagrams.tracer.fake import Shadows, as_fake, as_meta, put_fake_weights
+from modeldiagrams.tracer.fake import (
+    Shadows,
+    as_fake,
+    as_meta,
+    put_fake_weights,
+    share_with_threads,
+    swapped_by_data,
+)
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.internals import higher_order_open_to
 from modeldiagrams.tracer.marks import modes_left, untouched
@@ -30,11 +41,12 @@ from modeldiagrams.tracer.walk import find_tensors
 from modeldiagrams.tracer.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Mode", "Trace", "trace", "trace_run"]
 
 _MAX_MESSAGE = 2000
+_MAX_YIELDED = 1024
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -175,6 +187,7 @@ class _Pass:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)
                 modes += [Net(recorder)] if self._costs else []
                 scope.enter_context(higher_order_open_to(type(mode) for mode in modes))
+                scope.enter_context(swapped_by_data() if self._attempt.mode == "fake" else contextlib.nullcontext())
                 for mode in modes:
                     scope.enter_context(mode)
                 _run_model(recorder, self._weights, (self._model, args, kwargs))
@@ -196,6 +209,7 @@ class _Pass:
             fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
             shadows = Shadows(fake_mode, recorder.guessed)
             put_fake_weights(self._model, fake_mode, shadows)
+            recorder.on_new_thread = functools.partial(share_with_threads, fake_mode, threading.get_ident())
             return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
         if self._attempt.mode == "meta":
             shadows = Shadows(None, recorder.guessed)
@@ -251,6 +265,8 @@ def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any,
         scope.enter_context(recorder.on_this_thread(joins=True))
         scope.enter_context(modes_left())
         result = calls.run_root(model, args, kwargs)
+        if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
+            result = list(itertools.islice(result, _MAX_YIELDED))
     name = "output" if isinstance(result, Tensor) else ""
     for place, tensor in find_tensors(result, name, into_objects=True):
         if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns

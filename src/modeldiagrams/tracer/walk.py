@@ -72,7 +72,7 @@ def _with_unique_places(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tens
 def children(item: Any, place: str, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
     """The parts of one container with their places."""
     if isinstance(item, list | tuple):
-        names = getattr(item, "_fields", None)
+        names = getattr(item, "_fields", None) or (hasattr(item, "n_fields") and getattr(item, "__match_args__", None))
         for i, value in enumerate(item[:_MAX_ITEMS]):
             yield (_joined(place, names[i]) if names else f"{place}[{i}]"), value
     elif isinstance(item, Mapping):
