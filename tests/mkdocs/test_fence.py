@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 import markdown
 import pytest
@@ -15,16 +16,18 @@ from modeldiagrams.serialize import save
 from modeldiagrams.settings import Settings
 
 
-@pytest.fixture
-def folder(tmp_path):
-    save(small_graph(), tmp_path / "net.json")
-    return tmp_path
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory) -> Iterator[Maker]:
+    """What was drawn once is not drawn again."""
+    folder = tmp_path_factory.mktemp("folder")
+    save(small_graph(), folder / "net.json")
+    with Maker(folder / "cache", folder=folder) as maker:
+        yield maker
 
 
 @pytest.fixture
-def host(folder):
-    with Maker(None, folder=folder) as maker:
-        yield FenceHost(maker, Settings(defaults={"direction": "LR"}))
+def host(maker):
+    return FenceHost(maker, Settings(defaults={"direction": "LR"}))
 
 
 def test_defaults_hold_where_the_fence_says_nothing(host):

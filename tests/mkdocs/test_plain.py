@@ -16,6 +16,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
 from graphs import small_graph
+from modeldiagrams import plain
 from modeldiagrams.errors import SettingError
 from modeldiagrams.pages import beside
 from modeldiagrams.serialize import load, save
@@ -30,6 +31,17 @@ def folder(tmp_path):
     save(small_graph(), tmp_path / "net.json")
     save(small_graph(), tmp_path / "docs" / "guide" / "net.json")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    """What was drawn once is not drawn again."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _shared_cache(cache, monkeypatch):
+    monkeypatch.setattr(plain, "_ZENSICAL_CACHE", str(cache))
 
 
 class _Context(Extension):
