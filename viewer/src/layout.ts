@@ -8,6 +8,7 @@ import { enclose, toBorders } from "./enclose.js";
 import { rankAsChain, rankAsColumn, rankPlainly } from "./layered.js";
 import { type Inner, type Plan, type Ports, plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./route.js";
+import { holdsSteps } from "./surface.js";
 import type { Direction, Frame, Item, View } from "./view.js";
 import { wrapped } from "./wrap.js";
 
@@ -130,6 +131,10 @@ interface Surroundings {
 
 /** As one flow or, where a model's is longer than a page is wide, in lines. */
 function geometryIn(context: Context, frame: Frame, surroundings: Surroundings, inner: (Inner | null)[]): Geometry {
+  if (holdsSteps(frame.id)) {
+    const steps = { ...surroundings, key: `steps ${surroundings.key}` };
+    return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
+  }
   const whole = geometryOf(context, frame, surroundings, inner);
   if (surroundings.item !== null) return whole;
   const column: Surroundings = { item: null, around: "TB", key: `column ${surroundings.key}` };
@@ -156,6 +161,28 @@ function geometryOf(
   const geometry = turnToPage(planned, ranking, route(planned, ranking), surroundings);
   context.cache.set(key, geometry);
   return geometry;
+}
+
+/** Room between the steps of a loop and the wires from them to the border, and between these. */
+const BELOW_STEPS = 12;
+const WIRE_STEP = 16;
+
+/**
+ * Steps of a loop begin at one height, though the state may leave them at another one than it enters. What they give
+ * passes close below them: dot keeps wires as far apart as items.
+ */
+function inOneRow(planned: Plan, ranking: Ranking): Ranking {
+  if (new Set(ranking.rank).size < planned.slots.length) return ranking;
+  const start = Math.min(...planned.slots.map((slot, i) => (ranking.across[i] ?? 0) - slot.across / 2));
+  const end = start + Math.max(...planned.slots.map((slot) => slot.across));
+  const outputs = [...ranking.outputs];
+  let least = end + BELOW_STEPS;
+  for (const port of outputs.map((_, i) => i).sort((a, b) => (outputs[a] ?? 0) - (outputs[b] ?? 0))) {
+    if ((outputs[port] ?? 0) < least) continue;
+    outputs[port] = least;
+    least += WIRE_STEP;
+  }
+  return { ...ranking, outputs, across: planned.slots.map((slot) => start + slot.across / 2) };
 }
 
 function innerSize(placed: Placed | null): Inner | null {

@@ -35,10 +35,16 @@ export interface Surface {
 }
 
 const GROUP = "group:";
+const STEPS = "steps:";
 
 /** The id of a panel around several children, by its first child. */
 export function groupId(first: string): string {
   return GROUP + first;
+}
+
+/** Whether a panel holds the steps of a loop. */
+export function holdsSteps(id: string): boolean {
+  return id.startsWith(STEPS);
 }
 
 /** What the state calls a run: its first member or, with several in each repeat, the panel around these. */
@@ -117,7 +123,7 @@ function takesNew(contents: Contents, run: Run): boolean {
 function encloseSteps(shown: Surface, contents: Contents, run: Run): void {
   const members = contents.children.slice(run.start, run.start + run.period * run.times);
   const id = runId(contents, run);
-  enclose(shown, members, `steps:${id}`, (all) => {
+  enclose(shown, members, STEPS + id, (all) => {
     const inside: Surface = { contents: all, runs: new Map(), groups: new Map() };
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);

@@ -5,7 +5,7 @@ import { type Graph, index, type OpNode } from "../src/graph.js";
 import { initialState } from "../src/initial.js";
 import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout.js";
 import { type State, toggle, view } from "../src/view.js";
-import { all, chain, fork, loose, residual, wrapped } from "./fixtures.js";
+import { all, chain, fork, loose, residual, scan, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
 import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
@@ -78,6 +78,29 @@ describe("layout", () => {
     const made = place(long, { direction: "LR" });
     expect(made.width).toBeLessThan(1200);
     expect(new Set(made.root.geometry.boxes.map((box) => box.y + box.height / 2)).size).toBeGreaterThan(1);
+    expect(validate(made)).toMatchObject(NO_FAULTS);
+  });
+
+  it("begins the steps of a loop at one height, and leads close below them to the border what they give", () => {
+    const graph = structuredClone(scan);
+    // every step gives something that is stacked in the end
+    graph.nodes.splice(-1, 0, { kind: "op", id: "/stack", name: "torch.stack", outputs: [] });
+    graph.hierarchy["/stack"] = null;
+    for (const i of [0, 1, 2]) {
+      const [tanh, tensor] = [`/tanh'${i}`, `/tanh'${i}:0`];
+      graph.nodes.splice(graph.nodes.findIndex(({ id }) => id === `/add'${i}`) + 1, 0, {
+        ...{ kind: "op", id: tanh, name: "torch.tanh", outputs: [tensor] },
+      });
+      graph.hierarchy[tanh] = null;
+      graph.tensors[tensor] = { shape: [1, 8], dtype: "float32" };
+      graph.adjacency[`/add'${i}`]?.unshift({ to: tanh, tensor: `/add'${i}:0`, argument: "0" });
+      graph.adjacency[tanh] = [{ to: "/stack", tensor, argument: `tensors[${i}]` }];
+    }
+    const made = place(graph, { unrolled: ["group:/getitem'0"] });
+    const steps = made.root.inner.find((placed) => placed?.frame.id.startsWith("steps:"))?.geometry;
+    const tops = steps?.boxes.map((box) => box.y) ?? [];
+    expect(tops).toEqual([tops[0], tops[0], tops[0]]);
+    expect(steps?.height).toBeLessThan(100 + Math.max(...(steps?.boxes ?? []).map((box) => box.y + box.height)));
     expect(validate(made)).toMatchObject(NO_FAULTS);
   });
 
