@@ -155,7 +155,8 @@ function tensorsLeft(graph: Graph, passed: Map<string, Passed>): Map<string, str
     const [was, is] = [before.tensor, after].map((tensor) => graph.tensors[tensor]);
     const holder = visibleHolder(graph, emptied, id);
     if (lost.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, holder)) lost.add(id);
-    left.set(id, lost.has(id) || (PUTS_IN.test(name) && hasMoreOnes(was, is)) ? last : after);
+    const isSame = asSeen([was, is]) !== undefined || (PUTS_IN.test(name) && hasMoreOnes(was, is));
+    left.set(id, lost.has(id) || isSame ? last : after);
   }
   return left;
 }

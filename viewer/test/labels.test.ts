@@ -122,13 +122,14 @@ describe("shapes beside wires", () => {
   });
 
   it("have no axis that is put in for what comes next", () => {
-    const shapes = { unsqueeze: [1, 1, 8], expand: [1, 4, 8], view: [8], reshape: [1, 1, 1, 8] };
+    const shapes = { unsqueeze: [1, 1, 8], contiguous: [1, 1, 8], expand: [1, 4, 8], view: [8], reshape: [1, 1, 1, 8] };
     const steps = (...ops: (keyof typeof shapes)[]) => {
       const made = sketch(`x > linear > ${ops.join(" > ")} > sdpa > y`);
       for (const op of ops) made.tensors[`/${op}:0`] = { shape: shapes[op], dtype: "float32" };
       return tensorLabel(index(condense(made, false).graph), "/linear:0");
     };
     expect(steps("unsqueeze")).toBe("1×8");
+    expect(steps("unsqueeze", "contiguous")).toBe("1×8");
     expect(steps("unsqueeze", "expand")).toBe("1×8");
     expect(steps("unsqueeze", "view")).toBe("8");
     expect(steps("reshape")).toBe("1×1×1×8");
