@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, cast
 
-from griffe import Class, Docstring, DocstringSection, DocstringSectionText, Extension, Function
+from griffe import BuiltinModuleError, Class, Docstring, DocstringSection, DocstringSectionText, Extension, Function
 from mkdocs.plugins import get_plugin_logger
 
 from modeldiagrams.docstrings import asked_options, without_field
@@ -17,6 +18,8 @@ from modeldiagrams.fence import FENCE, PLACE, UNASKED_FENCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from griffe import Object
+
 __all__ = ["DiagramsExtension", "add_to_mkdocstrings"]
 
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
@@ -24,6 +27,9 @@ _LAYERS = "torch.nn."
 _NO_LAYERS = frozenset({"Parameter", "Buffer"})
 _BASES = ("PreTrainedModel", "LightningModule")
 """Names of well-known libraries' models, whose sources need not be there to be read."""
+
+_UNQUOTED = re.compile(r"[\"`\n]")
+"""What would end the first line of a fence, or a value in it."""
 
 _log = get_plugin_logger("modeldiagrams")
 
@@ -51,18 +57,21 @@ class DiagramsExtension(Extension):
     def _add_diagram(self, documented: Class | Function, *, chosen: bool) -> None:
         docstring = documented.docstring or _Absent("", lineno=documented.lineno, parent=documented)
         field, text = without_field(docstring.value)
-        place = _place(docstring)
-        try:
-            values = None if field is None else asked_options(field)
-        except ModelDiagramsError as error:
-            _log.warning("%s: %s", place, error)
-            values = None
-        fence = FENCE
-        if values is None:
-            if field is not None or not chosen:
+        if field is None and not chosen:
+            return
+        fence, values, place = FENCE, dict[str, Any](), _place(docstring)
+        if field is None:
+            fence = UNASKED_FENCE
+        else:
+            try:
+                asked = asked_options(field)
+            except ModelDiagramsError as error:
+                _log.warning("%s: %s", place, error)
+                asked = None
+            if asked is None:
                 docstring.value = text
                 return
-            fence, values = UNASKED_FENCE, {}
+            values = asked
         body = json.dumps({"model": documented.path, **values}, default=str)
         kind = _Absent if isinstance(docstring, _Absent) else _WithFence
         documented.docstring = kind(
@@ -73,7 +82,7 @@ class DiagramsExtension(Extension):
             parser=docstring.parser,
             parser_options=docstring.parser_options,
         )
-        documented.docstring.fence = f'```{fence} {PLACE}="{place}"\n{body}\n```'
+        documented.docstring.fence = f'```{fence} {PLACE}="{_UNQUOTED.sub("", place)}"\n{body}\n```'
 
     def _is_chosen(self, cls: Class) -> bool:
         return any(fnmatch.fnmatchcase(cls.path, pattern) for pattern in self._patterns) and _is_module(cls)
@@ -100,13 +109,14 @@ class _Absent(_WithFence):
 def _place(docstring: Docstring) -> str:
     """Where the field is in the sources, or would be, as editors understand it: ``src/mypkg/models.py:12``."""
     documented, line = docstring.parent, docstring.lineno
-    if documented is None or not isinstance(documented.filepath, Path):
-        return str(documented and documented.path)
-    for number, text in enumerate(docstring.source.splitlines() if docstring.endlineno else (), line or 1):
-        if f":{FENCE}:" in text:
-            line = number
-    path = documented.relative_filepath.as_posix()
-    return f"{path}:{line}" if line else path
+    place = documented.path if documented else ""
+    # what was imported to be read has no lines, and what is compiled no file
+    with contextlib.suppress(BuiltinModuleError, KeyError, ValueError):
+        place = cast("Object", documented).relative_filepath.as_posix()
+        for number, text in enumerate(docstring.source.splitlines() if docstring.endlineno else (), line or 1):
+            if f":{FENCE}:" in text:
+                line = number
+    return f"{place}:{line}" if line else place
 
 
 def add_to_mkdocstrings(plugin: Any, chosen: bool | Sequence[str]) -> None:  # noqa: FBT001  (as `mkdocs.yml` has it)

@@ -81,3 +81,12 @@ def test_field_that_can_t_be_read_is_told_with_its_place(caplog):
     assert record.getMessage().startswith(
         "modeldiagrams: pkg/__init__.py:27: the field `:model-graph:` is expected to be empty"
     )
+
+
+def test_class_that_was_imported_to_be_read_has_a_place_too(tmp_path, monkeypatch):
+    (tmp_path / "imported.py").write_text("class Net:\n    ':model-graph:'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    extensions = griffe.load_extensions(DiagramsExtension([]))
+    module = griffe.load("imported", extensions=extensions, force_inspection=True)
+    assert fence(module["Net"]).startswith('```model-graph docstring="imported.py')
