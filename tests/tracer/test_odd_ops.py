@@ -258,6 +258,21 @@ def test_several_threads_without_values():
     ]
 
 
+def test_every_expert_is_visited_where_nobody_knows_which_are_hit():
+    def forward(self, h):
+        out = torch.zeros_like(h)
+        mask = F.one_hot(self.a(h).argmax(-1), 4).T
+        for expert in mask.sum(-1).gt(0).nonzero():
+            rows = torch.where(mask[expert[0]])[0]
+            out[rows] = out[rows] + self.experts[f"expert_{expert[0]}"](h[rows])
+        return out
+
+    experts = nn.ModuleDict({f"expert_{i}": linear() for i in range(4)})
+    found = seen(Applies(forward, a=linear(), experts=experts), x(), mode="fake")
+    assert [call.id for call in found.calls if "expert" in call.id] == [f"experts.expert_{i}" for i in range(4)]
+    assert found.graph.status.guesses
+
+
 def test_formula_that_raises_fails_no_model(monkeypatch):
     monkeypatch.setattr(net, "flop_formula", lambda _operator: lambda *_, **__: 1 / 0)
     found = seen(linear(), x())

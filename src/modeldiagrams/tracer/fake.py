@@ -20,13 +20,13 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory_key, schema_of
+from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory_key, schema_of, unseen_by_modes
 from modeldiagrams.tracer.walk import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Shadows", "as_fake", "as_meta", "put_fake_weights", "share_with_threads", "swapped_by_data"]
+__all__ = ["Shadows", "alike", "as_fake", "as_meta", "put_fake_weights", "share_with_threads"]
 
 _SMALL = 1 << 15
 """Elements up to which a tensor is computed for real."""
@@ -98,6 +98,10 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._has_guessed = True
                 name = schema_of(func).name.removeprefix("aten::")
                 self._on_guess(told, f"{name} needs values that were not computed")
+                if guess is _guess_nonzero and args[0].numel() <= _SMALL:
+                    with _disable_current_modes():  # every element, so these are their places
+                        places = torch.ones(args[0].shape).nonzero()
+                    self.know(result, places)
             return result
 
     def _run_uncached(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -305,17 +309,26 @@ def share_with_threads(fake_mode: FakeTensorMode, thread: int) -> None:
 
 
 @contextlib.contextmanager
-def swapped_by_data() -> Iterator[None]:
-    """Give fake weights new content as real ones get it: `nn.Module.to` swaps the tensors themselves, if they are fake.
+def alike() -> Iterator[None]:
+    """Let fake tensors do two things as real ones do them.
 
-    That fails for tensors that someone keeps an eye on, as we do.
+    `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
+    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds.
     """
-    swap = torch.utils.swap_tensors
+    swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
+    FakeTensor.__format__ = _format  # type: ignore[method-assign]
     try:
         yield
     finally:
         torch.utils.swap_tensors = swap
+        if is_first:  # not in a forward that traces another model
+            del FakeTensor.__format__
+
+
+def _format(tensor: Tensor, spec: str) -> str:
+    with unseen_by_modes():
+        return format(tensor.item() if tensor.dim() == 0 else object.__repr__(tensor), spec)
 
 
 def put_fake_weights(model: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> None:

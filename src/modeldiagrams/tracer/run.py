@@ -22,11 +22,11 @@ from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import (
     Shadows,
+    alike,
     as_fake,
     as_meta,
     put_fake_weights,
     share_with_threads,
-    swapped_by_data,
 )
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.internals import higher_order_open_to
@@ -187,7 +187,7 @@ class _Pass:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)
                 modes += [Net(recorder)] if self._costs else []
                 scope.enter_context(higher_order_open_to(type(mode) for mode in modes))
-                scope.enter_context(swapped_by_data() if self._attempt.mode == "fake" else contextlib.nullcontext())
+                scope.enter_context(alike() if self._attempt.mode == "fake" else contextlib.nullcontext())
                 for mode in modes:
                     scope.enter_context(mode)
                 _run_model(recorder, self._weights, (self._model, args, kwargs))
