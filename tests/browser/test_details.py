@@ -107,6 +107,7 @@ def test_details_are_below_the_picture_on_narrow_screens(reader_with, server):
         open_page(reader, server, "tall")
         reader.node("embed").tap()
         details(reader).wait_for()
+        reader.page.wait_for_function("scrollY > 0")
         stage = reader.page.locator(".mg-stage").bounding_box()
         assert details(reader).bounding_box()["y"] >= stage["y"] + stage["height"]
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
