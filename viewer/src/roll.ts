@@ -96,18 +96,21 @@ function longestRun(
 ): Run | undefined {
   let best: Run | undefined;
   const longest = Math.min(MAX_PERIOD, Math.floor((hashes.length - start) / 2));
-  let shortest = 1;
-  while (shortest <= longest && !isNews(index, contents.children[start + shortest - 1])) shortest += 1;
-  for (let period = shortest; period <= longest; period += 1) {
-    const times = repeats(hashes, wiring, start, period);
+  let news = false;
+  let blocks = false;
+  for (let period = 1; period <= longest; period += 1) {
+    const last = contents.children[start + period - 1];
+    news ||= isNews(index, last);
+    blocks ||= isBlock(index, last);
+    const times = news ? repeats(hashes, wiring, { start, period }, blocks) : 1;
     const covers = times > 1 ? period * times : 0;
     if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
   }
-  return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
+  return best !== undefined && worthwhile(index, contents, best) ? best : undefined;
 }
 
-/** How many times a stretch is repeated: one after the other or, where that is not so, side by side. */
-function repeats(hashes: string[], wiring: Wiring, start: number, period: number): number {
+/** How many times a stretch is repeated: one after the other or, where that is not so and may be, side by side. */
+function repeats(hashes: string[], wiring: Wiring, { start, period }: Omit<Run, "times">, besides: boolean): number {
   const count = (goesOn: (times: number) => boolean) => {
     let times = 1;
     while (equalRepeat(hashes, start, period, times) && goesOn(times)) times += 1;
@@ -115,7 +118,7 @@ function repeats(hashes: string[], wiring: Wiring, start: number, period: number
   };
   if (!equalRepeat(hashes, start, period, 1) || !wiring.hangsTogether(start, period)) return 1;
   const chained = count((times) => wiring.continues(start, period, times));
-  if (chained > 1) return chained;
+  if (chained > 1 || !besides) return chained;
   const beside = count((times) => wiring.repeatsBeside(start, period, times));
   return beside >= LEAST_BESIDE ? beside : 1;
 }
@@ -133,14 +136,13 @@ function isNews(index: GraphIndex, id = ""): boolean {
   return isBlock(index, id) || (node?.kind === "op" && picks(node));
 }
 
-function isBlock(index: GraphIndex, id: string): boolean {
+function isBlock(index: GraphIndex, id = ""): boolean {
   return contentsOf(index, id).children.length > 0;
 }
 
-function worthwhile(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
+function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
   const first = repeat(contents, run, 0).find((id) => isBlock(index, id));
-  if (first === undefined)
-    return run.times > 2 && wiring.continues(run.start, run.period, 1) && picksAnew(index, contents, run);
+  if (first === undefined) return run.times > 2 && picksAnew(index, contents, run);
   return run.times > 2 || contentsOf(index, first).children.length > 1;
 }
 
