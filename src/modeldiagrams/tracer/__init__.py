@@ -9,6 +9,8 @@ What it does not tell:
   number has no edge from it. Numbers carry no mark, equal ones are common, and without arithmetic they are guesses.
 - That a module handed on its input unchanged after it had read it: the value then flows past the module, as it does.
 - An `torch.autograd.Function` whose forward calls modules as one op: it shows the modules instead.
+- What other threads compute outside of modules: it comes from nowhere (`Status.unseen`).
+- What an inner module's forward that yields computes as inside of it: it runs when the caller asks for more.
 - Functions with `functools.lru_cache` of installed packages other than those where the model's classes are written.
 - Without costs: operators that C++ extensions run.
 """
