@@ -1,5 +1,4 @@
 /** Sizes of what is drawn: one type scale, one grid. Layout reserves by these, drawing fills them. */
-import { SHARED } from "./labels.js";
 import { fitText, textWidth } from "./text.js";
 import type { Item } from "./view.js";
 
@@ -45,12 +44,7 @@ export function badge(item: Item): string {
 export function badgeWidth(item: Item): number {
   const text = badge(item);
   if (text === "") return 0;
-  return Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING + (isLoop(item) ? LOOP : 0);
-}
-
-/** What comes out of it goes in again: one set of weights, so many times. */
-export function isLoop(item: Item): boolean {
-  return item.times > 1 && item.detail.endsWith(SHARED);
+  return Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING + (item.loop ? LOOP : 0);
 }
 
 function badgeRoom(item: Item): number {

@@ -5,7 +5,6 @@ import {
   boxWords,
   CHEVRON,
   GLYPH,
-  isLoop,
   isTerminal,
   isTwoLines,
   LOOP,
@@ -157,7 +156,7 @@ function drawBadge(item: Item, x: number, y: number): string {
   if (width === 0) return "";
   const rect = `<rect class="mg-pill" x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"/>`;
   const sign = `<path class="mg-strokes" transform="translate(${num(x + 11)} ${num(y + 8)})" d="${TURN}"/>`;
-  const loop = isLoop(item) ? sign : "";
+  const loop = item.loop ? sign : "";
   const middle = x + (width + (loop === "" ? 0 : LOOP)) / 2;
   const text = `<text class="mg-times" x="${num(middle)}" y="${num(y + 12)}">${words(badge(item))}</text>`;
   const state = item.times > 1 ? "mg-repeat" : "mg-repeat mg-unrolled";

@@ -61,6 +61,8 @@ export interface Item {
   glyph: Glyph | null;
   /** More than 1: stands for so many equal ones in a chain. */
   times: number;
+  /** Each of these goes on with what the one before gave, by the same weights or none: a loop over time. */
+  loop: boolean;
   /** More than 1: the first of so many that are shown one by one; they can be rolled up again. */
   unrolled: number;
   /** The run that it stands for or, unrolled, begins; empty where there is none. */
@@ -264,6 +266,7 @@ function itemOf(context: Context, id: string, shown: Surface, around: Direction)
     detail: frame === null && marks.includes("error") ? failureText(index) : unlessSaid(said.detail, shown),
     glyph: glyphOf(node, shown.contents),
     times: series?.length ?? (rolled ? run.times : 1),
+    loop: rolled && run.times > 1 && said.detail.endsWith(SHARED),
     unrolled: rolled ? 1 : run.times,
     run: run.id,
     expandable,
@@ -289,6 +292,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     detail: kind !== "repeat" && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
     glyph: null,
     times: kind === "steps" ? 1 : times,
+    loop: kind === "step" && times > 1,
     unrolled: kind === "steps" ? times : 1,
     run,
     expandable: false,

@@ -113,7 +113,7 @@ describe("rolling", () => {
 
   it("folds a loop over time that calls no module into one step, and shows its steps side by side", () => {
     const [, , step] = show(scan).root.items;
-    expect([step?.name, step?.times, step?.detail]).toEqual(["step", 3, ""]);
+    expect([step?.name, step?.times, step?.detail, step?.loop]).toEqual(["step", 3, "", true]);
     expect(step?.frame?.items.map((item) => item.name)).toEqual(["[:, 0]", "add"]);
     const steps = show(scan, { unrolled: [step?.run ?? ""] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
