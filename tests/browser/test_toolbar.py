@@ -19,7 +19,9 @@ def test_toolbar_is_beside_the_outline_and_over_no_node(reader, server):
         reader.page.evaluate(f"scrollTo(0, {down})")
         reader.page.wait_for_timeout(50)
         bar = toolbar.bounding_box()
-        nodes = [node.bounding_box() for node in reader.page.locator(".mg-stage .mg-node").all()]
+        nodes = reader.evaluate(
+            "e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-node')].map(n => n.getBoundingClientRect().toJSON())"
+        )
         assert not any(overlap(bar, node) for node in nodes)
         lefts.add(bar["x"] < 200)
     assert True in lefts
