@@ -63,8 +63,11 @@ Flow: TypeAlias = Literal["data", "shape", "inferred"]
 Python numbers) and came back; the link is deduced, not observed."""
 
 
-class _Struct(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Shared behaviour: immutable, defaults left out of the JSON; `kw_only` is not inherited."""
+class _Struct(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Shared behaviour: immutable, defaults left out of the JSON; `kw_only` is not inherited.
+
+    Plain data holds nothing that holds it again, so the garbage collector need not look at it.
+    """
 
 
 class ParameterCount(_Struct, frozen=True, kw_only=True):

@@ -11,10 +11,12 @@ import sys
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
+from modeldiagrams.tracer.internals import classes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from torch import nn
 
 __all__ = ["fresh_caches"]
 
@@ -25,10 +27,14 @@ _KINDS = frozenset({FunctionType, _CachedFunction, *_METHODS})
 
 
 @contextlib.contextmanager
-def fresh_caches(model: Any) -> Iterator[None]:
+def fresh_caches(model: Any, modules: Sequence[tuple[str, nn.Module]]) -> Iterator[None]:
     """Put empty caches in place of those that a model's classes and their Python modules hold.
 
     Functions are found under their names, and inside the functions of decorators that wrap them once more.
+
+    Args:
+        model: The model.
+        modules: All its modules, itself included; empty for a function.
     """
     fresh: dict[Any, Any] = {}
 
@@ -38,7 +44,7 @@ def fresh_caches(model: Any) -> Iterator[None]:
         return fresh[cached]
 
     with contextlib.ExitStack() as undo:
-        for owner in _owners(model):
+        for owner in _owners(model, modules):
             for name, value in list(vars(owner).items()):
                 kind = type(value)
                 if kind not in _KINDS or (kind is FunctionType and value.__closure__ is None):
@@ -53,14 +59,12 @@ def fresh_caches(model: Any) -> Iterator[None]:
         yield
 
 
-def _owners(model: Any) -> list[type | ModuleType]:
+def _owners(model: Any, modules: Sequence[tuple[str, nn.Module]]) -> list[type | ModuleType]:
     """The classes of a model's modules with their bases, the Python modules where these are written, and their helpers.
 
     Helpers are the user's own modules that those import, whole or a function of.
     """
-    modules = model.modules() if isinstance(model, nn.Module) else [model]
-    kinds = dict.fromkeys(map(type, modules))
-    classes = {base: None for kind in kinds for base in kind.__mro__ if base is not object}
+    classes = [class_ for class_ in classes_of(modules or [("", model)]) if class_ is not object]
     names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
     own = [sys.modules[name] for name in names if name in sys.modules]
     helpers = {name for module in own if _is_users(module) for name in _imported(module)}.difference(names)

@@ -21,6 +21,7 @@ from modeldiagrams.tracer.internals import (
     ScriptFunction,
     SingleLevelFunction,
     alias_of,
+    modules_of,
     unseen_by_modes,
 )
 from modeldiagrams.tracer.recording import Call, Site
@@ -106,7 +107,7 @@ class CallStack:
         if not isinstance(module, torch.jit.ScriptModule):
             return function(module, *args, **kwargs)
         with self.recorder.out_of_sight():
-            result, call.flops = self.recorder.counted(function, (module, *args), kwargs)
+            result, call.unseen_flops = self.recorder.counted(function, (module, *args), kwargs)
         return result
 
     def _open(self, here: Here, module: nn.Module) -> Call:
@@ -114,7 +115,7 @@ class CallStack:
         path = self._weights.path(module)
         if path is None:
             path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
-            self.learn(module, path)
+            self.learn(modules_of(module), path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
         call.strand = here.strand
@@ -126,10 +127,10 @@ class CallStack:
         self.recorder.recording.steps.append(call)
         return call
 
-    def learn(self, module: nn.Module, path: str) -> None:
-        """Make a module's weights known under its path."""
+    def learn(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
+        """Make the weights of a module and of those in it known under its path."""
         provenance = self.recorder.provenance
-        for tensor, source in self._weights.add_module(module, path):
+        for tensor, source in self._weights.add_modules(modules, path):
             # computed weights that `torch.func.functional_call` puts into a module stay what they are
             if isinstance(tensor, nn.Parameter) or source.kind != "parameter" or not provenance.values(tensor):
                 provenance.assign(tensor, source.value)
@@ -172,7 +173,7 @@ class CallStack:
             op = self.recorder.new_op(
                 Site(class_, class_.rpartition(".")[2], self.recorder.finder.here(), opaque=bool(made))
             )
-            op.flops = call.flops
+            op.flops = call.unseen_flops
             for name, tensor in given:
                 if made or id(tensor) in handed_on:
                     self.recorder.feed(op, name, tensor)
@@ -223,11 +224,16 @@ def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_obje
 
 
 @contextlib.contextmanager
-def intercepted(calls: CallStack, model: Any) -> Iterator[None]:
-    """Intercept module calls, direct forward calls and autograd functions, and put everything back."""
+def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
+    """Intercept module calls, direct forward calls and autograd functions, and put everything back.
+
+    Args:
+        calls: Is told of the calls.
+        classes: Those of the model's modules and their bases.
+    """
     with contextlib.ExitStack() as undo:
         _replace(undo, nn.Module, "__call__", _recording_call(calls, nn.Module.__call__))
-        for class_ in _classes_with_forward(model):
+        for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
         apply = torch.autograd.Function.__dict__["apply"].__func__
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
@@ -332,19 +338,13 @@ def _recording_constructor(recorder: Recorder) -> Callable[..., Any]:
     return __init__
 
 
-def _classes_with_forward(model: Any) -> list[type[nn.Module]]:
-    """The classes, among those of the model's modules and their bases, that define a forward of their own."""
-    if not isinstance(model, nn.Module):
-        return []
-    kinds = dict.fromkeys(map(type, model.modules()))
-    classes = {base: None for kind in kinds for base in kind.__mro__}
-    return [
-        class_
-        for class_ in classes
-        if issubclass(class_, nn.Module)
+def _has_forward(class_: type) -> bool:
+    """Whether a class of modules defines a forward of its own."""
+    return (
+        issubclass(class_, nn.Module)
         and not issubclass(class_, torch.jit.ScriptModule)
         and inspect.isfunction(class_.__dict__.get("forward"))
-    ]
+    )
 
 
 def _class_name(module: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,12 +13,14 @@ from torch import nn
 import modeldiagrams
 from modeldiagrams import graph as ir
 from modeldiagrams.tracer.attributes import attributes
-from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Value
+from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Spec, Value
 from modeldiagrams.tracer.signatures import signatures
 from modeldiagrams.tracer.source import class_source
 from modeldiagrams.tracer.strands import in_order
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.tracer.weights import Weights
 
 __all__ = ["build_graph", "class_of", "provenance", "qualified"]
@@ -42,6 +43,7 @@ def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir
     plan = _plan(recording)
     marks = signatures(recording)
     specs = weights.specs()
+    _sum_up(recording.steps)
     builder = _Builder(recording, plan, weights, marks)
     return ir.Graph(
         model=builder.model(),
@@ -62,39 +64,44 @@ class _Plan:
     steps: list[_Step] = field(default_factory=list)
     holders: dict[str, str | None] = field(default_factory=dict)
     """Node id → id of the holder; None directly under the root."""
-    inner: dict[int, dict[str, str]] = field(default_factory=dict)
-    """id(op) → the weights that belong to it: argument → dotted name."""
-    edges: dict[str, list[ir.Edge]] = field(default_factory=lambda: defaultdict(list))
-    """Id of the node where they begin → edges to ops."""
 
 
 def _plan(recording: Recording) -> _Plan:
-    plan = _Plan()
     steps = [s for s in recording.steps if not (isinstance(s, Op) and s.failed and s is not recording.failed_at)]
     users: dict[Source, list[Op]] = {}
     for op in steps:
         if isinstance(op, Op):
-            _sort_feeds(op, plan, users)
-    for name_and_values in recording.outputs:
-        for value in name_and_values[1]:
+            _sort_feeds(op, users)
+    for _, values in recording.outputs:
+        for value in values:
             if isinstance(value.origin, Source) and value.origin.kind != "input":
                 users.setdefault(value.origin, [])
+    plan = _Plan()
     _place(recording, steps, users, plan)
     return plan
 
 
-def _sort_feeds(op: Op, plan: _Plan, users: dict[Source, list[Op]]) -> None:
+def _sort_feeds(op: Op, users: dict[Source, list[Op]]) -> None:
     """Tell weights that are part of a leaf module from values that flow."""
     for argument, value, flow in op.feeds:
         source = value.origin
         if isinstance(source, Source) and source.kind != "input":
-            name = _owned_name(source, op.call)
+            name = _owned_name(source, op.holder)
             if name is not None:
-                plan.inner.setdefault(id(op), {})[argument] = name
+                op.weights[argument] = name
                 continue
             users.setdefault(source, []).append(op)
-        edge = ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow)
-        plan.edges[source.id].append(edge)
+        source.edges.append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
+
+
+def _sum_up(steps: list[Op | Call]) -> None:
+    """What ops cost, added up in all calls around them."""
+    for step in reversed(steps):  # those inside come first
+        holder = step.holder
+        if holder is not None:
+            holder.nbytes += step.nbytes
+            if step.flops is not None:
+                holder.flops = (holder.flops or 0) + step.flops
 
 
 def _owned_name(source: Source, call: Call) -> str | None:
@@ -113,19 +120,18 @@ def _place(recording: Recording, steps: list[Op | Call], users: dict[Source, lis
     before: dict[int, list[Source]] = {}
     around: dict[Source, str | None] = {}
     for source, ops in users.items():
-        holder = source.call or _common_holder([op.call for op in ops], recording.root)
+        holder = source.call or _common_holder([op.holder for op in ops], recording.root)
         around[source] = holder.id or None
         if ops:
             before.setdefault(id(_step_inside(holder, ops[0])), []).append(source)
     plan.steps.extend(recording.inputs)
     plan.holders.update((source.id, None) for source in recording.inputs)
     for step in steps:
-        for source in before.get(id(step), ()):
-            plan.steps.append(source)
-            plan.holders[source.id] = around[source]
+        if id(step) in before:
+            plan.steps.extend(before[id(step)])
+            plan.holders.update((source.id, around[source]) for source in before[id(step)])
         plan.steps.append(step)
-        call = step.holder if isinstance(step, Call) else step.call
-        plan.holders[step.id] = call.id or None if call else None
+        plan.holders[step.id] = step.holder.id or None if step.holder else None
     unused = [source for source, ops in users.items() if not ops]
     plan.steps.extend(unused)
     plan.holders.update((source.id, around[source]) for source in unused)
@@ -134,7 +140,7 @@ def _place(recording: Recording, steps: list[Op | Call], users: dict[Source, lis
 def _step_inside(holder: Call, op: Op) -> Op | Call:
     """The op itself, or the call directly inside the holder that leads to it."""
     step: Op | Call = op
-    call: Call | None = op.call
+    call: Call | None = op.holder
     while call is not None and call is not holder:
         step, call = call, call.holder
     return step
@@ -166,9 +172,7 @@ class _Builder:
         self._plan = plan
         self._weights = weights
         self._marks = marks
-        self._costs = _Costs(plan.steps)
-        self._class_source = functools.cache(class_source)
-        self._qualified = functools.cache(qualified)
+        self._class: Callable[[Any], tuple[str, str | None]] = functools.cache(_name_and_source)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
@@ -177,13 +181,13 @@ class _Builder:
             name=class_.__qualname__,
             class_=qualified(class_),
             parameters=self._weights.count(root.module),
-            flops=self._costs.flops.get(id(root)),
-            activation_bytes=self._costs.nbytes.get(id(root), 0),
+            flops=root.flops,
+            activation_bytes=root.nbytes,
             attributes=attributes(root.module) if isinstance(root.module, nn.Module) else {},
             inputs=self._tensor_ids(root.inputs),
             outputs={name: values[-1].id for name, values in self._recording.outputs if self._is_present(values[-1])},
             signature=self._marks.get(id(root)),
-            source=self._class_source(class_),
+            source=class_source(class_),
         )
 
     def nodes(self) -> list[ir.Node]:
@@ -192,11 +196,10 @@ class _Builder:
         return nodes
 
     def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
-        found = self._plan.edges
         for name, values in self._recording.outputs:
             for value in values:
-                found[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
-        return {step.id: tuple(found[step.id]) for step in self._plan.steps if step.id in found}
+                value.origin.edges.append(ir.Edge(to=f"output:{name}", tensor=value.id))
+        return {step.id: tuple(step.edges) for step in self._plan.steps if not isinstance(step, Call) and step.edges}
 
     def hierarchy(self) -> dict[str, str | None]:
         return {**self._plan.holders, **{f"output:{name}": None for name, _ in self._recording.outputs}}
@@ -204,11 +207,12 @@ class _Builder:
     def tensors(self) -> dict[str, ir.TensorSpec]:
         roles = {values[-1]: name for name, values in reversed(self._recording.outputs)}
         roles.update((source.value, source.names[0]) for source in self._recording.inputs)
-        spec = functools.cache(_tensor_spec)
+        plain = functools.cache(_tensor_spec)  # as nearly all are
         return {
-            value.id: spec(value.shape, value.dtype, roles.get(value))
+            value.id: _tensor_spec(value.spec, roles[value]) if value in roles else plain(value.spec)
             for step in self._plan.steps
-            for value in _values_made(step)
+            if not isinstance(step, Call)
+            for value in step.outputs
         }
 
     def status(self, status: ir.Status) -> ir.Status:
@@ -236,28 +240,28 @@ class _Builder:
             name=site.name,
             outputs=tuple([value.id for value in op.outputs]),
             arguments=site.arguments,
-            weights=self._plan.inner.get(id(op), {}),
+            weights=op.weights,
             source=site.source,
             flops=op.flops,
-            activation_bytes=_nbytes(op),
+            activation_bytes=op.nbytes,
             opaque=site.opaque,
         )
 
     def _module(self, call: Call) -> ir.ModuleNode:
-        class_ = class_of(call.module)
+        class_, source = self._class(type(call.module))
         return ir.ModuleNode(
             id=call.id,
             path=call.path,
-            class_=self._qualified(class_),
+            class_=class_,
             parameters=self._weights.count(call.module),
             call=call.number,
             attributes=attributes(call.module),
             inputs=self._tensor_ids(call.inputs),
             outputs=self._tensor_ids(call.outputs),
-            flops=self._costs.flops.get(id(call)),
-            activation_bytes=self._costs.nbytes.get(id(call), 0),
+            flops=call.flops,
+            activation_bytes=call.nbytes,
             signature=self._marks.get(id(call)),
-            source=self._class_source(class_),
+            source=source,
         )
 
     def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
@@ -268,22 +272,8 @@ class _Builder:
         return value.origin.id in self._plan.holders
 
 
-class _Costs:
-    """Sums over everything inside each call, by id(call)."""
-
-    def __init__(self, steps: list[_Step]) -> None:
-        self.flops: dict[int, int] = {}
-        self.nbytes: dict[int, int] = defaultdict(int)
-        for op in steps:
-            if isinstance(op, Op):
-                self.nbytes[id(op.call)] += _nbytes(op)
-                if op.flops is not None:
-                    self.flops[id(op.call)] = self.flops.get(id(op.call), 0) + op.flops
-        for call in reversed(steps):
-            if isinstance(call, Call) and call.holder is not None:  # those inside come first
-                self.nbytes[id(call.holder)] += self.nbytes[id(call)]
-                if id(call) in self.flops:
-                    self.flops[id(call.holder)] = self.flops.get(id(call.holder), 0) + self.flops[id(call)]
+def _name_and_source(class_: Any) -> tuple[str, str | None]:
+    return qualified(class_), class_source(class_)
 
 
 def class_of(model: Any) -> type | Any:
@@ -296,19 +286,8 @@ def qualified(class_: Any) -> str:
     return f"{class_.__module__}.{class_.__qualname__}"
 
 
-def _nbytes(op: Op) -> int:
-    outputs = op.outputs
-    return outputs[0].nbytes if len(outputs) == 1 else sum([value.nbytes for value in outputs])
-
-
-def _tensor_spec(shape: tuple[int | str, ...] | None, dtype: str, name: str | None) -> ir.TensorSpec:
-    return ir.TensorSpec(shape=shape, dtype=dtype, name=name)
-
-
-def _values_made(step: _Step) -> list[Value]:
-    if isinstance(step, Op):
-        return step.outputs
-    return [step.value] if isinstance(step, Source) else []
+def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
+    return ir.TensorSpec(shape=spec.shape, dtype=spec.dtype, name=name)
 
 
 def _source_node(source: Source) -> ir.Node:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams import graph as ir
 from modeldiagrams.tracer.attributes import attributes
 from modeldiagrams.tracer.finish import class_of, provenance, qualified
+from modeldiagrams.tracer.internals import modules_of
 from modeldiagrams.tracer.run import Trace
 from modeldiagrams.tracer.source import class_source, user_files
 from modeldiagrams.tracer.weights import Weights
@@ -28,7 +29,7 @@ def hierarchy_run(model: nn.Module, notes: tuple[str, ...]) -> Trace:
         A graph of state ``hierarchy`` and the user's files that are loaded.
     """
     weights = Weights()
-    weights.add_module(model, "")
+    weights.add_modules(modules_of(model), "")
     modules = [(path, module) for path, module in model.named_modules() if path]
     class_ = class_of(model)
     known = {path for path, _ in modules}

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "BOOKKEEPING",
@@ -24,6 +26,7 @@ __all__ = [
     "SingleLevelFunction",
     "UninitializedTensor",
     "alias_of",
+    "classes_of",
     "default_device",
     "higher_order_open_to",
     "is_wrapped",
@@ -60,6 +63,8 @@ BOOKKEEPING = frozenset(vars(nn.Module()))
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 """Context: torch functions called inside are not handed to any function mode."""
 
+_T = TypeVar("_T")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
 
@@ -88,9 +93,12 @@ def version_of(tensor: Tensor) -> int | None:
 def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
     """The same for several tensors."""
     try:
-        return [tensor._version for tensor in tensors]
+        return list(map(_VERSION, tensors))
     except RuntimeError:
         return [version_of(tensor) for tensor in tensors]
+
+
+_VERSION: Any = attrgetter("_version")
 
 
 def set_version(tensor: Tensor, version: int) -> None:
@@ -170,7 +178,7 @@ def alias_of(tensor: Tensor) -> Tensor:
     """Another tensor object with the same content."""
     try:
         with torch._C.DisableTorchFunction():
-            alias: Tensor = torch.ops.aten.alias.default(tensor)
+            alias: Tensor = tensor[...]  # the operator `aten::alias`, by the shortest way
     except _NO_MEMORY:
         return tensor
     return alias
@@ -197,19 +205,29 @@ def _add_modules(module: nn.Module, path: str, found: list[tuple[str, nn.Module]
         around.discard(id(module))
 
 
-def own_modules(module: nn.Module) -> dict[str, nn.Module]:
+def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
+    """The classes of modules and all their bases, each once."""
+    kinds = dict.fromkeys([type(module) for _, module in modules])
+    return list(dict.fromkeys(base for kind in kinds for base in kind.__mro__))
+
+
+def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:
     """The modules a module holds itself."""
-    return {name: inner for name, inner in module._modules.items() if inner is not None}
+    return _present(module._modules)
 
 
-def own_parameters(module: nn.Module) -> dict[str, Tensor]:
+def own_parameters(module: nn.Module) -> Mapping[str, Tensor]:
     """The parameters a module holds itself."""
-    return {name: parameter for name, parameter in module._parameters.items() if parameter is not None}
+    return _present(module._parameters)
 
 
-def own_buffers(module: nn.Module) -> dict[str, Tensor]:
+def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     """The buffers a module holds itself."""
-    return {name: buffer for name, buffer in module._buffers.items() if buffer is not None}
+    return _present(module._buffers)
+
+
+def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
+    return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
 
 
 def schema_of(operator: Any) -> Any:

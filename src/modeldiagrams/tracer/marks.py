@@ -20,7 +20,6 @@ from modeldiagrams.tracer.internals import (
     InferenceMode,
     default_device,
     memory_key,
-    modules_of,
     no_dispatch_modes,
     own_buffers,
     own_parameters,
@@ -33,7 +32,7 @@ from modeldiagrams.tracer.internals import (
 from modeldiagrams.tracer.walk import find_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["Keeper", "modes_left", "untouched"]
 
@@ -75,10 +74,10 @@ class Keeper:
     are copied when something is about to write to them.
     """
 
-    def __init__(self, model: Any, inputs: Any) -> None:
+    def __init__(self, modules: Sequence[nn.Module], inputs: Any) -> None:
         self._kept: dict[int, _Kept] = {}
         self._by_memory: dict[int, list[_Kept]] = {}
-        for _, module in modules_of(model):
+        for module in modules:
             for parameter in own_parameters(module).values():
                 self._keep(parameter)
             for buffer in own_buffers(module).values():
@@ -135,13 +134,18 @@ class Keeper:
 
 
 @contextlib.contextmanager
-def untouched(model: Any, inputs: Any) -> Iterator[Keeper]:
-    """Undo, at the end, all that a forward pass changes in the model, its inputs, the random state and the settings."""
-    keeper = Keeper(model, inputs)
+def untouched(modules: Sequence[tuple[str, nn.Module]], inputs: Any) -> Iterator[Keeper]:
+    """Undo, at the end, all that a forward pass changes in the model, its inputs, the random state and the settings.
+
+    Args:
+        modules: All of the model's, itself included.
+        inputs: Its arguments.
+    """
+    each = list({id(module): module for _, module in modules}.values())
+    keeper = Keeper(each, inputs)
     with contextlib.ExitStack() as undo:
         undo.callback(keeper.restore)
-        modules = {id(module): module for _, module in modules_of(model)}
-        undo.callback(_restore_modules, _module_states(modules.values()))
+        undo.callback(_ModuleStates(each).restore)
         undo.callback(_restore_random, _random_state())
         undo.callback(_restore_settings, [(read(), read, write) for read, write in _SETTINGS])
         yield keeper
@@ -169,41 +173,36 @@ def modes_left() -> Iterator[None]:
             _left_open[-1].__enter__()
 
 
-@dataclass(slots=True)
-class _ModuleState:
-    """The attributes of a module, and what was in the plain containers found there: hooks, parameters, caches."""
+class _ModuleStates:
+    """The attributes of modules, and what was in the plain containers found there: hooks, parameters, caches."""
 
-    module: nn.Module
-    class_: type
-    attributes: dict[str, Any]
-    contents: list[tuple[Any, Any]]
-    """Container and a copy of it, None for empty ones: most are hooks, and empty."""
+    def __init__(self, modules: Sequence[nn.Module]) -> None:
+        self._attributes = [(module, type(module), vars(module).copy()) for module in modules]
+        self._empty: list[Any] = []
+        """Most containers: they are for hooks."""
+        self._filled: list[tuple[Any, Any]] = []
+        """A container and a copy of it."""
+        entered: set[int] = set()  # modules may share what they hold: a configuration
+        for _, _, attributes in self._attributes:
+            for value in attributes.values():
+                kind = type(value)
+                if kind in _CONTAINERS and not value:
+                    self._empty.append(value)
+                elif kind not in _ATOMS:
+                    _add_contents(value, self._filled, entered)
 
     def restore(self) -> None:
-        if type(self.module) is not self.class_:
-            self.module.__class__ = self.class_  # lazy modules turn into others
-        attributes = vars(self.module)
-        if not _same(attributes, self.attributes):
-            attributes.clear()
-            attributes.update(self.attributes)
-        for container, content in self.contents:
-            if content is not None:
-                _restore_container(container, content)
-            elif container:
-                container.clear()
-
-
-def _module_states(modules: Iterable[nn.Module]) -> list[_ModuleState]:
-    entered: set[int] = set()  # modules may share what they hold: a configuration
-    states = []
-    for module in modules:
-        attributes = vars(module).copy()
-        contents: list[tuple[Any, Any]] = []
-        for value in attributes.values():
-            if type(value) not in _ATOMS:
-                _add_contents(value, contents, entered)
-        states.append(_ModuleState(module, type(module), attributes, contents))
-    return states
+        for module, class_, attributes in self._attributes:
+            if type(module) is not class_:
+                module.__class__ = class_  # lazy modules turn into others
+            now = vars(module)
+            if not _same(now, attributes):
+                now.clear()
+                now.update(attributes)
+        for container in filter(None, self._empty):
+            container.clear()
+        for container, content in self._filled:
+            _restore_container(container, content)
 
 
 def _add_contents(value: Any, contents: list[tuple[Any, Any]], entered: set[int], depth: int = 0) -> None:
@@ -212,7 +211,7 @@ def _add_contents(value: Any, contents: list[tuple[Any, Any]], entered: set[int]
     if container is None or id(container) in entered:
         return
     entered.add(id(container))
-    contents.append((container, container.copy() if container else None))
+    contents.append((container, container.copy()))
     if depth < _MAX_DEPTH and 0 < len(container) <= _MAX_ITEMS:
         for item in container.values() if isinstance(container, dict) else container:
             if type(item) not in _ATOMS:
@@ -229,11 +228,6 @@ def _own_attributes(value: Any) -> dict[str, Any] | None:
     except AttributeError:
         return None
     return attributes if type(attributes) is dict else None
-
-
-def _restore_modules(states: list[_ModuleState]) -> None:
-    for state in states:
-        state.restore()
 
 
 def _restore_container(value: Any, content: Any) -> None:

@@ -11,13 +11,14 @@ import math
 import numbers
 import re
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
-from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of
+from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, schemas_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,6 +80,7 @@ METADATA = frozenset(
 )
 
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
+_BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MAX_ITEMS = 32
 _MAX_TEXT = 200
@@ -101,6 +103,8 @@ class Function:
     writes_any: bool = False
     """Its schema says that it writes some argument."""
     opaque: bool = False
+    pure: bool = False
+    """Its schemas say that it writes none, but for ``out``."""
     replaces: bool = field(init=False)
     """Gives a tensor other memory: ``x.data = …``."""
     reads_values: bool = field(init=False)
@@ -129,7 +133,23 @@ def describe(function: Callable[..., Any]) -> Function:
         return _describe_property(function, raw)
     name = _public_name(function, raw)
     short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
-    return Function(name, short, raw, raw in METADATA, _writes_first(raw))
+    return Function(name, short, raw, raw in METADATA, _writes_first(raw), pure=_is_pure(function, raw))
+
+
+def _is_pure(function: Any, raw: str) -> bool:
+    """Whether the operators behind a function built into torch write none of their arguments, as their schemas say.
+
+    Those that keep running statistics write them without saying so.
+    """
+    if not isinstance(function, _BUILT_IN):
+        return False
+    arguments = [argument for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments]
+    return bool(arguments) and not any(_is_written(argument) for argument in arguments)
+
+
+def _is_written(argument: Any) -> bool:
+    alias = argument.alias_info
+    return (alias is not None and alias.is_write and not argument.is_out) or argument.name.startswith("running_")
 
 
 def _is_mutable(operator: Any) -> bool:

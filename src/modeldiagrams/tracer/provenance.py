@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modeldiagrams.tracer.internals import is_wrapped, storage_of, unseen_by_modes, without_wrappers
+from modeldiagrams.tracer.recording import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ __all__ = ["Provenance", "spec_of"]
 _MAX_VIEWS = 64
 
 
-_Geometry: TypeAlias = tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]
+_Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
 """Offset, sizes and strides in elements, and dtype."""
 _Write: TypeAlias = "tuple[Value, _Geometry | None, int]"
 """Value written, where, and the id of the tensor it was written through."""
@@ -100,21 +101,26 @@ class Provenance:
         Returns:
             Whether it is the first tensor known to use its memory.
         """
-        memory = self._memory(tensor)
-        is_new_memory, writes_seen = True, 0
-        if memory is not None:
-            geometry = _geometry(tensor)
-            if written:
-                memory.writes.append((value, geometry, id(tensor)))
-            views = memory.views
-            is_new_memory = not views
-            views.append((value, geometry))
-            if len(views) > _MAX_VIEWS:
-                del views[: _MAX_VIEWS // 2]
-            writes_seen = len(memory.writes)
-        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, writes_seen)
+        is_new_memory = self._hold(tensor, value, value.spec, written=written)
         if is_wrapped(tensor):
-            self.assign(without_wrappers(tensor), value, written=written)
+            inner = without_wrappers(tensor)
+            self._hold(inner, value, spec_of(inner), written=written)
+        return is_new_memory
+
+    def _hold(self, tensor: Tensor, value: Value, spec: Spec, *, written: bool) -> bool:
+        memory = self._memory(tensor)
+        if memory is None:
+            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), None, 0)
+            return True
+        views, writes = memory.views, memory.writes
+        is_new_memory = not views
+        geometry = _geometry(tensor, spec)
+        if written:
+            writes.append((value, geometry, id(tensor)))
+        views.append((value, geometry))
+        if len(views) > _MAX_VIEWS:
+            del views[: _MAX_VIEWS // 2]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
         return is_new_memory
 
     def forget(self, tensor: Tensor) -> None:
@@ -146,7 +152,7 @@ class Provenance:
         memory = self._memory(tensor)
         if memory is None or not memory.views:
             return ()
-        geometry = _geometry(tensor)
+        geometry = _geometry(tensor, spec_of(tensor))
         for value, other in reversed(memory.views):
             if geometry is not None and other == geometry:
                 return (value,)
@@ -163,7 +169,7 @@ class Provenance:
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
     """What a tensor holds after writes through other tensors that look into the same memory."""
     values = [value]
-    region = _region(_geometry(tensor))
+    region = _region(_geometry(tensor, spec_of(tensor)))
     for written, geometry, through in writes:
         other = _region(geometry)
         if through == id(tensor):
@@ -177,21 +183,28 @@ def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list
     return values
 
 
-def spec_of(tensor: Tensor) -> tuple[tuple[int | str, ...] | None, str]:
-    """Shape (None for lazy ones, a name for a symbolic size) and dtype without prefix."""
+def spec_of(tensor: Tensor) -> Spec:
+    """What a tensor looks like."""
     try:
         shape = tensor.shape
     except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
-        return None, dtype_name(tensor.dtype)
+        return Spec(None, dtype_name(tensor.dtype), 0)
     try:
         return _spec(shape, tensor.dtype)
-    except TypeError:  # symbolic sizes can't be looked up
-        return tuple(size if type(size) is int else str(size) for size in shape), dtype_name(tensor.dtype)
+    except TypeError:  # symbolic sizes
+        return _spec_of_symbolic(tensor)
 
 
 @functools.lru_cache(maxsize=4096)
-def _spec(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[tuple[int | str, ...], str]:
-    return tuple(size if type(size) is int else str(size) for size in shape), dtype_name(dtype)
+def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
+    if any(type(size) is not int for size in shape):
+        raise TypeError
+    return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)
+
+
+def _spec_of_symbolic(tensor: Tensor) -> Spec:
+    shape = tuple(size if type(size) is int else str(size) for size in tensor.shape)
+    return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
 @functools.cache
@@ -200,10 +213,10 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _geometry(tensor: Tensor) -> _Geometry | None:
+def _geometry(tensor: Tensor, spec: Spec) -> _Geometry | None:
     """Which part of its memory a tensor shows, as torch says it."""
     try:
-        return tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
+        return tensor.storage_offset(), spec.shape, tensor.stride(), spec.dtype
     except (RuntimeError, NotImplementedError):
         return None
 
@@ -213,7 +226,7 @@ def _region(geometry: _Geometry | None) -> _Region | None:
     if geometry is None:
         return None
     first, shape, strides, _ = geometry
-    if type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):
+    if shape is None or type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):
         return None
     count = math.prod(shape)
     last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1

@@ -18,7 +18,7 @@ from modeldiagrams.tracer import ops
 from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of
 from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
-from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Value
+from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec, Value
 from modeldiagrams.tracer.schemas import bind
 from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Here", "Recorder"]
 
 _MAX_DEPTH = 8
+_OWN_FRAMES = 3
+"""`Recorder.observe` and who calls it are this package's, seen from `SourceFinder.here`."""
 _Run: TypeAlias = "tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]"
 
 
@@ -156,8 +158,10 @@ class Recorder(TorchFunctionMode):
         here = self.threads.here
         steps = self.recording.steps
         tensors: list[Tensor] = []
-        key = (function, self.finder.here(), *kwargs, *outline((*args, *kwargs.values()) if kwargs else args, tensors))
-        versions = versions_of(tensors)
+        given = (*args, *kwargs.values()) if kwargs else args
+        key = (function, self.finder.here(_OWN_FRAMES), *kwargs, *outline(given, tensors))
+        may_write = not function.pure or "out" in kwargs
+        versions = versions_of(tensors) if may_write else None
         start = len(steps)
         if function.writes_any or kwargs.get("inplace"):
             self._announce_write(tensors)
@@ -169,13 +173,13 @@ class Recorder(TorchFunctionMode):
             result = run(*args, **kwargs)
             flops = here.flops
         except BaseException as error:
-            self._fail(error, self._record(key, function, tensors, (run, args, kwargs)))
+            self._fail(error, self._record(self._site(key, function, (run, args, kwargs)), tensors))
             raise
         finally:
             here.observed -= 1
             here.flops = outer
         written = []
-        if versions != (now := versions_of(tensors)):
+        if versions is not None and versions != (now := versions_of(tensors)):
             written = [t for t, before, after in zip(tensors, versions, now, strict=True) if before != after]
         elif function.writes_first and args:
             written = tensors_in(args[0])
@@ -184,8 +188,13 @@ class Recorder(TorchFunctionMode):
         returned = tensors_in(result)
         if not (returned or written or function.reads_values):
             return result
-        op = self._record(key, function, tensors, (run, args, kwargs))
+        op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
+        if isinstance(result, Tensor) and not written and not function.reads_arrays:  # nearly all
+            if id(result) in map(id, tensors):
+                result = alias_of(result)
+            self.output(op, result)
+            return result
         return self._bind_results(op, function, result, (returned, written, tensors))
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -228,7 +237,7 @@ class Recorder(TorchFunctionMode):
         here = self.threads.here
         call = here.stack[-1]
         call.is_empty = False
-        op = Op(_op_id(call, site.short), site, call, here.strand, [], [])
+        op = Op(call.new_id(site.short), site, call, here.strand, [], [], [], {})
         self.recording.steps.append(op)
         if self._pending_guesses:
             self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
@@ -245,37 +254,41 @@ class Recorder(TorchFunctionMode):
 
     def output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
-        value = op.add_output(*spec_of(tensor))
+        value = op.add_output(spec_of(tensor))
         is_new_memory = self.provenance.assign(tensor, value, written=written)
-        if is_new_memory and not written and value.shape is not None:
-            value.nbytes = tensor.numel() * tensor.element_size()
+        if is_new_memory and not written:
+            op.nbytes += value.spec.nbytes
 
     def _fail(self, error: BaseException, op: Op) -> None:
         op.failed = True
         self.failed(error, op)
 
-    def _record(self, key: Any, function: ops.Function, tensors: Sequence[Tensor], ran: _Run) -> Op:
-        """Write down a call with what goes into it.
+    def _site(self, key: Any, function: ops.Function, ran: _Run) -> Site:
+        """What calls that have a key in common share.
 
         Args:
-            key: What calls of the same site have in common.
+            key: The function, its line and the outline of its arguments.
             function: What was called.
-            tensors: Those among its arguments.
-            ran: What was called, and its arguments.
+            ran: As it was called.
         """
-        site = self._sites.get(key)
-        if site is None:
+        if key not in self._sites:
             run, args, kwargs = ran
             if function.raw == "__deepcopy__":  # the other argument is what was copied before, by address
                 args = args[:1]
-            bound = [*bind(run, args), *kwargs.items()]
-            site = self._sites[key] = _site_of(function, bound, self.finder.here())
+            self._sites[key] = _site_of(function, [*bind(run, args), *kwargs.items()], self.finder.here())
+        return self._sites[key]
+
+    def _record(self, site: Site, tensors: Sequence[Tensor]) -> Op:
+        """Write down a call with the tensors that go into it."""
         op = self.new_op(site)
-        for place, flow, tensor in zip(site.places, site.flows, tensors, strict=False):
-            if flow is not None:
-                for value in self.provenance.values(tensor) or (self._value_of_stranger(tensor),):
-                    op.feeds.append((place, value, "inferred" if value.inferred else flow))
-        if function.takes_values and not tensors:
+        values_of = self.provenance.values
+        op.feeds = [
+            (place, value, "inferred" if value.inferred else flow)
+            for (place, flow), tensor in zip(site.slots, tensors, strict=False)
+            if flow is not None
+            for value in values_of(tensor) or (self._value_of_stranger(tensor),)
+        ]
+        if site.takes_values and not tensors:
             self._feed_from_python(op)
         return op
 
@@ -285,9 +298,6 @@ class Recorder(TorchFunctionMode):
         """Give every returned and every written tensor its new value."""
         returned, written, given = tensors
         given_ids = list(map(id, given))
-        if len(returned) == 1 and not written and id(result) not in given_ids and not function.reads_arrays:
-            self.output(op, returned[0])  # nearly all
-            return result
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}
         for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
@@ -315,19 +325,18 @@ class Recorder(TorchFunctionMode):
     def _feed_from_python(self, op: Op) -> None:
         """Python numbers became a tensor: values that left torch in this module call are its likely source."""
         read = self.here.array_read
-        if read is not None and read.call is op.call:
-            value = read.add_output((), "float32")
+        if read is not None and read.holder is op.holder:
+            value = read.add_output(Spec((), "float32", 4))
             value.inferred = True
             op.feeds.append(("", value, "inferred"))
 
     def _value_of_stranger(self, tensor: Tensor) -> Value:
         """Value of a tensor whose making was not seen."""
-        shape, dtype = spec_of(tensor)
         read = self.provenance.exporter(tensor)
-        if read is None and self.here.array_read is not None and self.here.array_read.call in self.here.stack:
+        if read is None and self.here.array_read is not None and self.here.array_read.holder in self.here.stack:
             read = self.here.array_read
         if read is not None:
-            value = read.add_output(shape, dtype)
+            value = read.add_output(spec_of(tensor))
             value.inferred = True
         else:
             value = self._constant(tensor)
@@ -338,20 +347,15 @@ class Recorder(TorchFunctionMode):
         """A tensor that was there before: a global variable, or else of unknown origin."""
         name = self.finder.global_name(tensor)
         if name is not None:
-            return Source("constant", f"constant:{name}", (name,)).hold(*spec_of(tensor))
+            return Source("constant", f"constant:{name}", (name,)).hold(spec_of(tensor))
         call = self.here.stack[-1]
         maker = ops.CONSTRUCTORS.get(tensor.dtype, "")
         if tensor.grad_fn is None and self.finder.mentions(maker):  # made of Python numbers, which no mode sees
-            source = Source("constant", _op_id(call, maker), (f"torch.{maker}",))
+            source = Source("constant", call.new_id(maker), (f"torch.{maker}",))
         else:
-            source = Source("constant", _op_id(call, "constant"), ())
+            source = Source("constant", call.new_id("constant"), ())
         source.call = call
-        return source.hold(*spec_of(tensor))
-
-
-def _op_id(call: Call, short: str) -> str:
-    n = call.counts[short] = call.counts.get(short, 0) + 1
-    return f"{call.id}/{short}" if n == 1 else f"{call.id}/{short}#{n}"
+        return source.hold(spec_of(tensor))
 
 
 def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: str | None) -> Site:
@@ -369,9 +373,9 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
         function.short,
         source,
         function.opaque,
+        function.takes_values,
         arguments={name: ops.plain(value) for name, value in bound if not _is_only_tensors(value)},
-        places=tuple(place for place, _ in found),
-        flows=tuple(flows),
+        slots=tuple((place, flow) for (place, _), flow in zip(found, flows, strict=True)),
     )
 
 

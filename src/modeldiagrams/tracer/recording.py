@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.graph import Flow
+    from modeldiagrams.graph import Edge, Flow
 
-__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Value"]
+__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Spec", "Value"]
 
 SourceKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
+
+
+@dataclass(slots=True, eq=False)
+class Spec:
+    """What a tensor looks like. Tensors that look alike share one, so that what follows from it is found out once."""
+
+    shape: tuple[int | str, ...] | None
+    """None for lazy tensors, a name for a symbolic size."""
+    dtype: str
+    """Without prefix."""
+    nbytes: int
+    """Of all elements."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,10 +35,7 @@ class Value:
     """``node:index``, the key in `Graph.tensors`."""
     origin: Origin
     index: int
-    shape: tuple[int | str, ...] | None
-    dtype: str
-    nbytes: int = 0
-    """New memory this value took: 0 for views and writes into existing memory."""
+    spec: Spec
     inferred: bool = False
     """It left torch and came back: where it came from is deduced, not seen."""
 
@@ -40,12 +49,17 @@ class Source:
     names: tuple[str, ...]
     """Dotted names; more than one for tied weights; empty where the origin was not seen."""
     value: Value = field(init=False)
+    outputs: list[Value] = field(default_factory=list)
+    """The value, so that sources and ops can be asked alike."""
     call: Call | None = None
     """Where it was met first; only for constants without a name."""
+    edges: list[Edge] = field(default_factory=list)
+    """From here to ops; filled in at the end, as in `Op`."""
 
-    def hold(self, shape: tuple[int | str, ...] | None, dtype: str) -> Value:
+    def hold(self, spec: Spec) -> Value:
         """Say what it is."""
-        self.value = Value(f"{self.id}:0", self, 0, shape, dtype)
+        self.value = Value(f"{self.id}:0", self, 0, spec)
+        self.outputs.append(self.value)
         return self.value
 
 
@@ -70,8 +84,19 @@ class Call:
     """How often each short op name was used, for ids."""
     strand: int = 0
     """As in `Op`."""
-    flops: int | None = None
+    unseen_flops: int | None = None
     """Counted out of sight, in a scripted module."""
+    flops: int | None = None
+    """Of all ops inside, as the next: summed up at the end."""
+    nbytes: int = 0
+    ordinal: int = 0
+    """As in `Op`."""
+
+    def new_id(self, short: str) -> str:
+        """Id of the next op of this short name."""
+        counts = self.counts
+        n = counts[short] = counts.get(short, 0) + 1
+        return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
 
 
 @dataclass(slots=True, eq=False)
@@ -85,12 +110,12 @@ class Site:
     source: str | None = None
     """``file:line`` in user code."""
     opaque: bool = False
+    takes_values: bool = False
+    """Whether it makes a tensor of Python or numpy values."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """Those that are no tensors."""
-    places: tuple[str, ...] = ()
-    """Where each tensor goes in: ``input``, ``tensors[1]``."""
-    flows: tuple[Flow | None, ...] = ()
-    """What is read of each tensor; None for nothing."""
+    slots: tuple[tuple[str, Flow | None], ...] = ()
+    """Where each tensor goes in (``input``, ``tensors[1]``), and what is read of it; None for nothing."""
 
 
 @dataclass(slots=True, eq=False)
@@ -99,18 +124,26 @@ class Op:
 
     id: str
     site: Site
-    call: Call
+    holder: Call
     strand: int
     """0 on the main thread; else which stretch of work on another thread it belongs to."""
     feeds: list[Feed]
     outputs: list[Value]
+    edges: list[Edge]
+    """From here to other ops, as the next: filled in at the end."""
+    weights: dict[str, str]
+    """Those that belong to it: argument → dotted name."""
     failed: bool = False
     flops: int | None = None
+    nbytes: int = 0
+    """New memory it took: none for views and writes into existing memory."""
+    ordinal: int = 0
+    """How many steps its holder took before it; filled in at the end."""
 
-    def add_output(self, shape: tuple[int | str, ...] | None, dtype: str) -> Value:
+    def add_output(self, spec: Spec) -> Value:
         """Append the next output."""
         n = len(self.outputs)
-        value = Value(f"{self.id}:{n}", self, n, shape, dtype)
+        value = Value(f"{self.id}:{n}", self, n, spec)
         self.outputs.append(value)
         return value
 

@@ -29,7 +29,7 @@ from modeldiagrams.tracer.fake import (
     share_with_threads,
 )
 from modeldiagrams.tracer.finish import build_graph
-from modeldiagrams.tracer.internals import higher_order_open_to
+from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of
 from modeldiagrams.tracer.marks import modes_left, untouched
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
@@ -169,6 +169,7 @@ class _Pass:
 
     def __init__(self, model: Any, attempt: _Attempt, *, costs: bool) -> None:
         self._model = model
+        self._modules = modules_of(model)
         self._attempt = attempt
         self._costs = costs
         self._recording = Recording(Call("", "", model, None))
@@ -178,8 +179,8 @@ class _Pass:
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, and put everything back."""
         with (
-            untouched(self._model, (args, kwargs)) as keeper,
-            fresh_caches(self._model),
+            untouched(self._modules, (args, kwargs)) as keeper,
+            fresh_caches(self._model, self._modules),
             contextlib.ExitStack() as scope,
         ):
             recorder = Recorder(self._recording, self._finder, keeper.before_write)
@@ -190,7 +191,7 @@ class _Pass:
                 scope.enter_context(alike() if self._attempt.mode == "fake" else contextlib.nullcontext())
                 for mode in modes:
                     scope.enter_context(mode)
-                _run_model(recorder, self._weights, (self._model, args, kwargs))
+                _run_model(recorder, self._weights, self._modules, (self._model, args, kwargs))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # noqa: BLE001 - whatever the model does
@@ -244,21 +245,25 @@ def _note_inputs(recorder: Recorder, model: Any, args: tuple[Any, ...], kwargs: 
     for name, tensor in named_tensors(argument_names(model), args, kwargs, into_objects=True):
         if id(tensor) not in seen:
             source = Source("input", f"input:{name}", (name,))
-            seen[id(tensor)] = source.hold(*spec_of(tensor))
+            seen[id(tensor)] = source.hold(spec_of(tensor))
             recording.inputs.append(source)
             recorder.provenance.assign(tensor, source.value)
         recording.root.inputs[name] = seen[id(tensor)]
 
 
-def _run_model(recorder: Recorder, weights: Weights, call: tuple[Any, tuple[Any, ...], dict[str, Any]]) -> None:
+def _run_model(
+    recorder: Recorder,
+    weights: Weights,
+    modules: Sequence[tuple[str, nn.Module]],
+    call: tuple[Any, tuple[Any, ...], dict[str, Any]],
+) -> None:
     """The pass itself: what goes in, what happens, what comes out."""
     model, args, kwargs = call
     calls = CallStack(recorder, weights)
-    if isinstance(model, nn.Module):
-        calls.learn(model, "")
+    calls.learn(modules, "")
     _note_inputs(recorder, model, args, kwargs)
     with contextlib.ExitStack() as scope:
-        scope.enter_context(intercepted(calls, model))
+        scope.enter_context(intercepted(calls, classes_of(modules)))
         scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source
+from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Value
@@ -21,38 +21,39 @@ __all__ = ["signatures"]
 
 def signatures(recording: Recording) -> dict[int, str]:
     """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
-    calls = [recording.root, *(step for step in recording.steps if isinstance(step, Call))]
-    work = _Work(recording)
-    for call in reversed(calls):  # those inside come first
-        work.sign(call)
+    work = _Work()
+    inside: dict[Call, list[Op | Call]] = {recording.root: []}
+    for step in recording.steps:
+        siblings = inside[step.holder or recording.root]
+        step.ordinal = len(siblings)
+        siblings.append(step)
+        if isinstance(step, Call):
+            inside[step] = []
+    for call, steps in reversed(inside.items()):  # those inside come first
+        work.sign(call, steps)
     return work.signatures
 
 
 class _Work:
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self) -> None:
         self.signatures: dict[int, str] = {}
-        self._inside: dict[int, list[Op | Call]] = {}
-        self._ordinals: dict[int, int] = {}
         self._entered: dict[int, list[Value]] = {}
         """id(call) → values that enter it from outside, in the order of their first use."""
+        # layers are alike: most texts come up often
         self._op = functools.cache(_op_text)
+        self._feed = functools.cache(_feed_text)
         self._outside = functools.cache(_outside_text)
         self._digest = functools.cache(_digest_of)
-        for step in recording.steps:
-            holder = step.holder if isinstance(step, Call) else step.call
-            siblings = self._inside.setdefault(id(holder), [])
-            self._ordinals[id(step)] = len(siblings)
-            siblings.append(step)
 
-    def sign(self, call: Call) -> None:
+    def sign(self, call: Call, steps: list[Op | Call]) -> None:
         """Compute one call's signature from its direct steps; those of the calls inside are known already."""
         entered: dict[Value, int] = {}
         parts = [repr(type(call.module).__qualname__)]
-        for step in self._inside.get(id(call), ()):
+        for step in steps:
             if isinstance(step, Op):
-                parts.append(self._op(step.site, *[(value.shape, value.dtype) for value in step.outputs]))
+                parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.feeds:
-                    parts.append(f"({argument!r}, {flow!r}, {self._place(value, call, entered)})")
+                    parts.append(self._feed(argument, flow) + self._place(value, call, entered) + ")")
             else:
                 parts.append(repr(self.signatures[id(step)]))
                 parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
@@ -64,24 +65,28 @@ class _Work:
         origin = value.origin
         if isinstance(origin, Source):
             if origin.kind in ("parameter", "buffer"):
-                return self._outside("weight", value.shape, value.dtype)
-            return self._outside(entered.setdefault(value, len(entered)), value.shape, value.dtype)
-        path = f"[{value.index}, {self._ordinals[id(origin)]}"
-        holder: Call | None = origin.call
+                return self._outside("weight", value.spec)
+            return self._outside(entered.setdefault(value, len(entered)), value.spec)
+        path = f"[{value.index}, {origin.ordinal}"
+        holder = origin.holder
         while holder is not call:
-            if holder is None or holder.holder is None:
-                return self._outside(entered.setdefault(value, len(entered)), value.shape, value.dtype)
-            path += f", {self._ordinals[id(holder)]}"
+            if holder.holder is None:
+                return self._outside(entered.setdefault(value, len(entered)), value.spec)
+            path += f", {holder.ordinal}"
             holder = holder.holder
         return path + "]"
 
 
-def _op_text(site: Site, *outputs: tuple[Any, str]) -> str:
-    return repr((site.name, sorted(site.arguments.items()), list(outputs)))
+def _op_text(site: Site, *outputs: Spec) -> str:
+    return repr((site.name, sorted(site.arguments.items()), [(spec.shape, spec.dtype) for spec in outputs]))
 
 
-def _outside_text(name: str | int, shape: Any, dtype: str) -> str:
-    return repr((name, shape, dtype))
+def _feed_text(argument: str, flow: str) -> str:
+    return f"({argument!r}, {flow!r}, "
+
+
+def _outside_text(name: str | int, spec: Spec) -> str:
+    return repr((name, spec.shape, spec.dtype))
 
 
 def _digest_of(text: str) -> str:

@@ -10,7 +10,6 @@ from modeldiagrams.graph import ParameterCount, ParameterSpec
 from modeldiagrams.tracer.internals import (
     BOOKKEEPING,
     UninitializedTensor,
-    modules_of,
     own_buffers,
     own_modules,
     own_parameters,
@@ -20,6 +19,8 @@ from modeldiagrams.tracer.recording import Source
 from modeldiagrams.tracer.walk import find_tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from modeldiagrams.tracer.recording import SourceKind
 
 __all__ = ["Weights"]
@@ -37,18 +38,17 @@ class Weights:
         self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
         self._specs: dict[str, tuple[Tensor, SourceKind]] = {}
 
-    def add_module(self, module: nn.Module, path: str) -> list[tuple[Tensor, Source]]:
-        """Learn the names of a module and of all it holds.
+    def add_modules(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> list[tuple[Tensor, Source]]:
+        """Learn the names of modules and of all they hold.
 
         Args:
-            module: The root, or a module that was made during the pass.
-            path: Its dotted path.
+            modules: The root, or a module that was made during the pass, and all in it, as `modules_of` gives them.
+            path: Dotted path of the first.
 
         Returns:
             Every tensor that was not known before.
         """
         before = len(self._sources)
-        modules = modules_of(module)
         for inner_path, inner in modules:
             name = f"{path}.{inner_path}" if path and inner_path else path or inner_path
             self._paths.setdefault(id(inner), (inner, name))
@@ -132,15 +132,15 @@ class Weights:
 
     def _register(self, tensor: Tensor, kind: SourceKind, name: str) -> None:
         source = Source(kind, f"{kind}:{name}", (name,))
-        source.hold(*spec_of(tensor))
+        source.hold(spec_of(tensor))
         self._sources[id(tensor)] = (tensor, source)
 
     def _spec(self, name: str, tensor: Tensor, kind: SourceKind) -> ParameterSpec:
-        shape, dtype = spec_of(tensor)
+        spec = spec_of(tensor)
         source = self.source(tensor)
         return ParameterSpec(
-            shape=None if shape is None else tuple(int(size) for size in shape),
-            dtype=dtype,
+            shape=None if spec.shape is None else tuple(int(size) for size in spec.shape),
+            dtype=spec.dtype,
             owner=name.rpartition(".")[0],
             kind="parameter" if kind == "parameter" else "buffer",
             trainable=kind == "parameter" and tensor.requires_grad,
