@@ -37,10 +37,12 @@ def listed(out: Path) -> list[tuple[str, str]]:
     return [(entry["page"], entry["model"]) for entry in entries]
 
 
-def test_progress_names_each_model_that_is_run(source, build, tmp_path):
+def test_models_that_are_run_are_named_and_what_they_print_is_for_the_verbose(source, build, tmp_path):
     shutil.copytree(MODELS, source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
-    (source / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n")
-    assert "modeldiagrams: tracing tinymodels.Net" in build(source, tmp_path / "out").stderr
+    (source / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Chatty\ninputs: [1, 4]\n```\n")
+    told = build(source, tmp_path / "out", "--verbose").stderr
+    assert re.search(r"^INFO .*modeldiagrams: tracing tinymodels.Chatty$", told, re.MULTILINE)
+    assert re.search(r"^DEBUG .*tinymodels.Chatty printed:\nhello from the model", told, re.MULTILINE)
     assert "tracing" not in build(source, tmp_path / "out").stderr, "it came from the cache"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 BAD = {
@@ -105,12 +103,3 @@ def test_fence_that_another_extension_took_is_a_warning(build, tmp_path):
     result = build(tmp_path, tmp_path / "out", "--strict")
     assert result.returncode == 1
     assert "index.md:3: this `model-graph` fence is printed as code" in result.stderr
-
-
-def test_what_models_print_is_shown_to_the_verbose_only(build, site, tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Chatty\ninputs: [1, 4]\n```\n")
-    (tmp_path / "tinymodels").symlink_to(site / "tinymodels")
-    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
-    told = build(tmp_path, tmp_path / "out", "--verbose").stderr
-    assert re.search(r"^DEBUG .*tinymodels.Chatty printed:\nhello from the model", told, re.MULTILINE)
