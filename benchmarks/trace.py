@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ GIANT_TARGET, GIANT_BYTES = 3.0, 10**9
 
 def main() -> None:
     """Print one row per model."""
+    _check_peers_python()
     torch.set_num_threads(1)
     print(f"\ntrace, real mode, over plain forward: median of {ROUNDS} alternating rounds, CPU time, one thread")
     columns = ["nodes", "forward ms", "ratio", "target", "", "µs/node", "with costs", *PEERS]
@@ -37,6 +39,14 @@ def main() -> None:
     for name in CASES:
         print(_row(name))
     print(_giant())
+
+
+def _check_peers_python() -> None:
+    if shutil.which(PEERS_PYTHON) is None:
+        raise SystemExit(
+            f"MODELDIAGRAMS_PEERS_PYTHON: expected the path of a Python interpreter, found none at {PEERS_PYTHON!r}; "
+            "without the variable, the Python that runs the benchmark is asked"
+        )
 
 
 def _row(name: str) -> str:
