@@ -1,12 +1,12 @@
 /** The details of one node, or of the model, below the picture. */
 import { shortName } from "../families.js";
-import { surface } from "../surface.js";
+import { runsIn, surface } from "../surface.js";
 import { uncover } from "./afloat.js";
 import { box, button, iconButton, make, plain } from "./dom.js";
 import { factsOf, kindOf, pathOf, sourceOf } from "./facts.js";
 import type { Session } from "./session.js";
 import { sourceUrl } from "./source.js";
-import { runsIn, withNode } from "./states.js";
+import { withNode } from "./states.js";
 import { fill, strings } from "./strings.js";
 import { WayBack } from "./wayback.js";
 import type { Widget } from "./widget.js";

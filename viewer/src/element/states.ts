@@ -1,7 +1,7 @@
 /** From one state to another: opening and closing many modules, bringing a node to light, one module alone. */
 import { ancestors, contentsOf, type GraphIndex, ROOT } from "../graph.js";
 import { findRuns } from "../roll.js";
-import { type Rolled, runId, type Surface, surface } from "../surface.js";
+import { runId, runsIn, surface } from "../surface.js";
 import { isExpandable, singleChain } from "../view.js";
 import type { Session, Shown } from "./session.js";
 
@@ -66,11 +66,6 @@ function unroll(index: GraphIndex, unrolled: Set<string>, container: string, chi
   // a panel around several children may hold a shorter run
   for (const run of runsIn(surface(index, container, unrolled)))
     if (run.members.indexOf(child) > 0) unrolled.add(run.id);
-}
-
-/** Every run of a surface, those inside its panels included. */
-export function runsIn(shown: Surface): Rolled[] {
-  return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
 }
 
 /** The node on screen that a node is, or is inside of. */
