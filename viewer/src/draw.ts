@@ -4,7 +4,10 @@ import {
   badgeWidth,
   boxWords,
   CHEVRON,
+  ceilTo,
+  DETAIL_SIZE,
   GLYPH,
+  GRID,
   isTerminal,
   isTwoLines,
   LOOP,
@@ -47,12 +50,25 @@ export type Inside = (placed: Placed) => string;
 
 /** The picture with its size: the layout's, and below it the legend. */
 export function picture(layout: Layout, content: Inside = inside): Picture {
+  if (layout.root.frame.items.length === 0) return pictureOfNothing();
   const legend = makeLegend(layout);
   const width = Math.max(layout.width, legend.width);
   const height = layout.height + legend.height;
   const size = `viewBox="0 0 ${num(width)} ${num(height)}" width="${num(width)}" height="${num(height)}"`;
   const drawn = content(layout.root) + drawLegend(legend, layout.height);
   return { svg: `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}>${drawn}</svg>`, width, height };
+}
+
+const NOTHING = "No tensor went through this model";
+
+/** A blank would look like a fault of the page. */
+function pictureOfNothing(): Picture {
+  const [width, height] = [ceilTo(textWidth(NOTHING, DETAIL_SIZE) + 6 * GRID, 2 * GRID), 10 * GRID];
+  const frame = `<rect class="mg-box" x="1" y="1" width="${width - 2}" height="${height - 2}" rx="${RADIUS}"/>`;
+  const text = `<text class="mg-detail" x="${width / 2}" y="${height / 2 + 4}">${NOTHING}</text>`;
+  const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${size}><g class="mg-nothing">${frame}${text}</g></svg>`;
+  return { svg, width, height };
 }
 
 function drawLegend(legend: Legend, top: number): string {
@@ -97,7 +113,7 @@ function drawBox(item: Item, box: Box, place: string): string {
   ];
   if (item.glyph !== null) classes.push("mg-glyph");
   const closed = item.expandable ? ' aria-expanded="false"' : "";
-  const shape = item.glyph === null ? drawRect(item, box) + drawWords(item, box) : drawGlyph(item.glyph);
+  const shape = item.glyph === null ? drawRect(item, box) + drawWords(item, box) : drawGlyph(item.glyph, box);
   const hint = drawHint(item);
   return `<g class="${classes.join(" ")}" data-id="${escapeText(item.id)}"${closed} ${place}>${hint}${shape}</g>`;
 }
@@ -182,9 +198,13 @@ const STROKES: Readonly<Record<Glyph, string>> = {
   cat: "M-2.5 -6v12M2.5 -6v12",
 };
 
-function drawGlyph(glyph: Glyph): string {
+/** In a circle or, with many wires, in a pill as long as they need. */
+function drawGlyph(glyph: Glyph, { width, height }: Box): string {
   const radius = GLYPH / 2;
-  return `<circle class="mg-box" cx="${radius}" cy="${radius}" r="${radius - 1}"/><path class="mg-strokes" transform="translate(${radius} ${radius})" d="${STROKES[glyph]}"/>`;
+  const circle = `<circle class="mg-box" cx="${radius}" cy="${radius}" r="${radius - 1}"/>`;
+  const pill = `<rect class="mg-box" x="1" y="1" width="${num(width - 2)}" height="${num(height - 2)}" rx="${radius - 1}"/>`;
+  const strokes = `transform="translate(${num(width / 2)} ${num(height / 2)})" d="${STROKES[glyph]}"`;
+  return `${width === height ? circle : pill}<path class="mg-strokes" ${strokes}/>`;
 }
 
 // -- titles -----------------------------------------------------------------------------------------------------------

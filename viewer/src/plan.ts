@@ -66,6 +66,9 @@ export const MOST_AROUND_TRUNK = 3;
 /** Least distance between wires that arrive at one item. */
 const ARRIVAL_ROOM = 7;
 
+/** As many wires a glyph's circle can take and stay readable; for more it is a pill. */
+const MOST_FOR_CIRCLE = 3;
+
 /** Size of a frame already laid out, for an expanded item. */
 export interface Inner {
   width: number;
@@ -146,17 +149,18 @@ function innerSlot({ width, height, ports }: Inner, vertical: boolean): Slot {
 function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
   const box = boxSize(item);
   const room = vertical ? roomBelow(exits) : roomBehind(exits);
+  const round = item.glyph !== null && arrivals <= MOST_FOR_CIRCLE;
   const across = Math.max(
     vertical ? box.width : box.height,
     roomFor(exits.length, room.exitStep),
     roomFor(arrivals, ARRIVAL_ROOM),
   );
   return {
-    across: item.glyph === null ? across : GLYPH,
+    across: round ? GLYPH : across,
     along: vertical ? box.height : box.width,
     low: Math.max(across / 2, room.low),
     high: Math.max(across / 2, room.high),
-    round: item.glyph !== null,
+    round,
     ports: null,
     exits,
     exitStep: room.exitStep,

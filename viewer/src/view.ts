@@ -363,9 +363,6 @@ function spanName(index: GraphIndex, firsts: string[], lastId: string | undefine
   return shared ? `${first}–${number}` : `${first} … ${last}`;
 }
 
-/** As many wires a glyph can take and stay readable. */
-const MOST_FOR_GLYPH = 3;
-
 /** A glyph needs two tensors to combine; with a number it is an op like any other. */
 function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   if (node.kind !== "op") return null;
@@ -374,7 +371,7 @@ function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   const args = node.arguments ?? {};
   const scalar = ["other", "1", "0", "input"].some((key) => typeof args[key] === "number" && sign !== "cat");
   const tensors = contents.links.filter((link) => link.to === node.id).length;
-  return scalar || tensors < 2 || tensors > MOST_FOR_GLYPH ? null : sign;
+  return scalar || tensors < 2 ? null : sign;
 }
 
 function marksOf(index: GraphIndex, node: GraphNode): string[] {

@@ -4,6 +4,7 @@ import { type Graph, index } from "../src/graph.js";
 import { layout } from "../src/layout.js";
 import { view } from "../src/view.js";
 import { chain, recurrent, wrapped } from "./fixtures.js";
+import { sketch } from "./sketch.js";
 
 function drawn(graph: Graph): string {
   return draw(layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB" }), null));
@@ -31,5 +32,25 @@ describe("the words of a box that opens", () => {
     );
     expect(name).toBe((width ?? 0) / 2);
     expect(sign).toBe((width ?? 0) - 13);
+  });
+});
+
+describe("what joins tensors end to end", () => {
+  const joined = (many: number) => drawn(sketch(Array.from({ length: many }, (_, i) => `x${i} > cat > y`).join("\n")));
+
+  it("is one sign, in a circle or as long as its wires need", () => {
+    expect(joined(3)).toMatch(/mg-glyph.*<circle class="mg-box" cx="12" cy="12" r="11"\/>/);
+    const [, width, height] =
+      /mg-glyph[^>]*>.*?<rect class="mg-box" x="1" y="1" width="(\d+)" height="(\d+)"/.exec(joined(9)) ?? [];
+    expect(Number(height)).toBe(22);
+    expect(Number(width)).toBeGreaterThan(9 * 7);
+  });
+});
+
+describe("a model through which no tensor goes", () => {
+  it("is a frame that says so", () => {
+    const picture = drawn(sketch(""));
+    expect(picture).toContain(">No tensor went through this model</text>");
+    expect(Number(/width="(\d+)"/.exec(picture)?.[1])).toBeGreaterThan(180);
   });
 });
