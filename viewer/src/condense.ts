@@ -29,7 +29,21 @@ const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
 /** Fold numbered inputs and outputs; unless wanted, leave out plumbing and what is computed from constants alone. */
 export function condense(graph: Graph, plumbing: boolean): Condensed {
-  return foldSeries(plumbing ? graph : withoutPlumbing(withoutConstants(graph)));
+  return foldSeries(plumbing ? graph : asLayer(withoutPlumbing(withoutConstants(graph))));
+}
+
+// -- a layer by itself ------------------------------------------------------------------------------------------------
+
+/** A model that is one of PyTorch's layers, and one op: the box that it is in other models, under the op's id. */
+function asLayer(graph: Graph): Graph {
+  const { model, nodes } = graph;
+  const [op, ...more] = nodes.filter(({ kind }) => kind === "op" || kind === "module");
+  if (op?.kind !== "op" || more.length > 0 || !model.class.startsWith("torch.nn.modules.")) return graph;
+  const { attributes = {}, class: name, parameters } = model;
+  const layer: GraphNode = { kind: "module", id: op.id, path: "", class: name, attributes, parameters };
+  const held = nodes.filter(({ kind }) => kind === "parameter" || kind === "buffer");
+  const boxed = nodes.map((node) => (node === op ? layer : node));
+  return without({ ...graph, nodes: boxed }, new Set(held.map(({ id }) => id)));
 }
 
 // -- computed from constants ------------------------------------------------------------------------------------------

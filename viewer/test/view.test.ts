@@ -230,3 +230,26 @@ describe("the first picture", () => {
     expect(shownIndex(traced, state)).toBe(shownIndex(traced, { ...state }));
   });
 });
+
+describe("a model that is one layer", () => {
+  const bare = sketch("x > linear > y\nweight > linear");
+  const weight = bare.nodes.find((node) => node.id === "input:weight");
+  const nodes = bare.nodes.map((node) => (node === weight ? { ...node, kind: "parameter" as const } : node));
+  const linear = (name: string): Graph => ({
+    ...bare,
+    nodes: nodes as Graph["nodes"],
+    model: { ...bare.model, class: name, attributes: { in_features: 768, out_features: 3072 } },
+  });
+
+  it("is drawn as it is in other models, and with its weights where all is asked for", () => {
+    const layer = linear("torch.nn.modules.linear.Linear");
+    const [, box] = show(layer).root.items;
+    expect(names(show(layer).root)).toEqual(["x", "Linear", "y"]);
+    expect([box?.kind, box?.detail, box?.id, box?.expandable]).toEqual(["module", "768 → 3072", "/linear", false]);
+    expect(names(show(layer, { plumbing: true }).root)).toEqual(["x", "weight", "linear", "y"]);
+  });
+
+  it("is shown from inside where it is the author's own", () => {
+    expect(names(show(linear("pkg.Scale")).root)).toEqual(["x", "weight", "linear", "y"]);
+  });
+});
