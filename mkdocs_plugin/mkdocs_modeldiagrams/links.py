@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Addresses", "mention", "with_known_names"]
 
-_MENTION = re.compile(r'<autoref data-model-graph="([^"]*)" optional>(.*?)</autoref>', re.DOTALL)
+_MENTION = re.compile(r'<autoref identifier="[^"]*" data-model-graph="([^"]*)" optional>(.*?)</autoref>', re.DOTALL)
 
 
 def mention(names: Sequence[str], text: str) -> str:
     """A class that `with_known_names` settles; ``optional``, so that an undocumented class is no warning.
 
+    It is also as autorefs has it: other plugins resolve what they have kept of pages by themselves.
+
     Args:
         names: Those it may be documented under, most exact first.
         text: HTML to be the link.
     """
-    return f'<autoref data-model-graph="{html_text(" ".join(names))}" optional>{text}</autoref>'
+    known = f'identifier="{html_text(names[0])}" data-model-graph="{html_text(" ".join(names))}"'
+    return f"<autoref {known} optional>{text}</autoref>"
 
 
 class Addresses:

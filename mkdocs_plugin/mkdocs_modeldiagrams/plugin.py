@@ -31,7 +31,7 @@ __all__ = ["ModelDiagramsPlugin"]
 
 
 class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """One instance lives through all builds of ``mkdocs serve``; each build has its own `Site`."""
+    """One instance lives through all builds of ``mkdocs serve``; each has its own configuration and `Site`."""
 
     def __init__(self) -> None:
         self._site: Site | None = None
@@ -48,6 +48,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Begin a build: make the fence known to Python-Markdown."""
         self._end()
+        if self._site is not None and self._site.config is config:
+            # a site in several languages is built once for each, with one configuration, into one folder
+            self._site.is_complete = False
+            return config
         # models are imported from beside `mkdocs.yml`, as hooks are
         root = self._root = Path(config.config_file_path or config.docs_dir).resolve().parent
         settings = with_repository(self.config.settings, config.repo_url)
@@ -92,8 +96,11 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._watch.update(self._current().tried_diagrams, self._root)
         self._end()
 
-    def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
+    def on_serve(self, server: LiveReloadServer, *, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Called once, after the first build."""
+        # what the site itself has watched, folders with all that is in them, comes first: a path is watched once
+        for path in config.watch:
+            server.watch(path)
         self._watch.server = server
         self._watch.update(self._current().tried_diagrams, self._root)
         return server

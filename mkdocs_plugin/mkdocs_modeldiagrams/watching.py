@@ -41,9 +41,13 @@ class Watch:
         tried = list(diagrams)
         files = {file for diagram in tried for file in sources(diagram, root)}
         for file in sorted(files - self._watched):
-            # a graph file may be yet to come, and only what exists can be watched
-            self.server.watch(str(next(path for path in (Path(file), *Path(file).parents) if path.exists())))
-        self._watched |= files
+            if Path(file).exists():
+                self._watched.add(file)
+                self.server.watch(file)
+            else:
+                # only what exists can be watched: a graph file that is yet to come shows in its folder
+                folder = next(path for path in Path(file).parents if path.exists())
+                self.server.watch(str(folder), recursive=False)
         for diagram in tried:
             if diagram.problem and diagram.problem.kind == "model":
                 # its module may be yet to come: beside `mkdocs.yml`, or in a package that is there

@@ -6,6 +6,7 @@ files beside the pages: `host.data_files` and `sitedata.graph_files` of its diag
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 from typing import TYPE_CHECKING, Any
@@ -187,39 +188,45 @@ class _Fences(Preprocessor):
         """Take note of the fences and make sure that superfences knows ours. The text stays as it is."""
         self.host.begins(self.md)
         source = self.host.source()
-        self.places = _find(lines if source is None else source.splitlines())
+        self.places = _find(lines if source is None else source.split("\n"))
         # only now is it known which extension has won: later ones replace earlier ones under the same name
         runner = self.md.preprocessors["fenced_code_block"]
         if isinstance(runner, SuperFencesBlockPreprocessor):
             known = runner.extension.superfences
             if not any(fence["name"] == FENCE for fence in known):
                 runner.extension.extend_super_fences(FENCE, self.draw, _accept, None)
-                runner.extension.extend_super_fences(UNASKED_FENCE, self.draw_if_possible, _accept, None)
+                draw_if_possible = functools.partial(self.draw, asked=False)
+                runner.extension.extend_super_fences(UNASKED_FENCE, draw_if_possible, _accept, None)
         else:
             for line, _ in self.places:
                 self.host.warn(_NOT_RUN, line)
         return lines
 
-    def draw(self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any) -> str:
-        """The formatter that superfences calls: HTML of one fence. What it raised would be swallowed."""
-        place = options.pop(PLACE, "")
-        diagram = self._diagram(_header(options, classes, id_value), src)
-        self._report(diagram, None if place else self._line(src), place)
-        return self._shown(diagram)
-
-    def draw_if_possible(
-        self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, **_: Any
+    def draw(
+        self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, asked: bool = True, **_: Any
     ) -> str:
-        """As `draw`, for a diagram that nobody asked for."""
-        place = options.pop(PLACE, "")
-        diagram = self._diagram(_header(options, classes, id_value), src, asked=False)
-        if diagram.problem and diagram.problem.kind in UNASKED:
-            self.host.inform(describe(diagram.problem))
-            return "" if diagram.graph is None else self._shown(diagram)
-        self._report(diagram, None, place)
-        return self._shown(diagram)
+        """The formatter that superfences calls: HTML of one fence.
 
-    def _shown(self, diagram: Diagram) -> str:
+        Superfences passes over what it raises and prints the fence as code, unless it is one exception of its own.
+        """
+        place = options.pop(PLACE, "")
+        line = None if place else self._line(src)
+        try:
+            return self._drawn(_header(options, classes, id_value), src, line, place, asked=asked)
+        except SuperFencesException:
+            raise
+        except Exception as error:
+            what = f"model-graph: {type(error).__name__}: {error}"
+            raise SuperFencesException(f"{self.host.place(line)}{what}") from error
+
+    def _drawn(self, values: dict[str, Any], src: str, line: int | None, place: str, *, asked: bool) -> str:
+        diagram = self._diagram(values, src, asked=asked)
+        if diagram.problem and diagram.problem.kind in UNASKED and not asked:
+            self.host.inform(describe(diagram.problem))
+            if diagram.graph is None:
+                return ""
+        else:
+            self._report(diagram, line, place)
         self.host.drawn(diagram)
         return _figure(diagram, self.host, self.md)
 
@@ -231,7 +238,7 @@ class _Fences(Preprocessor):
         message = f"{place}: {describe(diagram.problem)}" if place else describe(diagram.problem)
         tell(message, line) if tell else self.host.inform(message)
 
-    def _diagram(self, values: dict[str, Any], body: str, *, asked: bool = True) -> Diagram:
+    def _diagram(self, values: dict[str, Any], body: str, *, asked: bool) -> Diagram:
         try:
             values |= read_body(body)
         except ModelDiagramsError as error:

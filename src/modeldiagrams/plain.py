@@ -107,7 +107,7 @@ class PlainHost(FenceHost):
     def source(self) -> str | None:
         """The page's file, for Zensical hands over what follows its front matter."""
         file = self._docs / self.path if self._docs else None
-        return file.read_text("utf-8", errors="replace") if file and file.is_file() else None
+        return file.read_text("utf-8-sig", errors="replace") if file and file.is_file() else None
 
     def place(self, line: int | None) -> str:
         """Name the page, where it is known."""

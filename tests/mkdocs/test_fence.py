@@ -60,6 +60,22 @@ def test_warnings_name_the_line_of_each_of_equal_fences(host, caplog):
     assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["line 3", "line 7", "line 13"]
 
 
+def test_only_ends_of_lines_count_as_lines(host, caplog):
+    text = "A form\x0cfeed, a\u2028line of typesetters\n\n```model-graph\nno.json\n```\n"
+    host.source = lambda: text
+    markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert caplog.messages[0].startswith("line 3: model-graph: no.json: ")
+
+
+def test_failure_of_our_own_is_never_a_fence_that_is_printed_as_code(host, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(host, "drawn", fail)
+    with pytest.raises(Exception, match=r"^line 3: model-graph: OSError: .* No space left on device"):
+        markdown.markdown("# T\n\n```model-graph\nnet.json\n```", extensions=[ModelDiagramsExtension(host=host)])
+
+
 def test_warnings_of_fences_in_docstrings_name_the_docstring(host, caplog):
     text = '```model-graph\nno.json\n```\n\n```model-graph docstring="pkg/models.py:7"\nno.json\n```\n'
     with caplog.at_level(logging.WARNING):

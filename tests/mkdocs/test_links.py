@@ -6,7 +6,7 @@ import logging
 from types import SimpleNamespace
 
 import pytest
-from mkdocs_autorefs import AutorefsPlugin
+from mkdocs_autorefs import AutorefsPlugin, fix_refs
 
 from mkdocs_modeldiagrams.links import Addresses, mention, with_known_names
 
@@ -27,6 +27,12 @@ def linked(autorefs, page: str) -> str:
 def test_class_is_mentioned_under_the_name_it_is_documented_under(autorefs):
     autorefs.register_anchor(SimpleNamespace(url="api/"), "pkg.Net")
     assert linked(autorefs, "") == '<autoref identifier="pkg.Net" optional><code>Net</code></autoref>'
+
+
+def test_mention_that_another_plugin_has_kept_is_one_that_autorefs_resolves():
+    html, unmapped = fix_refs(mention(NAMES, "<code>Net</code>"), {"pkg.deep.Net": ("api/", None)}.__getitem__)
+    assert '<a class="autorefs autorefs-internal"' in html
+    assert not unmapped
 
 
 def test_class_that_is_documented_nowhere_is_left_to_autorefs(autorefs):

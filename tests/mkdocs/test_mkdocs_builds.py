@@ -64,6 +64,36 @@ def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, 
     assert listed(out) == [("#other", "net.json")]
 
 
+# as mkdocs-static-i18n does
+AGAIN = """
+from mkdocs import utils
+from mkdocs.commands.build import build
+from mkdocs.plugins import event_priority
+
+
+def on_files(files, config):
+    if config.extra:
+        files.remove(files.get_file_from_path("guide/deep.md"))
+
+
+@event_priority(-100)
+def on_post_build(config):
+    if not config.extra:
+        config.extra["again"] = True
+        utils.clean_directory = lambda folder: None
+        build(config)
+"""
+
+
+def test_site_that_is_built_once_for_each_language_lists_the_diagrams_of_all(source, build, tmp_path):
+    (source / "again.py").write_text(AGAIN)
+    with (source / "mkdocs.yml").open("a") as config:
+        config.write("hooks: [again.py]\n")
+    result = build(source, tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    assert listed(tmp_path / "out") == [("#net", "net.json"), ("guide/deep/", "net.json")]
+
+
 def test_files_that_zensical_keeps_among_the_pages_are_in_nobody_s_way(source, build, tmp_path):
     kept = source / "docs" / "modeldiagrams"
     kept.mkdir()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from mkdocs.livereload import LiveReloadServer
 from watchdog.events import DirCreatedEvent, DirModifiedEvent
 
+from mkdocs_modeldiagrams.plugin import ModelDiagramsPlugin
 from mkdocs_modeldiagrams.watching import Watch
 from modeldiagrams.diagrams import Diagram, Problem
 from modeldiagrams.options import Options
@@ -66,6 +68,27 @@ def test_other_folders_start_nothing(server, watch, tmp_path):
     assert server.observer.event_queue.empty()
     handler.dispatch(DirCreatedEvent(str(tmp_path / "later")))
     assert not server.observer.event_queue.empty()
+
+
+def test_graph_file_that_is_yet_to_come_has_its_folder_watched_and_not_all_that_is_in_it(server, watch, tmp_path):
+    file = tmp_path / "net.json"
+    problem = Problem(kind="graph-file", message="missing")
+    diagram = Diagram(id="x", options=Options(model="../net.json"), problem=problem, sources=(str(file),))
+    watch.update([diagram], tmp_path)
+    assert [ref.is_recursive for ref in server._watch_refs.values()] == [False]
+    server.observer.start()
+    file.touch()
+    assert wants_rebuild(server)
+    watch.update([diagram], tmp_path)
+    assert list(server._watched_paths) == [str(tmp_path), str(file)]
+
+
+def test_folder_that_the_site_has_watched_is_watched_with_all_that_is_in_it(server, tmp_path):
+    plugin = ModelDiagramsPlugin()
+    plugin._site = SimpleNamespace(tried_diagrams=[missing("later.Net")])
+    plugin._root = tmp_path
+    plugin.on_serve(server, config=SimpleNamespace(watch=[str(tmp_path)]))
+    assert [ref.is_recursive for ref in server._watch_refs.values()] == [True]
 
 
 def test_sources_of_a_model_that_could_not_be_made_are_watched(server, watch, tmp_path):
