@@ -100,24 +100,31 @@ def test_model_itself_has_details_with_what_was_assumed(reader, server):
     told = facts(reader)
     assert told["Assumed"] == ["x = [1, 16]: nothing was said"]
     assert told["Parameters"] == ["64"]
+    # it is what is shown
+    assert button(reader, "Show alone").count() == 0
 
 
-def test_details_are_below_the_picture_on_narrow_screens(reader_with, server):
+def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, server):
+    """The tapped node stays in sight; the menu takes the place of the details."""
     with reader_with(has_touch=True, is_mobile=True, viewport={"width": 320, "height": 640}) as reader:
         open_page(reader, server, "tall")
-        reader.node("embed").tap()
+        reader.node("layers.0.mlp.up").scroll_into_view_if_needed()
+        reader.node("layers.0.mlp.up").tap()
         details(reader).wait_for()
-        reader.page.wait_for_function("scrollY > 0")
-        stage = reader.page.locator(".mg-stage").bounding_box()
-        assert details(reader).bounding_box()["y"] >= stage["y"] + stage["height"]
+        button(reader, "Search").tap()
+        reader.page.keyboard.press("Enter")
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
-        # what is lit up is to be seen
-        assert reader.node("embed").bounding_box()["y"] < 0
-        button(reader, "What follows").tap()
-        reader.page.wait_for_function(
-            "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-selected')"
-            "?.getBoundingClientRect().top > 0"
-        )
+        foot = reader.page.locator(".mg-foot").bounding_box()
+        assert foot["y"] >= 320
+        assert foot["y"] + foot["height"] <= 640
+        node = reader.node("layers.0.mlp.up").bounding_box()
+        assert node["y"] >= 0
+        assert node["y"] + node["height"] <= details(reader).bounding_box()["y"]
+        button(reader, "More controls").tap()
+        assert not details(reader).is_visible()
+        foot = reader.page.locator(".mg-foot").bounding_box()
+        assert foot["y"] >= 320
+        assert foot["y"] + foot["height"] <= 640
 
 
 def test_one_of_a_run_can_be_opened(reader, server):

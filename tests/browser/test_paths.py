@@ -58,6 +58,26 @@ def test_shortest_way_between_two_nodes(reader, server):
     assert lit(reader) is None
 
 
+def test_path_is_asked_for_with_the_keyboard(reader, server):
+    """From the button the focus goes back to the picture; walking there keeps where the path begins."""
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("Enter")
+    button(reader, "Path to").press("Enter")
+    reader.page.get_by_text("Choose the other end").wait_for()
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown"):
+        reader.page.keyboard.press(key)
+        reader.page.wait_for_timeout(50)
+        reader.evaluate("e => e.toggle('')")
+    assert reader.page.get_by_text("Choose the other end").is_visible()
+    reader.page.keyboard.press("End")
+    reader.page.keyboard.press("Enter")
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
+    )
+    assert [lit(reader)[0], lit(reader)[-1]] == ["embed", "output:y"]
+
+
 def test_hover_lights_the_edges_of_a_node(reader, server):
     open_page(reader, server)
     reader.node("embed").hover()
@@ -78,3 +98,20 @@ def test_edge_under_the_pointer_tells_its_tensor(reader, server):
     tip = reader.page.get_by_role("tooltip")
     tip.wait_for()
     assert tip.inner_text() == "hidden: 1×16×64 float32"
+
+
+def test_tensor_of_an_edge_is_told_inside_the_window(reader, server):
+    """Above the pointer, where there is no room below."""
+    open_page(reader, server, "tall")
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    box = reader.node("embed").bounding_box()
+    end = box["y"] + box["height"] + 2
+    reader.page.evaluate("down => scrollTo(0, down)", end - 690)
+    reader.page.set_viewport_size({"width": 900, "height": round(end) + 8})
+    for down in (0, 3, 4):
+        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, end + down)
+    tip = reader.page.get_by_role("tooltip")
+    tip.wait_for()
+    place = tip.bounding_box()
+    assert place["y"] + place["height"] < end

@@ -71,6 +71,33 @@ def test_layout_engine_that_fails_to_come_can_be_asked_for_again(reader, server)
     assert reader.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null")
 
 
+def test_everything_that_failed_is_tried_again(reader, server):
+    """Not only what was asked for last: the details of a node, and its edges."""
+    reader.page.route("**/pkg.Encoder.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.node("embed").click()
+    reader.page.get_by_text("pkg.Encoder.js did not load").wait_for()
+    reader.page.unroute("**/pkg.Encoder.js")
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.page.get_by_role("region", name="Details").wait_for()
+    reader.page.locator(".mg-lit").wait_for(state="attached")
+    assert reader.page.locator(".mg-note").inner_text() == ""
+
+
+def test_what_did_not_load_is_told_until_it_did(reader, server):
+    """What works without it does not wipe the words away; another press that works does."""
+    reader.page.route("**/viz.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.node("embed").click()
+    reader.page.get_by_role("region", name="Details").wait_for()
+    reader.node("head").click()
+    reader.page.get_by_role("region", name="Details").get_by_text("head").first.wait_for()
+    reader.page.get_by_text("viz.js did not load").wait_for()
+    reader.page.unroute("**/viz.js")
+    expand(reader)
+    assert reader.page.locator(".mg-note").inner_text() == ""
+
+
 def test_diagram_runs_no_script_from_elsewhere(reader, site, server):
     """An element in text that somebody else wrote can't bring one."""
     text = (site / "one.html").read_text("utf-8").replace('src="modeldiagrams/pkg.', 'src="https://x.invalid/pkg.')
@@ -101,6 +128,11 @@ def test_a_tab_that_was_closed_while_the_picture_changed(reader, server):
     assert reader.node("layers.0.mlp").bounding_box()["width"] > 20
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.page.locator("#fold > summary").click()
+    reader.evaluate("e => e.toggle('layers.1')")
+    reader.page.locator("#fold > summary").click()
+    stage, svg = (reader.page.locator(name).bounding_box() for name in (".mg-stage", ".mg-stage svg"))
+    assert abs(svg["x"] + svg["width"] / 2 - stage["x"] - stage["width"] / 2) < 10
 
 
 def test_element_made_by_script_and_thrown_away(reader, site, server):
@@ -140,3 +172,20 @@ def test_many_diagrams_come_to_life_one_by_one(reader, site, server):
     reader.page.goto(f"{server}/many.html")
     reader.page.wait_for_function("[...document.querySelectorAll('model-graph')].every(e => e.shadowRoot !== null)")
     expand(reader, 19)
+
+
+def test_paper_shows_nothing_of_what_a_reader_did(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    fill = "e => getComputedStyle(e).fill"
+    box = reader.node("embed").locator(".mg-box")
+    before = box.evaluate(fill)
+    reader.node("head").click()
+    reader.page.get_by_role("button", name="What leads here").click()
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_label("Colour by").last.select_option("flops")
+    reader.page.locator(".mg-scale").wait_for()
+    assert box.evaluate(fill) != before
+    reader.page.emulate_media(media="print")
+    assert box.evaluate(fill) == before
+    for part in (".mg-lit", ".mg-panel-sheet", ".mg-scale", ".mg-tip"):
+        assert not reader.page.locator(part).is_visible()

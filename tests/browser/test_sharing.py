@@ -1,5 +1,6 @@
 """What readers take along: links to what they see, pictures, the graph."""
 
+import base64
 import json
 import re
 import struct
@@ -90,9 +91,17 @@ def test_a_link_keeps_the_module_shown_alone_and_plumbing(reader, reader_with, s
         assert other.node("layers.0.mlp").is_visible()
 
 
-@pytest.mark.parametrize(
-    "hash_", ["install", "model-graph-", "model-graph-e30", "model-graph-W10.%", "model-graph-bnVsbA"]
-)
+@pytest.mark.parametrize("root", ["gone", "embed", "embed/linear", "input:x"])
+def test_a_link_to_what_cannot_be_shown_alone_shows_all(reader, server, root):
+    """The model has changed since, perhaps."""
+    part = json.dumps({"graph": "pkg.Encoder", "root": root, "open": ["layers.0"]}).encode()
+    reader.page.goto(f"{server}/one.html#model-graph-{base64.urlsafe_b64encode(part).decode().rstrip('=')}")
+    reader.node("layers.0.mlp").wait_for()
+    assert reader.node("embed").is_visible()
+    assert not reader.page.get_by_role("navigation").is_visible()
+
+
+@pytest.mark.parametrize("hash_", OTHERS)
 def test_other_peoples_anchors_are_left_alone(reader, server, hash_):
     reader.page.goto(f"{server}/one.html#{hash_}", wait_until="networkidle")
     assert "viz.js" not in reader.requests
@@ -121,6 +130,15 @@ def test_svg_is_flat_and_complete(reader, server, tmp_path):
     assert "head" in words
     assert {element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}text")} == {"#000000"}
     assert root[0].get("fill") == "#ffffff"
+
+
+def test_svg_explains_no_colours_that_it_does_not_have(reader, server, tmp_path):
+    reader.page.goto(f"{server}/one.html")
+    open_first_layer(reader)
+    assert ">linear</text>" in saved(reader, "SVG", tmp_path).read_text("utf-8")
+    reader.page.get_by_label("Colour by").last.select_option("parameters")
+    reader.page.locator(".mg-scale").wait_for()
+    assert ">linear</text>" not in saved(reader, "SVG", tmp_path).read_text("utf-8")
 
 
 def test_png_has_twice_the_dots(reader, server, tmp_path):

@@ -259,3 +259,55 @@ def test_plumbing_can_be_shown_and_hidden(reader, server):
             ".querySelector('[aria-pressed]').getAttribute('aria-pressed') === shown",
             arg=shown,
         )
+
+
+def test_space_on_what_has_no_inside_shows_its_details(reader, server):
+    """As Enter; the page does not jump away."""
+    reader.page.goto(f"{server}/two.html")
+    reader.node("embed").focus()
+    scrolled = reader.page.evaluate("scrollY")
+    reader.page.keyboard.press("Space")
+    reader.page.get_by_role("region", name="Details").wait_for()
+    assert reader.page.evaluate("scrollY") == scrolled
+
+
+def test_picture_stays_in_the_middle_of_a_screen_that_is_turned(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    reader.page.set_viewport_size({"width": 300, "height": 700})
+    reader.page.wait_for_function(
+        """() => {
+            const [stage, svg] = ['.mg-stage', '.mg-stage svg'].map(
+                name => document.querySelector('model-graph').shadowRoot.querySelector(name).getBoundingClientRect());
+            return Math.abs(svg.x + svg.width / 2 - stage.x - stage.width / 2) < 10;
+        }"""
+    )
+
+
+def test_drag_ends_where_the_button_was_let_go_unseen(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.node("layers.1").hover()
+    reader.page.mouse.down()
+    reader.page.mouse.move(300, 200, steps=4)
+    before = box(reader.node("layers.1"))
+    reader.page.evaluate("dispatchEvent(new MouseEvent('mousemove', { clientX: 500, clientY: 400 }))")
+    assert box(reader.node("layers.1")) == before
+
+
+def test_hint_is_where_the_reader_is(reader, server):
+    reader.page.goto(f"{server}/tall.html")
+    reader.page.evaluate("scrollTo(0, 1200)")
+    reader.page.mouse.move(450, 300)
+    reader.page.mouse.wheel(0, 1)
+    place = box(reader.page.locator(".mg-hint"))
+    assert -2 <= place["y"] <= 2
+    assert abs(place["height"] - 700) <= 2
+
+
+def test_fullscreen_within_a_page_that_is_fullscreen(reader, server):
+    """As slides are."""
+    reader.page.goto(f"{server}/one.html")
+    reader.page.evaluate("document.documentElement.requestFullscreen()")
+    reader.page.get_by_role("button", name="Fullscreen").click()
+    reader.page.wait_for_function("document.fullscreenElement?.localName === 'model-graph'")

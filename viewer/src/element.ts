@@ -119,10 +119,7 @@ function onClick(widget: Widget, event: MouseEvent): void {
 }
 
 function onNode(widget: Widget, id: string): void {
-  if (choose(widget, id)) return;
-  if (widget.tree.expandable(id)) void toggleModule(widget, id);
-  // below a tall picture on a narrow screen the details would open out of sight
-  else void widget.askData(() => widget.foot.scrollIntoView({ block: "nearest" }));
+  if (!choose(widget, id) && widget.tree.expandable(id)) void toggleModule(widget, id);
 }
 
 /** A node was clicked, or Enter was pressed on it; whether somebody waited for that. */
@@ -149,16 +146,17 @@ function isTyping(event: KeyboardEvent): boolean {
 /** The keys of the tree pattern; whether this was one. */
 function walk(widget: Widget, node: SVGElement, key: string): boolean {
   const id = idOf(node);
-  if (key === "Enter" && choose(widget, id)) return true;
+  const chooses = key === "Enter" || (key === " " && !widget.tree.expandable(id));
+  if (chooses && choose(widget, id)) return true;
   const next = widget.tree.step(id, key);
   if (next === "toggle") void toggleModule(widget, id);
   else if (next !== undefined) {
     widget.focus(next);
     widget.reveal(next);
     // what is being read about is where the reader is
-    if (widget.selected !== undefined) widget.select(idOf(next));
+    if (widget.selected !== undefined && widget.pick === undefined) widget.select(idOf(next));
   }
-  return next !== undefined || key === "Enter";
+  return next !== undefined || chooses;
 }
 
 let sheet: CSSStyleSheet | undefined;

@@ -41,9 +41,9 @@ export function afloat(widget: Widget): void {
   });
 }
 
-/** A node out from under the controls, if they have just come over it. */
-export function uncover(widget: Widget, id: string): void {
-  const node = widget.tree.find(id);
+/** The selected node out from under the controls, if they have just come over it. */
+export function uncover(widget: Widget): void {
+  const node = widget.tree.here(widget.selected ?? "");
   if (node === undefined) return;
   keepClear(widget);
   const { top, bottom } = header(node).getBoundingClientRect();

@@ -1,8 +1,7 @@
 /** One module as a picture of its own, and the way back: the path of modules above the picture. */
-import { contentsOf } from "../graph.js";
 import { localName } from "../labels.js";
 import { button, make } from "./dom.js";
-import { alone } from "./states.js";
+import { alone, standsAlone } from "./states.js";
 import { strings } from "./strings.js";
 import type { Widget } from "./widget.js";
 
@@ -54,7 +53,7 @@ export function focusing(widget: Widget): void {
     text: strings.alone,
     offered: (id) => {
       const { session } = widget;
-      return session !== undefined && id !== session.state.root && contentsOf(session.traced, id).children.length > 1;
+      return session !== undefined && id !== session.state.root && standsAlone(session, id);
     },
     run: (id) => void show(id),
   });

@@ -35,6 +35,8 @@ export class Camera {
   readonly #cover: () => number;
   #restingHeight = 0;
   #free = false;
+  /** The stage's, px; of a free picture. */
+  #width = 0;
   #at: Place = { x: 0, y: 0, k: 1 };
 
   /**
@@ -69,6 +71,15 @@ export class Camera {
   reset(): void {
     this.#stage.style.removeProperty("--mg-room");
     this.fit();
+  }
+
+  /** The stage may have another width: what was in its middle stays there. */
+  resized(): void {
+    const { clientWidth } = this.#stage;
+    if (!this.#free || clientWidth === 0) return;
+    const wider = clientWidth - this.#width;
+    this.#width = clientWidth;
+    if (wider !== 0) this.#moveBy(wider / 2, 0);
   }
 
   /** What of the picture the window shows, in the picture's coordinates; of scale 0 while there is nothing to be seen. */
@@ -106,6 +117,8 @@ export class Camera {
 
   /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
   replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
+    // nobody sees where anything is: it begins anew
+    if (this.#stage.clientWidth === 0) this.fit();
     const before = oldPart.getBoundingClientRect();
     this.#setFree();
     this.#picture.replaceWith(picture);
@@ -159,6 +172,7 @@ export class Camera {
     if (k === 0) return;
     this.#free = true;
     this.#restingHeight = frame.height;
+    this.#width = this.#stage.clientWidth;
     this.#setHeight(frame.height);
     this.#stage.classList.add("mg-free");
     this.#place({ x, y, k });

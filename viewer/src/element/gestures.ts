@@ -40,13 +40,15 @@ export function listen(stage: HTMLElement, target: Movable, whole: () => boolean
 function drag(start: MouseEvent, target: Movable): void {
   let last = start;
   let moved = false;
+  const stop = new AbortController();
   const move = (event: MouseEvent) => {
+    // let go where nobody told us
+    if (event.buttons === 0) return stop.abort();
     moved ||= Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) >= CLICK_DISTANCE;
     if (!moved) return;
     target.pan(event.clientX - last.clientX, event.clientY - last.clientY);
     last = event;
   };
-  const stop = new AbortController();
   addEventListener("mousemove", move, { signal: stop.signal });
   addEventListener(
     "mouseup",

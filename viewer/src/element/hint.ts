@@ -22,6 +22,10 @@ function say(stage: HTMLElement): void {
   const words = box("mg-hint", fill(strings.wheel, key));
   // for the mouse's users; the keyboard has its own ways
   words.ariaHidden = "true";
+  const { top, bottom } = stage.getBoundingClientRect();
+  // where the reader is, however tall the picture is
+  words.style.top = `${Math.max(0, -top)}px`;
+  words.style.bottom = `${Math.max(0, bottom - innerHeight)}px`;
   stage.append(words);
   setTimeout(() => words.remove(), SHOWN);
 }

@@ -63,8 +63,11 @@ export function lights(widget: Widget): void {
   widget.actions.push(lightSwitch(strings.before, "before"), lightSwitch(strings.after, "after"), {
     text: strings.wayTo,
     offered: isDrawn,
-    run: () => {
-      widget.note.say(strings.wayHint);
+    run: (id) => {
+      widget.note.insist(strings.wayHint);
+      const node = widget.tree.find(id);
+      // from here the keyboard walks to the other end
+      if (node !== undefined) widget.focus(node);
       widget.pick = (to) => {
         widget.note.clear();
         follow({ to });
@@ -74,20 +77,9 @@ export function lights(widget: Widget): void {
 
   function lightSwitch(text: string, kind: "before" | "after"): Action {
     const pressed = () => way === kind;
-    const run = (id: string) => {
-      follow(pressed() ? "near" : kind);
-      void widget.ask(() => showAgain(widget, id));
-    };
+    const run = () => follow(pressed() ? "near" : kind);
     return { text, offered: isDrawn, run, pressed };
   }
-}
-
-/** What was asked for is to be seen: on narrow screens the details are far below their node. */
-function showAgain(widget: Widget, id: string): void {
-  const node = widget.tree.here(id);
-  if (node === undefined) return;
-  const { top, bottom } = header(node).getBoundingClientRect();
-  if (bottom < 0 || top > innerHeight) widget.reveal(node);
 }
 
 /** The edges of the node under the pointer. */

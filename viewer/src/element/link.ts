@@ -4,6 +4,7 @@
  */
 import { button } from "./dom.js";
 import type { Session, Shown } from "./session.js";
+import { standsAlone } from "./states.js";
 import { strings } from "./strings.js";
 import type { Widget } from "./widget.js";
 
@@ -85,12 +86,14 @@ function differences({ state, initial }: Session): Partial<Linked> {
   };
 }
 
-function stateOf({ initial }: Session, wanted: Linked): Shown {
+function stateOf(session: Session, wanted: Linked): Shown {
+  const { initial } = session;
   const change = (ids: string[], more: string[] = [], fewer: string[] = []) =>
     [...new Set([...ids, ...more])].filter((id) => !fewer.includes(id)).sort();
   return {
     ...initial,
-    root: wanted.root,
+    // the model may have changed since
+    root: wanted.root !== undefined && standsAlone(session, wanted.root) ? wanted.root : undefined,
     plumbing: wanted.plumbing === true,
     expanded: change(initial.expanded, wanted.open, wanted.closed),
     unrolled: change(initial.unrolled, wanted.unrolled, wanted.rolled),

@@ -77,8 +77,9 @@ function paint(canvas: HTMLCanvasElement, root: Placed, width: number, height: n
   canvas.style.height = `${along}px`;
   const pen = canvas.getContext("2d");
   if (pen === null) return;
-  pen.fillStyle = getComputedStyle(canvas).color;
-  pen.globalAlpha = 0.1;
+  // on light and on dark, also when the page changes
+  pen.fillStyle = "gray";
+  pen.globalAlpha = 0.2;
   pen.scale(canvas.width / width, canvas.height / height);
   const waiting = [{ placed: root, x: 0, y: 0 }];
   let left = MOST_RECTANGLES;

@@ -9,17 +9,26 @@ export class Note {
   #timer = 0;
   /** Whether something was said since the waiting began. */
   #news = false;
+  /** Whether it stays until something else is said. */
+  #lasts = false;
 
   constructor() {
     this.element.className = "mg-note";
     this.element.role = "status";
   }
 
-  /** Say it, with a button to try again where that may help. */
-  say(text: string, retry?: () => void): void {
+  /** Say it until there is other news. */
+  say(text: string): void {
     clearTimeout(this.#timer);
     this.#news = true;
+    this.#lasts = false;
     this.element.textContent = text;
+  }
+
+  /** Say what stays true whatever else goes on, with a button to try again where that may help. */
+  insist(text: string, retry?: () => void): void {
+    this.say(text);
+    this.#lasts = true;
     if (retry === undefined) return;
     const button = document.createElement("button");
     button.type = "button";
@@ -33,14 +42,14 @@ export class Note {
     clearTimeout(this.#timer);
     this.#news = false;
     this.#timer = setTimeout(() => {
-      this.element.textContent = text;
+      if (!this.#lasts) this.element.textContent = text;
     }, PATIENCE);
   }
 
   /** The waiting is over; what came up meanwhile is still to be read. */
   done(): void {
     clearTimeout(this.#timer);
-    if (!this.#news) this.clear();
+    if (!this.#news && !this.#lasts) this.clear();
   }
 
   clear(): void {

@@ -38,8 +38,7 @@ export function panel(widget: Widget): void {
   const show = (session: Session) => {
     const id = widget.selected;
     if (id === undefined) return;
-    const isNew = sheet.hidden;
-    if (isNew) {
+    if (sheet.hidden) {
       back.remember();
       widget.say(fill(strings.detailsBelow, titleOf(session, id)));
     }
@@ -51,11 +50,15 @@ export function panel(widget: Widget): void {
     if (focused !== null) alike(sheet, focused)?.focus();
     sheet.scrollTop = 0;
     shown = widget.tree.picture;
-    if (isNew) uncover(widget, id);
   };
+  const tell = () =>
+    void widget.askData((session) => {
+      show(session);
+      uncover(widget);
+    });
   const open = (id: string) => {
     wanted = true;
-    if (widget.selected === id) void widget.askData(show);
+    if (widget.selected === id) tell();
     else widget.select(id);
   };
 
@@ -63,7 +66,7 @@ export function panel(widget: Widget): void {
     const id = widget.selected;
     if (id === undefined) {
       sheet.hidden = true;
-    } else if (wanted || !widget.tree.expandable(id)) void widget.askData(show);
+    } else if (wanted || !widget.tree.expandable(id)) tell();
   });
   widget.on("drawn", () => {
     if (!sheet.hidden && widget.session !== undefined && shown !== widget.tree.picture) show(widget.session);

@@ -67,7 +67,7 @@ function resolve(element: Element, original: Element): void {
   const style = getComputedStyle(original);
   for (const { name } of [...element.attributes])
     if (/^(class|role|style|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
-  if (style.display === "none") element.remove();
+  if (style.display === "none" || style.visibility === "hidden") element.remove();
   const keep = (names: string[]) => {
     for (const name of names) element.setAttribute(name, style.getPropertyValue(name));
   };

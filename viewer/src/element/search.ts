@@ -68,7 +68,8 @@ export function search(widget: Widget): void {
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    go(event.shiftKey ? -1 : 1);
+    // what was typed may still be looked for
+    void widget.askData(() => go(event.shiftKey ? -1 : 1));
   });
   widget.foot.prepend(bar);
   widget.toolbar.add(iconButton(strings.search, GLASS, open));

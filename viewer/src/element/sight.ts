@@ -10,7 +10,10 @@ export function sight(widget: Widget): void {
   widget.whileHere((signal) => {
     here = signal;
     if (touched) follow();
-    const watch = new ResizeObserver(look);
+    const watch = new ResizeObserver(() => {
+      widget.camera.resized();
+      look();
+    });
     watch.observe(widget.stage);
     signal.addEventListener("abort", () => watch.disconnect());
   });

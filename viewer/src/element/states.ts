@@ -76,6 +76,11 @@ export function shownAs(session: Session, id: string, isShown: (id: string) => b
   return [...(member === undefined ? [] : [member]), ...way].find((at) => at !== ROOT && isShown(at));
 }
 
+/** Whether a module can be a picture of its own: there is something in it. */
+export function standsAlone({ traced }: Session, id: string): boolean {
+  return traced.nodes.get(id)?.kind === "module" && contentsOf(traced, id).children.length > 1;
+}
+
 /** One module alone. What holds a single module is that module. */
 export function alone(session: Session, state: Shown, id: string | undefined): Shown {
   if (id === undefined) return { ...state, root: undefined };

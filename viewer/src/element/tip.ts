@@ -17,8 +17,10 @@ export function tip(widget: Widget): void {
     note.textContent = plain(text);
     note.hidden = text === "";
     const frame = widget.stage.getBoundingClientRect();
-    const most = widget.stage.clientWidth - note.offsetWidth;
-    note.style.transform = `translate(${Math.min(x - frame.left + widget.stage.scrollLeft + 12, most)}px, ${y - frame.top + 16}px)`;
+    const right = Math.min(x - frame.left + widget.stage.scrollLeft + 12, widget.stage.clientWidth - note.offsetWidth);
+    const isRoom = y + 16 + note.offsetHeight <= Math.min(frame.bottom, innerHeight);
+    const down = y - frame.top + (isRoom ? 16 : -8 - note.offsetHeight);
+    note.style.transform = `translate(${right}px, ${down}px)`;
   };
   const show = ({ target, clientX, clientY }: PointerEvent) => {
     note.hidden = true;

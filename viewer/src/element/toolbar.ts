@@ -93,7 +93,7 @@ export class Toolbar {
 const BEHIND = "--mg-behind";
 
 function toggleFullscreen(host: HTMLElement): void {
-  if (document.fullscreenElement) {
+  if (host.matches(":fullscreen")) {
     void document.exitFullscreen();
     return;
   }

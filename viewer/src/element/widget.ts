@@ -11,8 +11,8 @@
  * - take a key: `widget.onKey("x", (id) => true)`; `id` is the focused node, the answer says whether the key was used.
  *   Who came last is asked first, so whoever opens something takes Escape;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (another picture, or more of it came
- *   into sight): decorate them, idempotently. "moved": another part of it is in sight (`camera.sight`). "selected": `widget.selected` is another one. "loaded": there is a
- *   `widget.session` now. Listeners are told nothing, they look at the widget;
+ *   into sight): decorate them, idempotently. "moved": another part of it is in sight (`camera.sight`). "selected": `widget.selected` is another
+ *   one. Listeners are told nothing, they look at the widget;
  * - listen outside of the diagram, to the window or the document: only `widget.whileHere((signal) => …)`, with the
  *   signal that ends when the diagram leaves the page; it is called again where it comes back;
  * - change what is shown: `widget.change((state, session) => otherState, idThatStaysInPlace)`. It loads what is needed,
@@ -45,7 +45,7 @@ export type Feature = (widget: Widget) => void;
 /** From one state to another; the session tells about the graph. */
 export type Change = (state: Shown, session: Session) => Shown;
 
-type Happening = "drawn" | "moved" | "selected" | "loaded";
+type Happening = "drawn" | "moved" | "selected";
 type KeyHandler = (id: string | undefined) => boolean;
 
 /** Something to do with a node. */
@@ -87,13 +87,15 @@ export class Widget {
   /** The picture as the page shipped it, kept for paper once another one is on screen. */
   readonly #still = box("mg-still");
   readonly #spoken = box("mg-unseen-text");
-  readonly #listeners: Record<Happening, (() => void)[]> = { drawn: [], moved: [], selected: [], loaded: [] };
+  readonly #listeners: Record<Happening, (() => void)[]> = { drawn: [], moved: [], selected: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
   readonly #source: string | undefined;
   #loading: Promise<Session> | undefined;
   /** The picture, where it is too large to be in the document as a whole. */
   #scene: Scene | undefined;
   #turn: Promise<void> = Promise.resolve();
+  /** What could not be done because something did not load. */
+  #failed: (() => Promise<void>)[] = [];
   readonly #beginnings: ((signal: AbortSignal) => void)[] = [];
   #stay = new AbortController();
 
@@ -231,6 +233,8 @@ export class Widget {
       if (!wasmAllowed()) throw new NotAllowed();
       for (;;) {
         const [session, viz] = await this.load();
+        // whoever asked in vain has asked again, or turned to something else
+        if (this.#failed.splice(0).length > 0) this.note.clear();
         try {
           return await use(session, viz);
         } catch (error) {
@@ -263,7 +267,6 @@ export class Widget {
     } catch {
       throw discardData(id, this.#source);
     }
-    this.#tell("loaded");
     return this.session;
   }
 
@@ -277,9 +280,8 @@ export class Widget {
           this.note.done();
           done();
         } catch (error) {
-          this.#explain(error, () => {
-            this.#turn = this.#turn.then(attempt);
-          });
+          if (error instanceof LoadError) this.#failed.push(attempt);
+          this.#explain(error);
         }
       };
       this.#turn = this.#turn.then(attempt);
@@ -345,18 +347,20 @@ export class Widget {
     for (const listener of this.#listeners[what]) listener();
   }
 
-  #explain(error: unknown, retry: () => void): void {
+  #explain(error: unknown): void {
     if (error instanceof NotAllowed) this.note.say(strings.stillPicture);
-    else if (error instanceof LoadError) {
-      this.note.say(fill(strings.loadFailed, error.file), () => {
-        const active = this.#root.activeElement;
-        this.note.clear();
-        this.#catchFocus(active);
-        retry();
-      });
-    } else {
+    else if (error instanceof LoadError) this.note.insist(fill(strings.loadFailed, error.file), () => this.#retry());
+    else {
       console.error(error);
       this.note.say(strings.drawFailed);
     }
+  }
+
+  /** Everything that failed for want of something, in its order. */
+  #retry(): void {
+    const active = this.#root.activeElement;
+    this.note.clear();
+    this.#catchFocus(active);
+    for (const attempt of this.#failed.splice(0)) this.#turn = this.#turn.then(attempt);
   }
 }

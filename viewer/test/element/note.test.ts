@@ -32,3 +32,14 @@ it("keeps what came up while something was done, until the next time", () => {
   note.done();
   expect(note.element.textContent).toBe("");
 });
+
+it("insists on what stays true whatever else goes on", () => {
+  const note = new Note();
+  note.insist("viz.js did not load");
+  note.wait("Loading…");
+  vi.runAllTimers();
+  note.done();
+  expect(note.element.textContent).toBe("viz.js did not load");
+  note.clear();
+  expect(note.element.textContent).toBe("");
+});
