@@ -4,7 +4,7 @@ import type { Ranking } from "./dot.js";
 import { crossing, makeTrips, spreadArrivals, type Trip } from "./ends.js";
 import { assignLanes } from "./lanes.js";
 import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
-import { assignTracks, type Channel } from "./tracks.js";
+import { assignTracks, type Channel, corners } from "./tracks.js";
 import { BORDER } from "./view.js";
 
 export type Point = readonly [across: number, along: number];
@@ -117,8 +117,8 @@ function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, p
     const [top, bottom] = crossing(trip, c);
     const turn = channels[c]?.turns.get(trip.net);
     if (turn === undefined || Math.abs(top - bottom) < 0.01) continue;
-    const at = (levels.tracks[c] ?? 0) + turn.track * TRACK_STEP;
-    points.push([top, at], [bottom, at]);
+    const first = levels.tracks[c] ?? 0;
+    points.push(...corners(turn, top, bottom).map(([across, track]): Point => [across, first + track * TRACK_STEP]));
   }
   points.push(...arrival(plan, trip, target, levels, places));
   return points;

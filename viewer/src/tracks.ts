@@ -9,6 +9,8 @@ export interface Turn {
   tops: number[];
   bottoms: number[];
   track: number;
+  /** Its second half, on a track farther down, where it gives way to another tensor; begins where the first one ends. */
+  rest: Turn | null;
 }
 
 export interface Channel {
@@ -24,43 +26,84 @@ const APART = 6;
 /** Channel `c` lies between rows `c - 1` and `c`; there is one more than there are rows. */
 export function assignTracks(trips: Trip[], rows: number): Channel[] {
   return Array.from({ length: rows + 1 }, (_, channel) => {
-    const turns = turnsIn(trips, channel);
-    placeOnTracks(turns);
-    const tracks = turns.reduce((most, turn) => Math.max(most, turn.track + 1), 0);
+    const all = turnsIn(trips, channel);
+    const turns = all.filter((turn) => turn.high - turn.low > STRAIGHT);
+    const placed = placeOnTracks(turns, all);
+    const tracks = placed.reduce((most, turn) => Math.max(most, turn.track + 1), 0);
     return { turns: new Map(turns.map((turn) => [turn.net, turn])), tracks };
   });
 }
 
+/** The corners on the way through a channel, each with its track. */
+export function corners(turn: Turn, top: number, bottom: number): (readonly [across: number, track: number])[] {
+  const { track, rest } = turn;
+  const way = (from: number, to: number, at: number) => [[from, at] as const, [to, at] as const];
+  const [via = top] = rest?.tops ?? [];
+  return rest === null ? way(top, bottom, track) : [...way(top, via, track), ...way(via, bottom, rest.track)];
+}
+
 function turnsIn(trips: Trip[], channel: number): Turn[] {
-  const turns = new Map<number, Turn>();
+  const ends = new Map<number, [tops: number[], bottoms: number[]]>();
   for (const trip of trips) {
     if (channel <= trip.from || channel > trip.to) continue;
     const [top, bottom] = crossing(trip, channel);
-    const turn = turns.get(trip.net) ?? { net: trip.net, low: top, high: top, tops: [], bottoms: [], track: 0 };
-    turns.set(trip.net, turn);
-    turn.low = Math.min(turn.low, top, bottom);
-    turn.high = Math.max(turn.high, top, bottom);
-    turn.tops.push(top);
-    turn.bottoms.push(bottom);
+    const [tops, bottoms] = ends.get(trip.net) ?? [[], []];
+    ends.set(trip.net, [tops, bottoms]);
+    tops.push(top);
+    bottoms.push(bottom);
   }
-  return [...turns.values()].filter((turn) => turn.high - turn.low > STRAIGHT);
+  return [...ends].map(([net, [tops, bottoms]]) => turnOf(net, tops, bottoms));
+}
+
+function turnOf(net: number, tops: number[], bottoms: number[]): Turn {
+  const places = [...tops, ...bottoms];
+  return { net, low: Math.min(...places), high: Math.max(...places), tops, bottoms, track: 0, rest: null };
 }
 
 /** First the order that avoids crossings, then the first free track that also keeps what must be above above. */
-function placeOnTracks(turns: Turn[]): void {
+function placeOnTracks(turns: Turn[], all: Turn[]): Turn[] {
   const waiting = [...turns].sort(fewestCrossings);
+  const columns = new Map(all.map(({ net, tops, bottoms }) => [net, [...tops, ...bottoms]]));
   const placed: Turn[] = [];
+  const blocker = (turn: Turn) => waiting.find((other) => other.net !== turn.net && mustBeAbove(other, turn));
   while (waiting.length > 0) {
-    const free = waiting.findIndex((turn) => !waiting.some((other) => other !== turn && mustBeAbove(other, turn)));
-    // two that want to be above each other: one of them gives way
-    const [turn] = waiting.splice(Math.max(0, free), 1);
-    if (turn === undefined) return;
+    const free = waiting.findIndex((turn) => blocker(turn) === undefined);
+    const [turn] = waiting.splice(free < 0 ? inCircle(waiting, blocker) : free, 1);
+    if (turn === undefined) break;
+    if (free < 0) waiting.push(cutInTwo(turn, columns));
     turn.track = placed.reduce((track, other) => {
       const below = mustBeAbove(other, turn) || overlap(other, turn);
       return below ? Math.max(track, other.track + 1) : track;
     }, 0);
     placed.push(turn);
   }
+  return placed;
+}
+
+/** Place of one of several that want to be above each other all round. */
+function inCircle(waiting: Turn[], blocker: (turn: Turn) => Turn | undefined): number {
+  const seen = new Set<Turn | undefined>();
+  let [at] = waiting;
+  while (at !== undefined && !seen.has(at)) {
+    seen.add(at);
+    at = blocker(at);
+  }
+  return at === undefined ? 0 : waiting.indexOf(at);
+}
+
+/** Shorten a turn to its upper half, which goes down where nothing else does; its rest. */
+function cutInTwo(turn: Turn, columns: Map<number, number[]>): Turn {
+  const taken = [...columns].flatMap(([net, places]) => (net === turn.net ? [] : places));
+  const isFree = (at: number) => taken.every((other) => Math.abs(at - other) >= APART);
+  const [start = 0] = turn.tops;
+  const choices = [start, ...taken.flatMap((at) => [at - APART, at + APART])].filter(isFree);
+  const detour = (at: number) => Math.max(turn.low - at, 0, at - turn.high);
+  choices.sort((a, b) => detour(a) - detour(b) || Math.abs(a - start) - Math.abs(b - start) || a - b);
+  const via = choices[0] ?? start;
+  const rest = turnOf(turn.net, [via], turn.bottoms);
+  Object.assign(turn, turnOf(turn.net, turn.tops, [via]), { rest });
+  columns.get(turn.net)?.push(via);
+  return rest;
 }
 
 /** `upper` comes in where `lower` goes out: with `lower` above, they would run over each other in between. */
