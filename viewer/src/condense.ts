@@ -2,6 +2,7 @@
  * Graph → quieter Graph: what no figure in a paper would show is left out, and what flowed through it flows past.
  * The trace is not changed; a reader can ask for everything (`State.plumbing`).
  */
+import { append } from "./append.js";
 import { shortName } from "./families.js";
 import type { Edge, Graph, GraphNode, InputNode, OpNode, OutputNode, TensorSpec } from "./graph.js";
 
@@ -126,7 +127,7 @@ interface Passed {
 function withoutPlumbing(graph: Graph): Graph {
   const passed = passedNodes(graph);
   const left = tensorsLeft(graph, passed);
-  const adjacency: Record<string, Edge[]> = {};
+  const passedOn = new Map<string, Edge[]>();
   const seenAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
     const source = passed.get(node.id)?.source;
@@ -134,17 +135,11 @@ function withoutPlumbing(graph: Graph): Graph {
       const tensor = source?.tensor ?? edge.tensor;
       const spec = graph.tensors[left.get(node.id) ?? edge.tensor];
       if (spec !== undefined) append(seenAs, tensor, spec);
-      const from = source?.node ?? node.id;
-      adjacency[from] = [...(adjacency[from] ?? []), { ...edge, tensor }];
+      append(passedOn, source?.node ?? node.id, { ...edge, tensor });
     }
   }
+  const adjacency = Object.fromEntries(passedOn);
   return without({ ...graph, adjacency, tensors: tensorsAsSeen(graph, seenAs) }, new Set(passed.keys()));
-}
-
-function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const known = lists.get(key);
-  if (known === undefined) lists.set(key, [value]);
-  else known.push(value);
 }
 
 function tensorsAsSeen(graph: Graph, seenAs: Map<string, TensorSpec[]>): Graph["tensors"] {

@@ -56,10 +56,18 @@ export function makeTrips(plan: Plan, ranking: Ranking, rows: number): Trip[] {
       labelBefore: false,
     };
   });
+  const leaving = tripsAt(plan, trips, "from");
   plan.slots.forEach((slot, i) => {
-    if (slot.ports === null) spreadExits(plan, ranking, trips, slot, i);
+    if (slot.ports === null) spreadExits(plan, ranking, leaving[i] ?? [], slot, i);
   });
   return trips;
+}
+
+/** Item → the trips that begin, or end, there. */
+export function tripsAt(plan: Plan, trips: Trip[], side: "from" | "to"): Trip[][] {
+  const found: Trip[][] = plan.slots.map(() => []);
+  for (const trip of trips) found[plan.wires[trip.wire]?.[side] ?? BORDER]?.push(trip);
+  return found;
 }
 
 function fixedStart(plan: Plan, ranking: Ranking, wire: number): number | undefined {
@@ -80,9 +88,8 @@ function portPlace(slot: Slot | undefined, offset: number | undefined, centre: n
 }
 
 /** Each tensor leaves from one place of its own, in the order of where they go. */
-function spreadExits(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, item: number): void {
+function spreadExits(plan: Plan, ranking: Ranking, leaving: Trip[], slot: Slot, item: number): void {
   const centre = ranking.across[item] ?? 0;
-  const leaving = trips.filter((trip) => plan.wires[trip.wire]?.from === item);
   const nets = [...new Set(leaving.map((trip) => trip.net))];
   const aim = new Map(nets.map((net) => [net, meanEnd(leaving.filter((trip) => trip.net === net))]));
   nets.sort((a, b) => (aim.get(a) ?? 0) - (aim.get(b) ?? 0) || a - b);
@@ -179,12 +186,9 @@ const LEAST_ARRIVAL_STEP = 8;
 
 /** Spread arrivals at each unexpanded item, in the order of where they come from; the trunk keeps the middle. */
 export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): void {
-  const arriving: Trip[][] = plan.slots.map(() => []);
-  for (const trip of trips) {
-    const to = plan.wires[trip.wire]?.to ?? BORDER;
-    const slot = plan.slots[to];
-    if (slot !== undefined && slot.ports === null && trip.side === 0) arriving[to]?.push(trip);
-  }
+  const arriving = tripsAt(plan, trips, "to").map((all, i) =>
+    plan.slots[i]?.ports === null ? all.filter(({ side }) => side === 0) : [],
+  );
   plan.slots.forEach((slot, i) => {
     const here = arriving[i] ?? [];
     const centre = ranking.across[i] ?? 0;

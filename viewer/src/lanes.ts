@@ -1,7 +1,8 @@
 /** Second step of routing: one straight lane for every wire that passes rows, clear of everything in them. */
+import { append } from "./append.js";
 import { GLYPH } from "./box.js";
 import type { Ranking } from "./dot.js";
-import type { Trip } from "./ends.js";
+import { type Trip, tripsAt } from "./ends.js";
 import type { Plan } from "./plan.js";
 import { BORDER } from "./view.js";
 
@@ -69,9 +70,10 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
     leaving: new Map(),
     asides: [],
   };
-  for (const trip of trips) lanes.leaving.set(trip.from, [...(lanes.leaving.get(trip.from) ?? []), trip]);
+  for (const trip of trips) append(lanes.leaving, trip.from, trip);
   const sidesTaken = new Map<number, Set<number>>();
-  const round = new Set(trips.filter((trip) => arrivesAside(plan, trips, trip)));
+  const arriving = tripsAt(plan, trips, "to");
+  const round = new Set(arriving.flatMap((rivals, i) => (plan.slots[i]?.round ? arrivingAside(rivals) : [])));
   const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
   order.sort(
     (a, b) =>
@@ -97,7 +99,7 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
 function take(lanes: Lanes, lane: Taken): void {
   const strip = Math.floor(lane.at / LANE_STEP);
   lanes.taken.push(lane);
-  lanes.strips.set(strip, [...(lanes.strips.get(strip) ?? []), lane]);
+  append(lanes.strips, strip, lane);
 }
 
 /** Where a lane ends: above the target's row, or in the middle of it. */
@@ -110,13 +112,10 @@ function stretch(a: number, b: number): { low: number; high: number } {
 }
 
 /** A round target takes one wire from above, the trunk or the straightest; the others come from the sides. */
-function arrivesAside(plan: Plan, trips: Trip[], trip: Trip): boolean {
-  const target = plan.wires[trip.wire]?.to ?? BORDER;
-  if (!plan.slots[target]?.round) return false;
-  const rivals = trips.filter((other) => plan.wires[other.wire]?.to === target);
-  const bend = (other: Trip) => (other.trunk ? -1 : Math.abs(other.start - other.end) + (other.rail ? 1000 : 0));
-  const first = rivals.reduce((best, other) => (bend(other) < bend(best) ? other : best), trip);
-  return first !== trip;
+function arrivingAside(rivals: Trip[]): Trip[] {
+  const bend = (trip: Trip) => (trip.trunk ? -1 : Math.abs(trip.start - trip.end) + (trip.rail ? 1000 : 0));
+  const least = Math.min(...rivals.map(bend));
+  return rivals.filter((trip) => bend(trip) > least);
 }
 
 /** The gaps of a row, from left to right, the ends open. */

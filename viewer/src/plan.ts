@@ -80,10 +80,13 @@ export interface Inner {
 export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
   const vertical = frame.direction === "TB";
   const nets = numberNets(frame.wires);
+  const exits = exitsOf(frame, nets);
+  const arrivals = frame.items.map(() => 0);
+  for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
     if (inside !== null) return innerSlot(inside, vertical);
-    return boxSlot(item, vertical, exitsOf(frame.wires, nets, i), frame.wires.filter((wire) => wire.to === i).length);
+    return boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0);
   });
   const wires = frame.wires.map(
     ({ from, to, fromPort, toPort }, i): PlanWire => ({
@@ -126,15 +129,18 @@ function numberNets(wires: Wire[]): number[] {
   });
 }
 
-/** Distinct tensors that leave an item; a text that several share is written once, at the last. */
-function exitsOf(wires: Wire[], nets: number[], item: number): Exit[] {
-  const labels = new Map<number, string>();
-  wires.forEach((wire, i) => {
-    if (wire.from === item)
-      labels.set(nets[i] ?? 0, wire.flow === "shape" ? (labels.get(nets[i] ?? 0) ?? "") : wire.label);
+/** Item → the distinct tensors that leave it; a text that several share is written once, at the last. */
+function exitsOf(frame: Frame, nets: number[]): Exit[][] {
+  const labels = frame.items.map(() => new Map<number, string>());
+  frame.wires.forEach(({ from, flow, label }, i) => {
+    const net = nets[i] ?? 0;
+    const known = labels[from];
+    known?.set(net, flow === "shape" ? (known.get(net) ?? "") : label);
   });
-  const same = new Set(labels.values()).size === 1;
-  return [...labels].map(([net, label], i) => ({ net, label: same && i < labels.size - 1 ? "" : label }));
+  return labels.map((own) => {
+    const same = new Set(own.values()).size === 1;
+    return [...own].map(([net, label], i) => ({ net, label: same && i < own.size - 1 ? "" : label }));
+  });
 }
 
 function innerSlot({ width, height, ports }: Inner, vertical: boolean): Slot {

@@ -25,8 +25,10 @@ const APART = 6;
 
 /** Channel `c` lies between rows `c - 1` and `c`; there is one more than there are rows. */
 export function assignTracks(trips: Trip[], rows: number): Channel[] {
-  return Array.from({ length: rows + 1 }, (_, channel) => {
-    const all = turnsIn(trips, channel);
+  const passing: Trip[][] = Array.from({ length: rows + 1 }, () => []);
+  for (const trip of trips) for (let c = trip.from + 1; c <= trip.to; c += 1) passing[c]?.push(trip);
+  return passing.map((through, channel) => {
+    const all = turnsIn(through, channel);
     const turns = all.filter((turn) => turn.high - turn.low > STRAIGHT);
     const placed = placeOnTracks(turns, all);
     const tracks = placed.reduce((most, turn) => Math.max(most, turn.track + 1), 0);
@@ -45,7 +47,6 @@ export function corners(turn: Turn, top: number, bottom: number): (readonly [acr
 function turnsIn(trips: Trip[], channel: number): Turn[] {
   const ends = new Map<number, [tops: number[], bottoms: number[]]>();
   for (const trip of trips) {
-    if (channel <= trip.from || channel > trip.to) continue;
     const [top, bottom] = crossing(trip, channel);
     const [tops, bottoms] = ends.get(trip.net) ?? [[], []];
     ends.set(trip.net, [tops, bottoms]);
