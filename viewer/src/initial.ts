@@ -4,7 +4,7 @@ import { layout, layoutCache, type Viz } from "./layout.js";
 import { type Bounds, isOpenable, type Measure, type Page, readable } from "./readable.js";
 import { findRuns, repeat } from "./roll.js";
 import { runId, runsIn, surface } from "./surface.js";
-import { type Direction, type Frame, type State, shownIndex, singleChain, view } from "./view.js";
+import { boxOf, type Direction, type Frame, type State, shownIndex, singleChain, view } from "./view.js";
 
 /** What an author can say about the first picture; absent or null: the viewer chooses. */
 export interface ViewOptions {
@@ -95,15 +95,19 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
   const shape = { ...turned(index, options.direction, direction), ...(page.line && { line: page.line }) };
   const start: State = { expanded: [], unrolled: [], direction, ...shape };
   const closed = new Set(matching(index, options.collapse ?? []));
-  const isClosed = (id: string) => singleChain(index, id).some((inner) => closed.has(inner));
+  const isClosed = (id: string, unrolled: string[] = []) =>
+    boxOf(index, id, new Set(unrolled)).chain.some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {
-    return { ...start, expanded: readable(traced, start, page, isClosed).sort() };
+    return { ...start, expanded: readable(traced, start, page, (id) => isClosed(id)).sort() };
   }
   const matched = matching(index, options.expand ?? []);
   const wanted = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));
   const shown = options.depth == null ? [] : shallow(index, options.depth);
-  const expanded = [...new Set([...wanted, ...shown])].filter((id) => !isClosed(id)).sort();
-  return { ...start, expanded, unrolled: unrolledFor(index, wanted, expanded) };
+  const asked = [...new Set([...wanted, ...shown])].filter(
+    (id) => !singleChain(index, id).some((at) => closed.has(at)),
+  );
+  const unrolled = unrolledFor(index, wanted, asked);
+  return { ...start, expanded: asked.filter((id) => !isClosed(id, unrolled)).sort(), unrolled };
 }
 
 /** The model's own direction; null where nobody says. */

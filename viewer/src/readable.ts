@@ -1,8 +1,8 @@
 /** What is open at first where nobody says anything: as much as reads at a glance. */
 import { family, shortName } from "./families.js";
 import { type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
-import { type Surface, surface } from "./surface.js";
-import { type Direction, isExpandable, type State, shownIndex, singleChain } from "./view.js";
+import { rolledUp } from "./surface.js";
+import { boxOf, type Direction, isExpandable, type ModuleBox, type State, shownIndex } from "./view.js";
 
 /** How long and how broad a picture may become, in px, by modules that nobody asked to open. */
 export type Bounds = (direction: Direction) => { longest: number; broadest: number };
@@ -118,25 +118,18 @@ function fitting(start: State, { bounds, measure }: Page): (expanded: string[], 
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
 
-/** Container → what is on show in it, by graph. */
-const surfaces = new WeakMap<GraphIndex, Map<string, Surface>>();
-
-function rolledUp(index: GraphIndex, id: string): Surface {
-  const known = surfaces.get(index) ?? new Map<string, Surface>();
-  surfaces.set(index, known);
-  const made = known.get(id) ?? surface(index, id, NOTHING_UNROLLED);
-  known.set(id, made);
-  return made;
-}
-
 /** Children on show in a container, those in panels included. */
 function shownIn(index: GraphIndex, id: string): string[] {
   const { contents, groups } = rolledUp(index, id);
   return contents.children.flatMap((child) => groups.get(child)?.contents.children ?? [child]);
 }
 
+function boxed(index: GraphIndex, id: string): ModuleBox {
+  return boxOf(index, id, NOTHING_UNROLLED);
+}
+
 function innermost(index: GraphIndex, id: string): string {
-  const chain = singleChain(index, id);
+  const { chain } = boxed(index, id);
   return chain[chain.length - 1] ?? id;
 }
 
@@ -165,7 +158,7 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
 /** How often a module stands for itself and its like in a row. */
 function timesOf(index: GraphIndex, id: string): number {
   const holder = index.holder.get(id) ?? ROOT;
-  return rolledUp(index, holder).runs.get(id)?.times ?? 1;
+  return (rolledUp(index, holder).runs.get(id) ?? boxed(index, id).run)?.times ?? 1;
 }
 
 export function isOpenable(index: GraphIndex, id: string): boolean {

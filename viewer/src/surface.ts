@@ -1,4 +1,4 @@
-import { type Contents, contentsOf, type GraphIndex, type Link } from "./graph.js";
+import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "./graph.js";
 import { findRuns, fold, type Run, repeat } from "./roll.js";
 
 /** A run's first member stands for all of them. */
@@ -67,6 +67,48 @@ export function runsIn(shown: Surface): Rolled[] {
 export function surface(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): Surface {
   const contents = contentsOf(index, id);
   return rolled(index, contents, findRuns(index, contents), unrolled);
+}
+
+const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
+
+/** Container → what is on show in it, by graph. */
+const surfaces = new WeakMap<GraphIndex, Map<string, Surface>>();
+
+/** What of a container is shown as long as nothing is unrolled. */
+export function rolledUp(index: GraphIndex, id: string): Surface {
+  const known = surfaces.get(index) ?? new Map<string, Surface>();
+  surfaces.set(index, known);
+  const made = known.get(id) ?? surface(index, id, NOTHING_UNROLLED);
+  known.set(id, made);
+  return made;
+}
+
+/**
+ * The run that is all there is in a container, where whatever crosses the container's border has a port of its own at the
+ * run's first member: the two can be one box.
+ */
+export function onlyRun(index: GraphIndex, id: string): Rolled | null {
+  const { contents, runs } = rolledUp(index, id);
+  const run = runs.get(contents.children[0] ?? "");
+  if (run === undefined || contents.children.length > 1) return null;
+  const isPaired = (links: Link[]) =>
+    new Set(links.map((link) => link.fromPort)).size === links.length &&
+    new Set(links.map((link) => link.toPort)).size === links.length;
+  const [ins, outs] = [
+    contents.links.filter(({ from }) => from === null),
+    contents.links.filter(({ to }) => to === null),
+  ];
+  return isPaired(ins) && isPaired(outs) ? run : null;
+}
+
+const memberships = new WeakMap<Surface, Set<string>>();
+
+/** Whether a module is one of a run. */
+export function isMember(index: GraphIndex, id: string): boolean {
+  const around = rolledUp(index, index.holder.get(id) ?? ROOT);
+  const members = memberships.get(around) ?? new Set(runsIn(around).flatMap((run) => run.members));
+  memberships.set(around, members);
+  return members.has(id);
 }
 
 function rolled(index: GraphIndex, contents: Contents, runs: Run[], unrolled: ReadonlySet<string>): Surface {

@@ -11,8 +11,9 @@ import {
   index as makeIndex,
   ROOT,
 } from "./graph.js";
-import { byClass, failureText, localName, SAME_WEIGHTS, SHARED, tensorLabel, words } from "./labels.js";
-import { type Group, headOf, type Surface, surface } from "./surface.js";
+import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
+import { boxedWords, groupName, holdsWeights } from "./names.js";
+import { type Group, headOf, isMember, onlyRun, type Rolled, rolledUp, type Surface, surface } from "./surface.js";
 
 export type Direction = "TB" | "LR";
 
@@ -144,7 +145,11 @@ export function view(traced: GraphIndex, state: State): View {
     keys: stateKeys(index, state),
     memo,
   };
-  return { root: frameOf(context, ROOT, ROOT), direction: state.direction, line: state.line ?? LINE };
+  return {
+    root: frameOf(context, ROOT, { chain: [ROOT], run: null }),
+    direction: state.direction,
+    line: state.line ?? LINE,
+  };
 }
 
 /** The state with a module opened or closed. */
@@ -152,9 +157,24 @@ export function toggle(state: State, id: string): State {
   return { ...state, expanded: flipped(state.expanded, id) };
 }
 
-/** The state with a run shown one by one, or rolled up again. */
-export function toggleRun(state: State, id: string): State {
-  return { ...state, unrolled: flipped(state.unrolled, id) };
+/**
+ * The state with a run shown one by one, or rolled up again. What shows as one box with its run is a panel around the run
+ * unrolled: the box is as open as the run's first.
+ */
+export function toggleRun(index: GraphIndex, state: State, id: string): State {
+  const head = headOf(id);
+  const holders = ancestors(index, head).filter((holder) => boxOf(index, holder, new Set()).run?.id === id);
+  const box = holders[holders.length - 1];
+  const next: State = { ...state, unrolled: flipped(state.unrolled, id) };
+  if (box === undefined) return next;
+  const isOpen = new Set(state.expanded);
+  if (state.unrolled.includes(id)) {
+    if (!isOpen.has(head)) isOpen.delete(box);
+  } else {
+    if (isOpen.has(box)) isOpen.add(head);
+    isOpen.add(box);
+  }
+  return { ...next, expanded: [...isOpen].sort() };
 }
 
 /** Sorted, so that equal states are equal text. */
@@ -179,8 +199,9 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
   return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
 }
 
-/** The frame of an item; `inner` is the container whose contents it shows (another one where single children merged). */
-function frameOf(context: Context, id: string, inner: string): Frame {
+/** The frame of an item: the contents of the innermost module of its box, with the ports that its holder knows. */
+function frameOf(context: Context, id: string, { chain, run }: ModuleBox): Frame {
+  const inner = chain[chain.length - 1] ?? id;
   const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
@@ -190,8 +211,22 @@ function frameOf(context: Context, id: string, inner: string): Frame {
     surface(context.index, inner, context.unrolled),
     directionOf(context, [id, inner]),
   );
+  if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
   return frame;
+}
+
+/** What leaves the last of a run is drawn as leaving the first: that port has the name that is known outside. */
+function renamePorts(index: GraphIndex, frame: Frame, run: Rolled): void {
+  const holder = index.holder.get(headOf(run.id)) ?? ROOT;
+  const outside = new Map<string, string>();
+  for (const { from, to, fromPort, toPort } of rolledUp(index, holder).contents.links) {
+    if (from === null) outside.set(toPort, fromPort);
+    if (to === null) outside.set(fromPort, toPort);
+  }
+  const named = (ports: string[]) => ports.map((port) => outside.get(port) ?? port);
+  frame.inputs = named(frame.inputs);
+  frame.outputs = named(frame.outputs);
 }
 
 function directionOf({ state, turned }: Context, ids: string[]): Direction {
@@ -248,15 +283,15 @@ function itemOf(context: Context, id: string, shown: Surface, around: Direction)
   const { index } = context;
   const node = index.nodes.get(id);
   if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
-  const chain = singleChain(index, id);
-  const inner = chain[chain.length - 1] ?? id;
+  const box = boxIn(context, id, shown);
+  const inner = box.chain[box.chain.length - 1] ?? id;
   const expandable = node.kind === "module" && isExpandable(index, inner);
   const series = index.series.get(id);
-  const run = shown.runs.get(id) ?? { id: "", times: 1, members: [] };
+  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, members: [] };
   const rolled = !context.unrolled.has(run.id);
   const marks = marksOf(index, node);
-  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, inner) : null;
-  const said = itemWords(index, chain, rolled ? run.members : []);
+  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box) : null;
+  const said = boxedWords(index, box.chain, rolled ? run.members : []);
   return {
     id,
     kind: node.kind,
@@ -273,6 +308,11 @@ function itemOf(context: Context, id: string, shown: Surface, around: Direction)
     marks,
     frame,
   };
+}
+
+/** What begins a run shows that run's number, and no other one. */
+function boxIn({ index, unrolled }: Context, id: string, shown: Surface): ModuleBox {
+  return shown.runs.has(id) ? { chain: singleChain(index, id), run: null } : boxOf(index, id, unrolled);
 }
 
 /** That a step calls the same modules again is said by its panel. */
@@ -301,21 +341,6 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
   };
 }
 
-function holdsWeights(index: GraphIndex, { contents, groups }: Surface): boolean {
-  const weigh = (id: string) => {
-    const node = index.nodes.get(id);
-    return node?.kind === "module" && node.parameters.total > 0;
-  };
-  return contents.children.some(weigh) || [...groups.values()].some((group) => holdsWeights(index, group));
-}
-
-function groupName(index: GraphIndex, { kind, contents, last, place }: Group): string {
-  if (kind === "steps") return "steps";
-  if (kind === "step") return place > 0 ? `step ${place}` : "step";
-  const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
-  return spanName(index, modules, last);
-}
-
 /** A module and, while each holds just one other module and nothing else, those inside it. */
 export function singleChain(index: GraphIndex, id: string): string[] {
   const chain = [id];
@@ -327,40 +352,25 @@ export function singleChain(index: GraphIndex, id: string): string[] {
   }
 }
 
+/** Modules that show as one box, outermost first. */
+export interface ModuleBox {
+  chain: string[];
+  /** The run whose first member is among them and stands for all. */
+  run: Rolled | null;
+}
+
+/** A module and what shows as one box with it: single modules inside each other and, rolled up, a run that is all there is. */
+export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ModuleBox {
+  const chain = singleChain(index, id);
+  // one box can say one number
+  const run = isMember(index, id) ? null : onlyRun(index, chain[chain.length - 1] ?? id);
+  if (run === null || unrolled.has(run.id)) return { chain, run: null };
+  return { chain: [...chain, ...singleChain(index, headOf(run.id))], run };
+}
+
 /** Opening what holds one op only would show the same thing again. */
 export function isExpandable(index: GraphIndex, id: string): boolean {
   return contentsOf(index, id).children.length > 1;
-}
-
-function itemWords(index: GraphIndex, chain: string[], members: string[]): { name: string; detail: string } {
-  const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
-  const last = nodes[nodes.length - 1];
-  if (last === undefined) return { name: "", detail: "" };
-  const own = words(index, last);
-  if (members.length > 1) {
-    const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
-    const shares = first?.kind === "module" && latest?.kind === "module" && first.path === latest.path;
-    return {
-      name: spanName(index, members.slice(0, 1), members[members.length - 1]),
-      detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
-    };
-  }
-  const names = nodes.map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
-  return byClass(index, last, { name: names.join("."), detail: own.detail });
-}
-
-/** `layer.0` … `layer.11` → `layer.0–11`. */
-function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
-  const name = (id: string | undefined) => {
-    const node = index.nodes.get(id ?? "");
-    return node?.kind === "module" ? localName(index, node) : "";
-  };
-  const first = name(firsts[0]);
-  const last = name(lastId);
-  if (last === first || last === "") return first;
-  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(last) ?? [];
-  const shared = number !== "" && first.startsWith(stem) && /^\d+$/.test(first.slice(stem.length));
-  return shared ? `${first}–${number}` : `${first} … ${last}`;
 }
 
 /** A glyph needs two tensors to combine; with a number it is an op like any other. */

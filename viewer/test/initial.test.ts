@@ -42,6 +42,41 @@ const mixed = sketch(
   Object.fromEntries(["a.0", "a.1", "b.0", "b.1", "b.2", "b.3", "b.4", "b.5"].map((id) => [id, id[0] ?? ""])),
 );
 
+/**
+ *     x ─ [e [e.0] ─ [e.1] ─ [e.2]] ─ y        one box, e.0–2 ×3
+ */
+const encoder = sketch(
+  `x > ${[0, 1, 2].map((i) => `e.${i}.a/norm > e.${i}.a/mul > e.${i}.m/relu > e.${i}.m/gelu`).join(" > ")} > y`,
+  Object.fromEntries([
+    ["e", "Encoder"],
+    ...[0, 1, 2].flatMap((i) => [
+      [`e.${i}`, "Layer"],
+      [`e.${i}.a`, "Attention"],
+      [`e.${i}.m`, "Mlp"],
+    ]),
+  ]),
+);
+
+describe("a box that is a module and the run in it", () => {
+  it("is opened by either's name, as far as nothing in it is to stay closed", () => {
+    expect(open(encoder, { depth: 1 })).toEqual(["e"]);
+    expect(open(encoder, { expand: ["e"] })).toEqual(["e"]);
+    expect(open(encoder, { expand: ["Layer"] })).toEqual(["e"]);
+    expect(open(encoder, { expand: ["Attention"] })).toEqual(["e", "e.0.a"]);
+    expect(open(encoder, { expand: ["e.1"] })).toEqual(["e", "e.1"]);
+    expect(open(encoder, { depth: 2, collapse: ["Layer"] })).toEqual([]);
+    expect(open(encoder, { expand: ["e.*"], collapse: ["e.0"] })).toEqual([
+      "e",
+      "e.1",
+      "e.1.a",
+      "e.1.m",
+      "e.2",
+      "e.2.a",
+      "e.2.m",
+    ]);
+  });
+});
+
 describe("expand", () => {
   it("leaves a run rolled where all its members are wanted alike", () => {
     expect(open(layers, { expand: ["l.*"] })).toEqual(["l.0", "l.0.a", "l.0.m"]);

@@ -50,9 +50,9 @@ describe("rolling", () => {
   it("shows the run one by one when asked to, and rolls it up again", () => {
     const traced = index(chain);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
-    const open = toggleRun(start, "b.0");
+    const open = toggleRun(traced, start, "b.0");
     expect(names(view(traced, open).root).filter((name) => name.startsWith("b"))).toEqual(["b.0", "b.1", "b.2"]);
-    expect(toggleRun(open, "b.0")).toEqual(start);
+    expect(toggleRun(traced, open, "b.0")).toEqual(start);
   });
 
   it("opens the first for all", () => {
@@ -72,11 +72,11 @@ describe("rolling", () => {
     const traced = index(alternating);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
     const group = view(traced, start).root.items.find((item) => item.kind === "group");
-    const open = toggleRun(start, group?.run ?? "");
+    const open = toggleRun(traced, start, group?.run ?? "");
     const items = view(traced, open).root.items;
     expect(items.map((item) => item.kind)).not.toContain("group");
     expect(items.filter((item) => item.unrolled > 1).map((item) => item.run)).toEqual([group?.run]);
-    expect(toggleRun(open, group?.run ?? "")).toEqual(start);
+    expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
   });
 
   it("folds equal branches of one list, each of which can be opened once they are unrolled", () => {
@@ -228,6 +228,67 @@ describe("the first picture", () => {
     const traced = index(chain);
     const state = initialState(traced);
     expect(shownIndex(traced, state)).toBe(shownIndex(traced, { ...state }));
+  });
+});
+
+/**
+ *     x ─ [enc [enc.0] ─ [enc.1] ─ [enc.2]] ─ y        all that there is in a module is a run; m goes to each of it
+ */
+const layers = [0, 1, 2].map((i) => [`enc.${i}/norm`, `enc.${i}/mul`]);
+const encoder = sketch([`x > ${layers.flat().join(" > ")} > y`, ...layers.map(([norm]) => `m > ${norm}`)].join("\n"), {
+  enc: "Encoder",
+  "enc.0": "Layer",
+  "enc.1": "Layer",
+  "enc.2": "Layer",
+});
+
+describe("a module with nothing but a run in it", () => {
+  const start: State = { expanded: [], unrolled: [], direction: "TB" };
+  const traced = index(encoder);
+  const box = (state: State) => view(traced, state).root.items.find((item) => item.id === "enc");
+  const inside = (state: State) => box(state)?.frame?.items.map((item) => item.name);
+
+  it("is one box with it, closed and open", () => {
+    expect(names(view(traced, start).root)).toEqual(["x", "m", "enc.0–2 ×3", "y"]);
+    expect([box(start)?.run, box(start)?.detail, box(start)?.expandable]).toEqual(["enc.0", "Layer", true]);
+    const open = view(traced, toggle(start, "enc")).root;
+    expect(inside(toggle(start, "enc"))).toEqual(["norm", "mul"]);
+    // whatever reaches or leaves it does so at a port
+    const place = open.items.findIndex((item) => item.id === "enc");
+    const ports = open.wires.map(({ from, to, fromPort, toPort }) =>
+      from === place ? fromPort : to === place && toPort,
+    );
+    expect(ports).toHaveLength(3);
+    expect(ports).not.toContain(-1);
+    expect(new Set(open.wires.filter(({ to }) => to === place).map(({ toPort }) => toPort)).size).toBe(2);
+  });
+
+  it("is a panel around the run that is shown one by one, and becomes the box again", () => {
+    const unrolled = toggleRun(traced, start, "enc.0");
+    expect(inside(unrolled)).toEqual(["Layer", "Layer", "Layer"]);
+    expect(box(unrolled)?.frame?.items.map((item) => item.frame)).toEqual([null, null, null]);
+    expect(toggleRun(traced, unrolled, "enc.0")).toEqual(start);
+    const open = toggleRun(traced, toggle(start, "enc"), "enc.0");
+    expect(box(open)?.frame?.items.map((item) => item.frame !== null)).toEqual([true, false, false]);
+    expect(inside(toggleRun(traced, open, "enc.0"))).toEqual(["norm", "mul"]);
+    expect(inside(toggleRun(traced, toggle(open, "enc.0"), "enc.0"))).toBeUndefined();
+  });
+
+  it("stays a panel where tensors leave from several of the run", () => {
+    const graph = sketch(
+      [`x > ${layers.flat().join(" > ")} > y`, "enc.0/mul > first", "enc.1/mul > second"].join("\n"),
+      { enc: "Encoder", "enc.0": "Layer", "enc.1": "Layer", "enc.2": "Layer" },
+    );
+    expect(names(show(graph).root)).toEqual(["x", "enc", "y", "first", "second"]);
+  });
+
+  it("stays a panel where it is one of a run itself: a box says one number", () => {
+    const ids = [0, 1, 2].flatMap((stage) => [0, 1].map((block) => `s.${stage}.${block}`));
+    const classes = { ...Object.fromEntries(ids.map((id) => [id, "Block"])), "s.0": "S", "s.1": "S", "s.2": "S" };
+    const graph = sketch(`x > ${ids.map((id) => `${id}/norm > ${id}/mul`).join(" > ")} > y`, classes);
+    expect(names(show(graph).root)).toEqual(["x", "s.0–2 ×3", "y"]);
+    const [, stage] = show(graph, { expanded: ["s.0"] }).root.items;
+    expect(stage?.frame && names(stage.frame)).toEqual(["0–1 ×2"]);
   });
 });
 

@@ -21,7 +21,7 @@ export function toggleModule(widget: Widget, id: string): Promise<void> {
 
 /** Show the repeats of a run one by one, or as one. */
 export function toggleRepeats(widget: Widget, run: string): Promise<void> {
-  const show = () => widget.change((state) => toggleRun(state, run), headOf(run));
+  const show = () => widget.change((state, session) => toggleRun(session.shown(), state, run), headOf(run));
   // the core knows the first of the run, which is to stay in place: it may still have to come
   return widget.askData(() => undefined).then(show);
 }

@@ -1,0 +1,57 @@
+/** The names of what stands for several: merged modules, runs, and panels around children. */
+import type { GraphIndex } from "./graph.js";
+import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
+import type { Group, Surface } from "./surface.js";
+
+/**
+ * Words for modules that show as one box, outermost first; where the innermost stands for a run, with the run's members:
+ * `encoder.layer.0–11`.
+ */
+export function boxedWords(index: GraphIndex, chain: string[], members: string[]): Words {
+  const head = members.length > 1 ? chain.indexOf(members[0] ?? "") : chain.length;
+  const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
+  const last = nodes[nodes.length - 1];
+  if (last === undefined) return { name: "", detail: "" };
+  const own = words(index, last);
+  const names = nodes
+    .slice(0, head)
+    .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
+  if (members.length < 2) return byClass(index, last, { name: names.join("."), detail: own.detail });
+  const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
+  const shares = first?.kind === "module" && latest?.kind === "module" && first.path === latest.path;
+  return {
+    name: [...names, spanName(index, members.slice(0, 1), members[members.length - 1])].join("."),
+    detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
+  };
+}
+
+/** Whether a module in it has parameters. */
+export function holdsWeights(index: GraphIndex, { contents, groups }: Surface): boolean {
+  const weigh = (id: string) => {
+    const node = index.nodes.get(id);
+    return node?.kind === "module" && node.parameters.total > 0;
+  };
+  return contents.children.some(weigh) || [...groups.values()].some((group) => holdsWeights(index, group));
+}
+
+/** The name of a panel around several children. */
+export function groupName(index: GraphIndex, { kind, contents, last, place }: Group): string {
+  if (kind === "steps") return "steps";
+  if (kind === "step") return place > 0 ? `step ${place}` : "step";
+  const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
+  return spanName(index, modules, last);
+}
+
+/** `layer.0` … `layer.11` → `layer.0–11`. */
+function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
+  const name = (id: string | undefined) => {
+    const node = index.nodes.get(id ?? "");
+    return node?.kind === "module" ? localName(index, node) : "";
+  };
+  const first = name(firsts[0]);
+  const last = name(lastId);
+  if (last === first || last === "") return first;
+  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(last) ?? [];
+  const shared = number !== "" && first.startsWith(stem) && /^\d+$/.test(first.slice(stem.length));
+  return shared ? `${first}–${number}` : `${first} … ${last}`;
+}
