@@ -44,6 +44,8 @@ interface Lanes {
   ranking: Ranking;
   /** Row → gaps between what stands in it. */
   gaps: Interval[][];
+  /** Power of two → row → what is free in so many rows from there on. */
+  free: Interval[][][];
   taken: Taken[];
   /** Strip of `LANE_STEP` → the lanes in it. */
   strips: Map<number, Taken[]>;
@@ -65,6 +67,7 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
     plan,
     ranking,
     gaps: rows.map((row) => gapsOf(plan, ranking, row)),
+    free: [],
     taken: [],
     strips: new Map(),
     leaving: new Map(),
@@ -193,18 +196,34 @@ function narrowGap({ plan, ranking }: Lanes, target: number, side: 1 | -1): Inte
   return side === 1 ? [centre + near, centre + far] : [centre - far, centre - near];
 }
 
+/** What is free in all of several rows: in the first of them and in the last, so many at once that all are among them. */
 function freeBetween(lanes: Lanes, first: number, last: number): Interval[] {
-  let free: Interval[] = [EVERYWHERE];
-  for (let row = first; row <= last; row += 1) free = intersect(free, lanes.gaps[row] ?? [EVERYWHERE]);
-  return free;
+  if (last < first) return [EVERYWHERE];
+  const power = Math.floor(Math.log2(last - first + 1));
+  return intersect(freeFrom(lanes, first, power), freeFrom(lanes, last + 1 - 2 ** power, power));
 }
 
+/** What is free in two to some power of rows; made of two halves, once. */
+function freeFrom(lanes: Lanes, row: number, power: number): Interval[] {
+  if (power === 0) return lanes.gaps[row] ?? [EVERYWHERE];
+  const made = lanes.free[power] ?? [];
+  lanes.free[power] = made;
+  const half = power - 1;
+  made[row] ??= intersect(freeFrom(lanes, row, half), freeFrom(lanes, row + 2 ** half, half));
+  return made[row];
+}
+
+/** Both from left to right. */
 function intersect(a: Interval[], b: Interval[]): Interval[] {
-  return a.flatMap(([low, high]) =>
-    b
-      .map(([otherLow, otherHigh]): Interval => [Math.max(low, otherLow), Math.min(high, otherHigh)])
-      .filter(([from, to]) => from <= to),
-  );
+  const found: Interval[] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const [[low, high], [otherLow, otherHigh]] = [a[i] ?? EVERYWHERE, b[j] ?? EVERYWHERE];
+    const [from, to] = [Math.max(low, otherLow), Math.min(high, otherHigh)];
+    if (from <= to) found.push([from, to]);
+    if (high < otherHigh) i += 1;
+    else j += 1;
+  }
+  return found;
 }
 
 function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side: -1 | 0 | 1): Choice | undefined {
