@@ -52,6 +52,26 @@ def test_words_numbers_and_legend_can_be_translated(reader, server):
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
 
 
+def test_words_of_the_first_frame_are_translated_and_have_room(reader, server):
+    """Longer ones, too: the legend is set anew where there is room, and nothing is wider than its box."""
+    words = "linear: 'Lineare Schicht', attention: 'Aufmerksamkeitsschicht', tiedToOthers: 'mit anderen geteilt'"
+    reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
+    open_page(reader, server, "tall")
+    legend = reader.page.locator(".mg-stage .mg-legend > g")
+    places = [legend.nth(i).bounding_box() for i in range(legend.count())]
+    assert not any(overlap(one, other) for i, one in enumerate(places) for other in places[:i])
+    assert reader.page.locator(".mg-legend [textLength]").count() == 0
+    open_page(reader, server, "rich")
+    head = reader.node("head")
+    assert "mit anderen geteilt" in head.text_content()
+    detail, box = (head.locator(part).bounding_box() for part in (".mg-detail", ".mg-box"))
+    assert box["x"] <= detail["x"]
+    assert detail["x"] + detail["width"] <= box["x"] + box["width"]
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    assert "mit anderen geteilt" in head.text_content()
+
+
 def test_menu_closes_when_the_reader_turns_elsewhere(reader, server):
     open_page(reader, server)
     menu = reader.page.locator(".mg-menu")

@@ -1,5 +1,6 @@
 import { family, type Glyph, glyph, shortName } from "./families.js";
 import { contentsOf, type GraphIndex, type GraphNode, type Json, type ModuleNode, type OpNode, ROOT } from "./graph.js";
+import { word } from "./words.js";
 
 /** The words on a node: a name, and below it what kind of thing it is. */
 export interface Words {
@@ -57,13 +58,14 @@ export function byClass(index: GraphIndex, node: GraphNode, said: Words): Words 
   return { name, detail: said.detail.slice(name.length).replace(/^[ ·]+/, "") };
 }
 
-export const SHARED = "same weights";
+export const SHARED = word("sameWeights", "same weights");
+const TIED = ` · ${word("tiedToOthers", "tied")}`;
 export const SAME_WEIGHTS = ` · ${SHARED}`;
 
 /** Two places that use one weight look alike to nobody who is not told. */
 function sharing(index: GraphIndex, node: ModuleNode): string {
   if ((node.call ?? 1) > 1 && node.parameters.total > 0) return SAME_WEIGHTS;
-  return index.tiedOwners.has(node.path) ? " · tied" : "";
+  return index.tiedOwners.has(node.path) ? TIED : "";
 }
 
 /** `768 → 2304` or `512` from the weight itself, for layers that do not say it in their `extra_repr`. */

@@ -3,6 +3,7 @@ import { DETAIL_SIZE, GRID } from "./box.js";
 import type { Family } from "./families.js";
 import type { Layout, Placed } from "./layout.js";
 import { textWidth } from "./text.js";
+import { word } from "./words.js";
 
 /** In the order they are listed. Families that are drawn alike, in grey, need no explanation. */
 const LISTED: readonly Family[] = [
@@ -45,7 +46,7 @@ export function makeLegend(layout: Layout): Legend {
   let y = 0;
   let width = 0;
   for (const family of listed) {
-    const name = nameOf(family);
+    const name = word(family, family);
     const size = SWATCH + GRID + Math.ceil(textWidth(name, DETAIL_SIZE));
     if (x > MARGIN && x + size > layout.width - MARGIN) {
       x = MARGIN;
@@ -56,12 +57,6 @@ export function makeLegend(layout: Layout): Legend {
     x += size + BETWEEN;
   }
   return { entries, width, height: y + ROW + MARGIN };
-}
-
-/** A site may translate the widget, by the table that element/strings.ts tells of; builds draw in English. */
-function nameOf(family: Family): string {
-  const { modelDiagramsStrings } = globalThis as { modelDiagramsStrings?: Partial<Record<Family, string>> };
-  return modelDiagramsStrings?.[family] ?? family;
 }
 
 function familiesOf(root: Placed): Set<Family> {

@@ -82,7 +82,10 @@ const ENGLISH = {
   kind: "Kind",
   class: "Class",
 
-  // in the legend
+  // in the picture
+  sameWeights: "same weights",
+  tiedToOthers: "tied",
+  // and in its legend
   embedding: "embedding",
   attention: "attention",
   linear: "linear",
