@@ -164,6 +164,13 @@ def test_plain_function_is_a_model():
     graph.check()
 
 
+@pytest.mark.parametrize("model", [torch.Tensor.abs, x().add])
+def test_method_written_in_c_is_a_model(model):
+    graph = trace(model, (x(),))
+    assert graph.status.state == "complete"
+    assert not graph.model.name.startswith("None")
+
+
 def test_caught_error_is_no_failure():
     def forward(self, h):
         try:

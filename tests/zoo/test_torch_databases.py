@@ -102,14 +102,11 @@ class Verdicts:
         results = []
 
         def call(*args, **kwargs):
-            results.append(run.function(*args, **kwargs))
-            return results[0]
+            results.append(copied(run.function(*args, **kwargs)))  # inputs that are written are put back afterwards
 
-        is_module = isinstance(run.function, torch.nn.Module)
-        graph = trace(run.function if is_module else call, *copied((run.args, run.kwargs)), mode="real")
+        graph = trace(run.function, *copied((run.args, run.kwargs)), mode="real")
         self.faults.setdefault(name, set()).update(faults(graph))
-        if not is_module and self.runs[name] <= COMPARED:
-            results.clear()
+        if not isinstance(run.function, torch.nn.Module) and self.runs[name] <= COMPARED:
             torch.manual_seed(1)
             # counting costs makes torch take other ways inside some functions, which changes last bits
             trace_run(call, *copied((run.args, run.kwargs)), "real", costs=False)

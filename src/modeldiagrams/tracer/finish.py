@@ -283,7 +283,8 @@ def class_of(model: Any) -> type | Any:
 
 def qualified(class_: Any) -> str:
     """Fully qualified name of a class or function."""
-    return f"{class_.__module__}.{class_.__qualname__}"
+    module = getattr(class_, "__module__", None)  # methods written in C have none, or it is None
+    return f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
 
 
 def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
