@@ -25,12 +25,15 @@ const READABLE = 40;
 /** Where fewer than this are to be seen, one more may make the picture longer by a part. */
 const FEW = 12;
 const ROOM_FOR_FEW = 1.3;
+/** Two towers side by side may be so much broader, in parts: one of them open tells half of it. */
+const ROOM_FOR_TOWERS = 1.2;
 /** What holds less of the model's parameters than this is opened last. */
 const LITTLE = 0.01;
 
 /**
  * Breadth first while the picture stays readable, what holds little of the model last. Modules of one class on one level
- * open together or, where that is too much, one of them as an example: the one repeated most, or else the first.
+ * open together or, where that is too much, one of them as an example: the one repeated most, or else the first. Towers
+ * open together or not at all.
  */
 export function readable(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): string[] {
   const index = shownIndex(traced, start);
@@ -38,23 +41,30 @@ export function readable(traced: GraphIndex, start: State, page: Page, isClosed:
   const opened: string[] = [];
   const waiting: string[] = [];
   let visible = shownIn(index, ROOT).length;
+  let breadth = 1;
   const open = (alike: string[]): string[] => {
     const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
     const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && !page.isPaper ? ROOM_FOR_FEW : 1);
-    const choices = isSequence(index, alike) ? [alike] : [alike, alike.slice(0, 1)];
+    const towers = new Set(alike.map((id) => kindOf(index, id))).size > 1;
+    const room = towers && !page.isPaper ? ROOM_FOR_TOWERS : breadth;
+    const choices = towers || isSequence(index, alike) ? [alike] : [alike, alike.slice(0, 1)];
     // a few layers in a row are news only where there is little else
     if (visible >= FEW && isSequence(index, alike) && !holdsBlocks(index, alike)) return [];
     const choice =
-      choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids], roomFor(ids))) ?? [];
+      choices.find((ids) => visible + cost(ids) <= READABLE && fits([...opened, ...ids], roomFor(ids), room)) ?? [];
+    if (choice.length > 0) breadth = room;
     visible += cost(choice);
     opened.push(...choice);
     return choice.flatMap((id) => shownIn(index, innermost(index, id)));
   };
   const descend = (first: string[], waits: (alike: string[]) => boolean) => {
     for (let level = first; level.length > 0; ) {
-      const groups = byClass(
+      const groups = withTowers(
         index,
-        level.filter((id) => !isClosed(id)),
+        byClass(
+          index,
+          level.filter((id) => !isClosed(id)),
+        ),
       );
       waiting.push(...groups.filter(waits).flat());
       level = groups.filter((alike) => !waits(alike)).flatMap(open);
@@ -80,7 +90,9 @@ function holdsBlocks(index: GraphIndex, [first = ""]: string[]): boolean {
 }
 
 /** Modules of one class are alike; plain sequences are where they hold layers of the same classes. */
-function kindOf(index: GraphIndex, node: ModuleNode): string {
+function kindOf(index: GraphIndex, id: string): string {
+  const node = index.nodes.get(innermost(index, id));
+  if (node?.kind !== "module") return "";
   if (shortName(node.class) !== "Sequential") return node.class;
   const layers = shownIn(index, node.id).map((id) => index.nodes.get(id));
   return [...new Set(layers.map((layer) => (layer?.kind === "module" ? layer.class : "")))].join();
@@ -103,16 +115,19 @@ function weight(index: GraphIndex, ids: string[]): number {
 }
 
 /** Whether a picture with some modules open is no larger than a page, or than the picture with all of them closed. */
-function fitting(start: State, { bounds, measure }: Page): (expanded: string[], room: number) => boolean {
+function fitting(
+  start: State,
+  { bounds, measure }: Page,
+): (expanded: string[], room: number, breadth: number) => boolean {
   const sides = (expanded: string[]) => {
     const { width, height } = measure({ ...start, expanded });
     return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
   };
   const closed = sides([]);
   const { longest, broadest } = bounds(start.direction);
-  return (expanded, room) => {
+  return (expanded, room, breadth) => {
     const { long, broad } = sides(expanded);
-    return long <= Math.max(longest * room, closed.long) && broad <= Math.max(broadest, closed.broad);
+    return long <= Math.max(longest * room, closed.long) && broad <= Math.max(broadest * breadth, closed.broad);
   };
 }
 
@@ -146,13 +161,44 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     const likeness = `${node.class} ${node.signature ?? node.id}`;
     if (seen.has(likeness)) continue;
     seen.add(likeness);
-    const kind = kindOf(index, node);
+    const kind = kindOf(index, id);
     const known = groups.get(kind);
     if (known === undefined) groups.set(kind, [id]);
     else known.push(id);
   }
   for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
   return [...groups.values()].sort((a, b) => weight(index, b) - weight(index, a));
+}
+
+/** With towers in one group: single modules side by side whose classes end with the same word, such as two `…Model`. */
+function withTowers(index: GraphIndex, groups: string[][]): string[][] {
+  const result: string[][] = [];
+  for (const group of groups) {
+    const [first = ""] = group;
+    const other = result.find((known) => group.length === 1 && areTowers(index, known, first));
+    if (other === undefined) result.push(group);
+    else other.push(first);
+  }
+  return result;
+}
+
+function areTowers(index: GraphIndex, known: string[], id: string): boolean {
+  const role = (one: string) => /[A-Z][a-z]+$/.exec(kindOf(index, one))?.[0] ?? one;
+  const holder = index.holder.get(id) ?? ROOT;
+  return (
+    new Set(known.map((one) => kindOf(index, one))).size === known.length &&
+    known.every((one) => role(one) === role(id) && index.holder.get(one) === holder) &&
+    known.every((one) => !leadsTo(index, holder, one, id) && !leadsTo(index, holder, id, one))
+  );
+}
+
+/** Whether something goes from one child of a container to another. */
+function leadsTo(index: GraphIndex, holder: string, from: string, to: string): boolean {
+  const { links } = rolledUp(index, holder).contents;
+  const reached = new Set([from]);
+  // a set goes on with what is added meanwhile
+  for (const at of reached) for (const link of links) if (link.from === at && link.to !== null) reached.add(link.to);
+  return reached.has(to);
 }
 
 /** How often a module stands for itself and its like in a row. */

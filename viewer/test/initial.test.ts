@@ -117,6 +117,42 @@ describe("where nobody asks", () => {
   });
 });
 
+/**
+ *     x ─ [text [text.a …] ] ─ ⊕ ─ y        two towers, each with several blocks side by side
+ *     z ─ [vision [vision.a …]] ┘
+ */
+function towers(names: string[], broad: number, classes = ["TextModel", "VisionModel"]): Graph {
+  const ids = [0, 1].map((tower) => names.map((name) => `t${tower}.${name.padEnd(broad, "_")}`));
+  return sketch(
+    ids
+      .flatMap((blocks, tower) => [
+        ...blocks.map((id) => `x${tower} > ${id}/norm > ${id}/mul`),
+        ...blocks.map((id) => `${id}/mul > t${tower}/cat`),
+      ])
+      .concat(["t0/cat > add > y", "t1/cat > add"])
+      .join("\n"),
+    Object.fromEntries([
+      ...classes.map((name, tower) => [`t${tower}`, name]),
+      ...ids.flat().map((id, i) => [id, `Part${i}`]),
+    ]),
+  );
+}
+
+describe("two towers", () => {
+  const opened = (...given: Parameters<typeof towers>) => open(towers(...given), {}).filter((id) => /^t\d$/.test(id));
+  const strangers = ["TextModel", "Backbone"];
+
+  it("open together, though the picture becomes a little broader than others may be", () => {
+    expect(opened(["a", "b", "c"], 17)).toEqual(["t0", "t1"]);
+    expect(opened(["a", "b", "c"], 17, strangers)).toEqual(["t0"]);
+  });
+
+  it("stay closed together where they are too broad for that", () => {
+    expect(opened(["a", "b", "c"], 26)).toEqual([]);
+    expect(opened(["a", "b", "c"], 26, strangers)).toEqual(["t0"]);
+  });
+});
+
 describe("direction", () => {
   it("is that of the last pattern that matches, also of a module that is called 0", () => {
     const numbered = sketch("x > 0/linear > 0/relu > 1/linear > 1/relu > y", { "0": "One", "1": "Two" });
