@@ -43,8 +43,8 @@ class Failures:
 class RememberingMaker(Maker):
     """Runs a model that has failed again only when that may help."""
 
-    def __init__(self, failures: Failures, cache_dir: Path, *, folder: Path, root: Path, snapshots: Path) -> None:
-        super().__init__(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
+    def __init__(self, failures: Failures, cache_dir: Path, *, root: Path, **kwargs: Any) -> None:
+        super().__init__(cache_dir, paths=[root], **kwargs)
         self._failures = failures
         self._root = root
 

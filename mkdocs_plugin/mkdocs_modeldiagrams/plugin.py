@@ -39,15 +39,16 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         self._failures = Failures()
         self._root = Path()
         self._is_dirty = False
+        self._is_served = False
 
-    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Its presence makes MkDocs keep this instance from build to build."""
         self._is_dirty = dirty
+        self._is_served = command == "serve"
 
     @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Begin a build: make the fence known to Python-Markdown."""
-        self._end()
         if self._site is not None and self._site.config is config:
             # a site in several languages is built once for each, with one configuration, into one folder
             self._site.is_complete = False
@@ -57,7 +58,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         settings = with_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
-        maker = RememberingMaker(self._failures, cache_dir, folder=folder, root=root, snapshots=snapshots)
+        workers = self._site.maker.workers if self._site else None
+        maker = RememberingMaker(
+            self._failures, cache_dir, folder=folder, root=root, snapshots=snapshots, workers=workers
+        )
         self._site = Site(maker, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
         # mkdocstrings may be there for other languages alone, without Griffe
@@ -93,8 +97,12 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
         """The models may be edited before the next build, so the process that has imported them ends."""
-        self._watch.update(self._current().tried_diagrams, self._root)
-        self._end()
+        site = self._current()
+        self._watch.update(site.tried_diagrams, self._root)
+        if self._is_served:
+            site.maker.renew()
+        else:
+            site.maker.close()
 
     def on_serve(self, server: LiveReloadServer, *, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Called once, after the first build."""

@@ -31,6 +31,7 @@ _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 _LASTING = frozenset({"model", "inputs", "forward"})
 """Kinds of problems that come again while nothing changes. A model that took too long may be faster next time."""
 _ANSWER: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
+Workers = dict[tuple[str | None, bool], Worker]
 _CONTENT_OPTIONS = (*TRACE_OPTIONS, "device", "python", "depth", "expand", "collapse", "direction")
 
 
@@ -72,10 +73,17 @@ class Maker:
         folder: Graph files are relative to it.
         output: What the last model printed, if it was run at all.
         on_trace: Called with the name of every model that is about to be run, which may take a while.
+        workers: Interpreter, and whether a GPU is asked for → the tracing process.
     """
 
     def __init__(
-        self, cache_dir: Path | None, *, folder: Path, paths: Sequence[Path] = (), snapshots: Path | None = None
+        self,
+        cache_dir: Path | None,
+        *,
+        folder: Path,
+        paths: Sequence[Path] = (),
+        snapshots: Path | None = None,
+        workers: Workers | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -85,6 +93,7 @@ class Maker:
             paths: Folders to import models from, before those of this process's ``sys.path``. A relative
                 interpreter (option `python`) is looked up from the first, or else from `folder`.
             snapshots: Folder of graphs to take where torch is not installed.
+            workers: Those of a maker before this one, to go on with.
         """
         self.output = ""
         self.on_trace: Callable[[str], object] | None = None
@@ -92,7 +101,7 @@ class Maker:
         self.folder = folder
         self._paths = tuple(paths)
         self._snapshots = Snapshots(snapshots) if snapshots else None
-        self._workers: dict[tuple[str | None, bool], Worker] = {}
+        self.workers = {} if workers is None else workers
 
     def make(
         self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
@@ -137,8 +146,15 @@ class Maker:
 
     def close(self) -> None:
         """End the tracing process, and keep the cache small."""
-        for worker in self._workers.values():
+        for worker in self.workers.values():
             worker.close()
+        if self._cache:
+            self._cache.trim()
+
+    def renew(self) -> None:
+        """As `close`, for who is going to make edited models: the next tracing process gets ready meanwhile."""
+        for worker in self.workers.values():
+            worker.renew()
         if self._cache:
             self._cache.trim()
 
@@ -228,9 +244,9 @@ class Maker:
 
     def _worker(self, python: str | None = None, *, gpu: bool = False) -> Worker:
         """One for each environment that models are to find."""
-        if (python, gpu) not in self._workers:
-            self._workers[python, gpu] = Worker(python, gpu=gpu)
-        return self._workers[python, gpu]
+        if (python, gpu) not in self.workers:
+            self.workers[python, gpu] = Worker(python, gpu=gpu)
+        return self.workers[python, gpu]
 
 
 def _traced(answer: Traced | Refused, model: str) -> _Traced | Refused:

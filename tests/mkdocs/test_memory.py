@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from mkdocs_modeldiagrams.memory import Failures, RememberingMaker, sources
+from mkdocs_modeldiagrams.plugin import ModelDiagramsPlugin
 from modeldiagrams.diagrams import Diagram, Problem
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.options import Options
@@ -93,3 +95,27 @@ def test_all_of_a_package_counts_for_a_model_that_was_stopped(project):
     diagram = Diagram(id="x", options=MODEL, problem=problem)
     assert sources(diagram, project) == (str(project / "pkg" / "__init__.py"),)
     assert sources(Diagram(id="x", options=MODEL, problem=problem, sources=("a.py",)), project) == ("a.py",)
+
+
+@pytest.mark.parametrize(("command", "expected"), [("serve", "renew"), ("build", "close"), ("gh-deploy", "close")])
+def test_only_a_server_has_a_process_ready_for_the_next_build(command, expected):
+    told = []
+    maker = SimpleNamespace(renew=lambda: told.append("renew"), close=lambda: told.append("close"))
+    plugin = ModelDiagramsPlugin()
+    plugin.on_startup(command=command, dirty=False)
+    plugin._site = SimpleNamespace(maker=maker, tried_diagrams=[])
+    plugin.on_post_build(config=None)
+    assert told == [expected]
+    plugin.on_shutdown()
+    assert told[1:] == ["close"]
+
+
+def test_process_goes_on_from_build_to_build(project, runs):
+    folders = {"folder": project / "docs", "root": project, "snapshots": project / "none"}
+    first = RememberingMaker(Failures(), project / ".cache", **folders)
+    first.make(MODEL)
+    second = RememberingMaker(Failures(), project / ".cache", **folders, workers=first.workers)
+    second.make(MODEL)
+    assert runs == ["pkg.Net"] * 2
+    assert len(second.workers) == 1
+    assert second.workers is first.workers

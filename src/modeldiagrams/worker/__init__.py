@@ -1,15 +1,17 @@
 """Tracing and drawing in a process of their own, so that nothing a model does can hurt the build.
 
 The process is spawned, not forked (a forked child hangs in torch once its parent ran an op), started at the first
-need and reused for many models. It is started anew after it died, in a forked child of the process that started it,
+need, or ahead of it (`Worker.renew`), and reused for many models. It is started anew after it died, in a forked child of the process that started it,
 after a source file it had loaded was edited, and after a model that left something behind in it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import site
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -79,6 +81,9 @@ class Worker:
         self._process: Process | None = None
         self._loaded: dict[str, object] = {}
         self._worn_for: str | None = None
+        self._traced_with: tuple[str, ...] | None = None
+        """Where the last model was imported from, unless a process was made ready since then."""
+        self._preparation: threading.Thread | None = None
         self.output = ""
         """What the model of the last request printed."""
 
@@ -96,13 +101,15 @@ class Worker:
         Raises:
             WorkerError: if the process died or took too long.
         """
+        self._finish_preparation()
         package = options.model.partition(":")[0].partition(".")[0]
         if self._is_stale(package):
-            self.close()
+            self._end()
         path = self._import_path(paths)
         ready: Ready | Refused = self._ask(Prepare(path=path), _READY, "importing PyTorch", _PATIENCE)
         if isinstance(ready, Refused):
             return ready
+        self._traced_with = path
         timeout = min(options.timeout or TIMEOUT, _MOST)
         request = Trace(options=options, mode=mode, timeout=timeout, memory=min(options.memory or MEMORY, _MOST))
         answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}", timeout + _GRACE)
@@ -127,6 +134,7 @@ class Worker:
             RenderError: if it can't be drawn.
             WorkerError: if the process died or took too long.
         """
+        self._finish_preparation()
         answer: Drawn | Refused = self._ask(Render(graph=graph, view=view), _DRAWN, "drawing", _PATIENCE)
         if isinstance(answer, Refused):
             raise RenderError(answer.problem.message)
@@ -134,6 +142,30 @@ class Worker:
 
     def close(self) -> None:
         """End the process, and every process that a model has started in it."""
+        self._finish_preparation()
+        self._end()
+
+    def renew(self) -> None:
+        """As `close`, if a model was run; the next process imports PyTorch meanwhile, before it is needed."""
+        self._finish_preparation()
+        if self._traced_with is None:
+            return
+        request, self._traced_with = Prepare(path=self._traced_with), None
+        self._end()
+        self._preparation = threading.Thread(target=self._prepare, args=[request], daemon=True)
+        self._preparation.start()
+
+    def _prepare(self, request: Prepare) -> None:
+        # what is wrong will come again when a model is to run, and is told then
+        with contextlib.suppress(WorkerError):
+            self._ask(request, _READY, "importing PyTorch", _PATIENCE)
+
+    def _finish_preparation(self) -> None:
+        if self._preparation is not None:
+            self._preparation.join()
+            self._preparation = None
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         self._loaded = {}
         self._worn_for = None
@@ -163,17 +195,17 @@ class Worker:
 
     def _ask(self, request: Request, kind: type[T], doing: str, seconds: float) -> T:
         if self._process is None or not self._process.is_usable():
-            self.close()
+            self._end()
         process = self._process
         try:
             if process is None:
                 process = self._process = Process(self._python, gpu=self._gpu)
             return process.ask(request, kind, seconds)
         except WorkerError as error:
-            self.close()
+            self._end()
             raise WorkerError(f"{doing} {error}", error.frames) from error
         except BaseException:
-            self.close()  # an interrupted dialogue can't be taken up again
+            self._end()  # an interrupted dialogue can't be taken up again
             raise
         finally:
             self.output = process.output if process else ""
