@@ -1,8 +1,9 @@
 """Tracing and drawing in a process of their own, so that nothing a model does can hurt the build.
 
 The process is spawned, not forked (a forked child hangs in torch once its parent ran an op), started at the first
-need, or ahead of it (`Worker.renew`), and reused for many models. It is started anew after it died, in a forked child of the process that started it,
-after a source file it had loaded was edited, and after a model that left something behind in it.
+need, or ahead of it (`Worker.renew`), and reused for many models. It is started anew after it died, in a forked child
+of the process that started it, after a source file it had loaded was edited, and after a model that left something
+behind in it.
 """
 
 from __future__ import annotations
