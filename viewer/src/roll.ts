@@ -102,11 +102,12 @@ function longestRun(
     const last = contents.children[start + period - 1];
     news ||= isNews(index, last);
     blocks ||= isBlock(index, last);
-    const times = news ? repeats(hashes, wiring, { start, period }, blocks) : 1;
+    const isNew = equalRepeat(hashes, start, period, 1) && (news || wiring.takesAnew(start, period));
+    const times = isNew ? repeats(hashes, wiring, { start, period }, blocks) : 1;
     const covers = times > 1 ? period * times : 0;
     if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
   }
-  return best !== undefined && worthwhile(index, contents, best) ? best : undefined;
+  return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
 }
 
 /** How many times a stretch is repeated: one after the other or, where that is not so and may be, side by side. */
@@ -116,7 +117,7 @@ function repeats(hashes: string[], wiring: Wiring, { start, period }: Omit<Run, 
     while (equalRepeat(hashes, start, period, times) && goesOn(times)) times += 1;
     return times;
   };
-  if (!equalRepeat(hashes, start, period, 1) || !wiring.hangsTogether(start, period)) return 1;
+  if (!wiring.hangsTogether(start, period)) return 1;
   const chained = count((times) => wiring.continues(start, period, times));
   if (chained > 1 || !besides) return chained;
   const beside = count((times) => wiring.repeatsBeside(start, period, times));
@@ -140,9 +141,11 @@ function isBlock(index: GraphIndex, id = ""): boolean {
   return contentsOf(index, id).children.length > 0;
 }
 
-function worthwhile(index: GraphIndex, contents: Contents, run: Run): boolean {
+function worthwhile(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
   const first = repeat(contents, run, 0).find((id) => isBlock(index, id));
-  if (first === undefined) return run.times > 2 && picksAnew(index, contents, run);
+  if (first === undefined) {
+    return run.times > 2 && (picksAnew(index, contents, run) || wiring.takesAnew(run.start, run.period));
+  }
   return run.times > 2 || contentsOf(index, first).children.length > 1;
 }
 
@@ -164,8 +167,8 @@ interface Use {
 
 /** Who feeds whom among the children, by place, for comparing one repeat with the next. */
 class Wiring {
-  /** Place of a child → what comes in from siblings: place of the source, and the port at the child. */
-  private readonly incoming: { from: number; port: string }[][];
+  /** Place of a child → what comes in from siblings: place of the source, its tensor, and the port at the child. */
+  private readonly incoming: { from: number; tensor: string; port: string }[][];
   /** Place of a child → port → the tensor that comes in there, from siblings or from outside. */
   private readonly taken: Map<string, string>[];
   private readonly uses: Use[][];
@@ -189,7 +192,7 @@ class Wiring {
   private addInto(to: number, link: Link, from: number | undefined): void {
     const port = contentsOf(this.index, link.to ?? "").uses.get(link.toPort) ?? "";
     if (port !== "") this.taken[to]?.set(port, `${link.from} ${link.fromPort}`);
-    if (from !== undefined) this.incoming[to]?.push({ from, port });
+    if (from !== undefined) this.incoming[to]?.push({ from, tensor: link.fromPort, port });
   }
 
   /** Whether repeat number `times` hangs on the one before it, and is wired inside as the first one is. */
@@ -204,6 +207,18 @@ class Wiring {
       if (times > 1 && before.join() !== this.between(start + period + i, start, start + period).join()) return false;
     }
     return chained && this.corresponds(at - period, at, period);
+  }
+
+  /** Whether the second repeat takes another result of an op, such as `unbind`, than the first: a loop over time. */
+  takesAnew(start: number, period: number): boolean {
+    const isAnew = (i: number) =>
+      (this.incoming[i] ?? []).some(
+        ({ from, tensor }) =>
+          from < start &&
+          (this.incoming[i + period] ?? []).some((other) => other.from === from && other.tensor !== tensor),
+      );
+    for (let i = start; i < start + period; i += 1) if (isAnew(i)) return true;
+    return false;
   }
 
   /** Whether the children of a repeat are connected with each other: what is folded together has to be one thing. */
@@ -293,14 +308,20 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
   const place = new Map(contents.children.map((id, i) => [id, i]));
   const runOf = (id: string | null) => (id === null ? undefined : runs.find((run) => inRun(run, place.get(id) ?? -1)));
   const links = new Map<string, Link>();
+  const taken = new Set<string>();
   for (const link of contents.links) {
     const [from, to] = [link.from ?? "", link.to ?? ""];
     const isInner = runOf(link.from) !== undefined && runOf(link.from) === runOf(link.to);
     // between repeats nothing is drawn: that they are chained is what "×12" says
     if (isInner && (stand.has(from) || stand.has(to))) continue;
     const redirected = redirect(index, link, stand);
+    const way = endsOf(index, redirected);
     // each time step takes its own part of one op's results: what the first takes stands for all
-    if (!stand.has(to) || !isTaken(links, redirected)) add(index, links, redirected);
+    if (stand.has(to) && taken.has(way)) continue;
+    taken.add(way);
+    // twelve layers that read one mask, or give one state each, are one link
+    const key = `${way} ${redirected.fromPort}`;
+    if (!links.has(key)) links.set(key, redirected);
   }
   const children = contents.children.filter((id) => !stand.has(id));
   return { ...contents, children, links: [...links.values()] };
@@ -357,13 +378,8 @@ function sameInput(index: GraphIndex, port: string, later: string, first: string
   return port;
 }
 
-function isTaken(links: Map<string, Link>, { from, to, toPort }: Link): boolean {
-  return [...links.values()].some((other) => other.from === from && other.to === to && other.toPort === toPort);
-}
-
-/** Keep one link per pair of ends and ports: twelve layers that read one mask, or give one state each, are one link. */
-function add(index: GraphIndex, links: Map<string, Link>, link: Link): void {
-  const isLeaf = link.to !== null && contentsOf(index, link.to).children.length === 0;
-  const key = JSON.stringify([link.from, link.to, isLeaf ? "" : link.toPort, link.fromPort]);
-  if (!links.has(key)) links.set(key, link);
+/** The two ends of a link, and the port where it arrives; what happens in one op has none. */
+function endsOf(index: GraphIndex, { from, to, toPort }: Link): string {
+  const isLeaf = to !== null && contentsOf(index, to).children.length === 0;
+  return JSON.stringify([from, to, isLeaf ? "" : toPort]);
 }

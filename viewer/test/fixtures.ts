@@ -123,6 +123,34 @@ export const scan = picking(`
   add'1 > add'2
 `);
 
+/**
+ *     u ─ unbind ─┬ ⊕ ─ tanh ─┐           the same, each step taking its own of one op's results
+ *                 ├ ⊕ ─ tanh ─┤
+ *                 └ ⊕ ─ tanh ─┴ y
+ */
+export const unbound = givingEach(`
+  u > unbind
+  s > add'0
+  unbind > add'0 > tanh'0
+  unbind > add'1 > tanh'1
+  tanh'0 > add'1
+  unbind > add'2 > tanh'2 > y
+  tanh'1 > add'2
+`);
+
+/** `unbind` gives every reader a tensor of its own. */
+function givingEach(text: string): Graph {
+  const graph = sketch(text);
+  const edges = graph.adjacency["/unbind"] ?? [];
+  edges.forEach((edge, i) => {
+    edge.tensor = `/unbind:${i}`;
+    graph.tensors[edge.tensor] = { shape: [1, 1], dtype: "float32" };
+  });
+  const node = graph.nodes.find(({ id }) => id === "/unbind");
+  Object.assign(node ?? {}, { outputs: edges.map(({ tensor }) => tensor) });
+  return graph;
+}
+
 /** `getitem'2` picks `[:, 2]`. */
 function picking(text: string): Graph {
   const graph = sketch(text);
@@ -175,5 +203,6 @@ export const dense = sketch(
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
 export const all: Record<string, Graph> = {
-  ...{ residual, fork, chain, alternating, parallel, recurrent, listened, scan, loose, wrapped, dense, plumbing },
+  ...{ residual, fork, chain, alternating, parallel, loose, wrapped, dense, plumbing },
+  ...{ recurrent, listened, scan, unbound },
 };

@@ -14,6 +14,7 @@ import {
   recurrent,
   residual,
   scan,
+  unbound,
   wrapped,
 } from "./fixtures.js";
 import { sketch } from "./sketch.js";
@@ -109,6 +110,14 @@ describe("rolling", () => {
     const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
     expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
+  });
+
+  it("folds a loop over the results of one op into one step, which takes one of them", () => {
+    const { root } = show(unbound);
+    const step = root.items.find((item) => item.kind === "group");
+    expect([step?.name, step?.times]).toEqual(["step", 3]);
+    expect(step?.frame?.items.map((item) => item.name)).toEqual(["add", "tanh"]);
+    expect(root.wires.filter(({ to }) => root.items[to] === step)).toHaveLength(2);
   });
 
   it("folds a loop over time that calls no module into one step, and shows its steps side by side", () => {
