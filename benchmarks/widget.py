@@ -54,7 +54,7 @@ _FRAMES = """async (element, zooms) => {
     const { left, top, width } = stage.getBoundingClientRect();
     const frame = () => new Promise(requestAnimationFrame);
     const at = (type, y, more) =>
-        new MouseEvent(type, { clientX: left + width / 2, clientY: top + y, bubbles: true, button: 0, ...more });
+        new MouseEvent(type, { clientX: left + width / 2, clientY: top + y, bubbles: true, buttons: 1, ...more });
     const wheel = deltaY => stage.dispatchEvent(new WheelEvent("wheel", {
         deltaY, ctrlKey: true, clientX: left + width / 2, clientY: top + 200, bubbles: true, cancelable: true }));
     if (!zooms) stage.dispatchEvent(at("mousedown", 300));

@@ -57,7 +57,7 @@ def test_the_keyboard_reaches_everything(large):
 
 STOPS = """e => [...e.shadowRoot.querySelectorAll('.mg-stage [tabindex="0"]')]
     .map(stop => stop.closest('[data-id]').dataset.id)"""
-PAN = """async e => {
+PAN = """async (e, steps = 60) => {
     const canvas = e.shadowRoot.querySelector('.mg-canvas');
     let redraws = 0;
     const watch = new MutationObserver(records => {
@@ -65,10 +65,10 @@ PAN = """async e => {
         redraws += nodes.some(node => node.matches?.('[data-id]'));
     });
     watch.observe(canvas, { childList: true, subtree: true });
-    const at = (type, y) => new MouseEvent(type, { clientX: 450, clientY: y, bubbles: true, button: 0 });
+    const at = (type, y) => new MouseEvent(type, { clientX: 450, clientY: y, bubbles: true, buttons: 1 });
     canvas.dispatchEvent(at('mousedown', 600));
-    for (let i = 1; i <= 60; i++) {
-        window.dispatchEvent(at('mousemove', 600 - 5 * i));
+    for (let i = 1; i <= steps; i++) {
+        window.dispatchEvent(at('mousemove', 600 - (300 / steps) * i));
         await new Promise(requestAnimationFrame);
     }
     window.dispatchEvent(at('mouseup', 300));
@@ -85,7 +85,7 @@ def test_a_selected_node_makes_panning_no_slower_and_the_tab_stop_never_goes(lar
     assert large.evaluate(PAN) <= 4
     large.evaluate("e => e.shadowRoot.activeElement.blur()")
     for _ in range(4):
-        large.evaluate(PAN)
+        large.evaluate(f"e => ({PAN})(e, 3)")
     assert large.node("layers.1/add").count() == 0
     assert large.evaluate(PAN) <= 4
     (stop,) = large.evaluate(STOPS)

@@ -58,3 +58,17 @@ def test_what_was_found_is_not_behind_the_details(reader, server):
     hit, bar = (part.bounding_box() for part in (reader.node("layers.1.mlp.up"), reader.page.get_by_role("search")))
     assert hit["y"] >= 0
     assert hit["y"] + hit["height"] <= bar["y"]
+
+
+def test_enter_waits_for_what_was_typed(reader, server):
+    """The first hit is gone to, although nothing was loaded when the reader asked for it."""
+    open_page(reader, server)
+    button(reader, "Search").click()
+    reader.page.get_by_role("searchbox").evaluate(
+        """field => {
+            field.value = 'mlp';
+            field.dispatchEvent(new Event('input'));
+            field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+        }"""
+    )
+    wait_selected(reader, "layers.0.mlp")
