@@ -30,7 +30,7 @@ export function assignTracks(trips: Trip[], rows: number): Channel[] {
   return passing.map((through, channel) => {
     const all = turnsIn(through, channel);
     const turns = all.filter((turn) => turn.high - turn.low > STRAIGHT);
-    const placed = placeOnTracks(turns, all);
+    const placed = turns.length === 0 ? [] : placeOnTracks(turns, all);
     const tracks = placed.reduce((most, turn) => Math.max(most, turn.track + 1), 0);
     return { turns: new Map(turns.map((turn) => [turn.net, turn])), tracks };
   });
@@ -50,15 +50,16 @@ function turnsIn(trips: Trip[], channel: number): Turn[] {
     const [top, bottom] = crossing(trip, channel);
     const [tops, bottoms] = ends.get(trip.net) ?? [[], []];
     ends.set(trip.net, [tops, bottoms]);
-    tops.push(top);
-    bottoms.push(bottom);
+    // a bus through hundreds of rows is many trips at one place
+    if (tops[tops.length - 1] !== top) tops.push(top);
+    if (bottoms[bottoms.length - 1] !== bottom) bottoms.push(bottom);
   }
   return [...ends].map(([net, [tops, bottoms]]) => turnOf(net, tops, bottoms));
 }
 
 function turnOf(net: number, tops: number[], bottoms: number[]): Turn {
-  const places = [...tops, ...bottoms];
-  return { net, low: Math.min(...places), high: Math.max(...places), tops, bottoms, track: 0, rest: null };
+  const low = Math.min(...tops, ...bottoms);
+  return { net, low, high: Math.max(...tops, ...bottoms), tops, bottoms, track: 0, rest: null };
 }
 
 /** First the order that avoids crossings, then the first free track that also keeps what must be above above. */
