@@ -145,22 +145,32 @@ function asColumn(plan: Plan): Ranking {
   let aside = 0;
   const across = plan.slots.map(({ across, ports }, line) => {
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
-    if (changesOrder(plan, line)) aside += ASIDE;
+    aside += setAside(plan, line);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + aside;
   });
   return { rank: plan.slots.map((_, i) => i), across, inputs: [], outputs: [] };
 }
 
-/** Whether wires from the line before arrive in another order than they left. */
-function changesOrder(plan: Plan, line: number): boolean {
+/**
+ * How far a line stands aside of the one before: not at all, unless wires arrive in another order than they left. As
+ * many as possible then run straight, and none begins where another one ends.
+ */
+function setAside(plan: Plan, line: number): number {
+  const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];
+  const first = (ports: typeof here) => Math.min(...(ports?.inputs ?? []), ...(ports?.outputs ?? []));
   const ends = plan.wires
     .filter((wire) => wire.to === line && wire.from === line - 1)
     .map(({ fromPort, toPort }) => ({
-      out: plan.slots[line - 1]?.ports?.outputs[fromPort] ?? 0,
-      into: plan.slots[line]?.ports?.inputs[toPort] ?? 0,
+      out: (before?.outputs[fromPort] ?? 0) - first(before),
+      into: (here?.inputs[toPort] ?? 0) - first(here),
     }))
     .sort((a, b) => a.out - b.out);
-  return ends.some(({ into }, i) => i > 0 && into < (ends[i - 1]?.into ?? into));
+  if (!ends.some(({ into }, i) => i > 0 && into < (ends[i - 1]?.into ?? into))) return 0;
+  const straight = (by: number) => ends.filter(({ out, into }) => out === into + by).length;
+  const choices = [...new Set(ends.map(({ out, into }) => out - into))]
+    .filter((by) => by >= 0 && !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
+    .sort((a, b) => straight(b) - straight(a) || a - b);
+  return choices[0] ?? ASIDE;
 }
 
 function assemble(together: Geometry, placed: Geometry[], members: number[][], pieces: Pieces[]): Geometry {

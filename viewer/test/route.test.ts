@@ -2,7 +2,7 @@ import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { index } from "../src/graph.js";
 import { layout } from "../src/layout.js";
-import { type Direction, view } from "../src/view.js";
+import { type Direction, type State, view } from "../src/view.js";
 import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
 
@@ -25,5 +25,27 @@ describe("what is added on the way", () => {
   it.each(["TB", "LR"] as Direction[])("comes from the side where it is, running %s", (direction) => {
     const faults = validate(layout(view(index(graph), { expanded: [], unrolled: [], direction }), viz));
     expect(faults).toMatchObject({ ...NO_FAULTS, shared: 0, crossings: 0 });
+  });
+});
+
+describe("tensors that go on in the next line in another order", () => {
+  const graph = sketch(
+    `
+    x > one/norm > one/relu > one/gelu
+    z > two/norm
+    one/gelu > two/norm
+    two/norm > two/relu > two/gelu > y
+    one/norm > first
+    `,
+    { one: "Encoder", two: "Decoder" },
+  );
+
+  it("run straight, but for one that crosses them", () => {
+    const state: State = { expanded: ["one", "two"], unrolled: [], direction: "LR", line: 420 };
+    const { root } = layout(view(index(graph), state), viz);
+    const steps = root.geometry.lines.flatMap((line) =>
+      line.slice(1).map(([x], i) => Math.abs(x - (line[i]?.[0] ?? x))),
+    );
+    expect(steps.filter((step) => step > 0.1 && step < 8)).toEqual([]);
   });
 });
