@@ -16,7 +16,6 @@ from modeldiagrams.serialize import save
 CONFIG = """
 site_name: versions
 site_url: https://example.org/project/
-theme: {name: material, font: false}
 plugins: [mike, modeldiagrams]
 """
 

@@ -9,7 +9,6 @@ BAD = {
     "module": "nosuchpackage.Model",
     "init": "model: tinymodels.RaisesInInit\ninputs: [1, 4]",
     "forward": "model: tinymodels.RaisesInForward\ninputs: [1, 4]",
-    "exit": "model: tinymodels.Exits\ninputs: [1, 4]",
     "inputs": "model: tinymodels.Net\ninputs: [1, 5]",
     "graph-file": "broken.json",
     "graph-missing": "missing.json",
@@ -17,6 +16,8 @@ BAD = {
     "value": "model: tinymodels.Net\ndepth: deep",
     "empty": "",
     "body": "model: tinymodels.Net\ninputs: [1,",
+    # the last page by its name: this model ends the tracing process, and another takes seconds to start
+    "worker": "model: tinymodels.Exits\ninputs: [1, 4]",
 }
 
 
