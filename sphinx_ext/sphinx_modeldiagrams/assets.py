@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx.errors import ExtensionError
+from sphinxcontrib.serializinghtml import SerializingHTMLBuilder
 
 from modeldiagrams.errors import RenderError
 from modeldiagrams.host import FOLDER, data_files
@@ -45,7 +46,8 @@ def add_everywhere(
     Not as Sphinx's own script files: these lie in ``_static`` and carry a digest of what is written only later.
     """
     wanted = app.registry.html_assets_policy == "always" and is_interactive(app.builder)
-    if not wanted or not _shown(app):
+    # what is written as JSON has no head to put tags into
+    if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _shown(app):
         return
     address = context["pathto"]
     tags = f'<link rel="stylesheet" href="{address(f"{FOLDER}/model-graph.css", 1)}">'
@@ -58,7 +60,7 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     """Write what all diagrams share, if there is any diagram, and remove what an earlier build has left."""
     if exception is not None or not is_interactive(app.builder):
         return
-    found = _shown(app)
+    found, folder = _shown(app), Path(app.outdir) / FOLDER
     listed = [
         Listed(
             id=entry["id"],
@@ -66,13 +68,13 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
             page=page_address(app.builder, page, entry["place"]["anchor"]),
         )
         for page, entry in found
-        if entry["has_graph"]
+        # what stands in `.. only:: latex` was read, and not written
+        if entry["has_graph"] and (folder / f"{entry['id']}.json").is_file()
     ]
     try:
         files = shared_files(settings_of(app.config), listed) if found else {}
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
-    folder = Path(app.outdir) / FOLDER
     own = {f"{entry['id']}{ending}" for _, entry in found for ending in _endings(entry)}
     for path in outdated_files(folder, {*files, *own}):
         path.unlink()

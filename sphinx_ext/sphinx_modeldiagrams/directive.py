@@ -157,7 +157,8 @@ class AutodocDirective(ModelGraphDirective):
         if any(entry["model"] == self.arguments[0] for entry in here):
             return []
         diagram = self._diagram()
-        if diagram.problem and diagram.problem.kind in UNASKED and diagram.graph is None:
+        is_empty = diagram.graph is None or not diagram.graph.nodes
+        if diagram.problem and diagram.problem.kind in UNASKED and is_empty:
             self._report(diagram)
             self._note(diagram, None)
             return []

@@ -148,14 +148,11 @@ class ModelDiagramsDomain(Domain):
 
     def clear_doc(self, docname: str) -> None:
         """Called by Sphinx before a document is read again."""
-        for documents in self.data.values():
-            if isinstance(documents, dict):
-                documents.pop(docname, None)
+        self.diagrams.pop(docname, None)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Called by Sphinx with what a parallel reader found."""
-        for kind in self.initial_data:
-            self.data[kind].update({name: found for name, found in otherdata[kind].items() if name in docnames})
+        self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
 
     def check_consistency(self) -> None:
         """Called by Sphinx when all documents are read: of which diagram are two the target?"""

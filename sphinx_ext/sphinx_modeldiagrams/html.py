@@ -14,7 +14,7 @@ from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.links import references
 from sphinx_modeldiagrams.nodes import diagram_of
-from sphinx_modeldiagrams.sources import linkcode_url, own_packages, viewcode_url
+from sphinx_modeldiagrams.sources import definitions, linkcode_url, own_packages, viewcode_url
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
@@ -28,16 +28,18 @@ __all__ = ["skip", "visit_html"]
 def visit_html(self: HTML5Translator, node: model_graph) -> None:
     """Write the interactive diagram; the children have done their work."""
     page = self.builder.get_target_uri(self.builder.current_docname)
+    diagram = in_figure(diagram_of(node))
     found, own = references(node), own_packages(self.builder.env, node)
+    defined = definitions(diagram.graph) if diagram.graph else {}
 
     def link(class_name: str, html: str) -> str:
         if class_name in found:
             return _anchor(found[class_name], html)
-        source = linkcode_url(self.builder, class_name, own) or viewcode_url(self.builder, class_name)
+        class_ = defined[class_name]
+        source = linkcode_url(self.builder, class_, own) or viewcode_url(self.builder, class_)
         return f'<a class="mg-source" href="{html_text(source)}">{html}</a>' if source else html
 
     assets = relative_uri(page, f"{FOLDER}/")
-    diagram = in_figure(diagram_of(node))
     for anchor in domain_of(self.builder.env).anchors(self.builder, node):
         self.body.append(f'<span id="{html_text(anchor)}"></span>')
     self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"]))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx.util import logging
+
+from modeldiagrams.graph import ModuleNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -12,11 +14,25 @@ if TYPE_CHECKING:
     from sphinx.builders.html import StandaloneHTMLBuilder
     from sphinx.environment import BuildEnvironment
 
+    from modeldiagrams.graph import Graph
     from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["linkcode_url", "own_packages", "viewcode_url"]
+__all__ = ["Definition", "definitions", "linkcode_url", "own_packages", "viewcode_url"]
 
 _log = logging.getLogger(__name__)
+
+
+class Definition(NamedTuple):
+    """Where a class is defined."""
+
+    module: str
+    name: str
+    """Dotted for a class inside of a class."""
+
+
+def definitions(graph: Graph) -> dict[str, Definition]:
+    """Class → where it is defined, for all module classes."""
+    return {node.class_: _definition(node.class_, node.source) for node in graph.nodes if isinstance(node, ModuleNode)}
 
 
 def own_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
@@ -25,38 +41,40 @@ def own_packages(env: BuildEnvironment, node: model_graph) -> set[str]:
     return {*node["packages"], *(name.partition(".")[0] for name in documented)}
 
 
-def linkcode_url(builder: StandaloneHTMLBuilder, class_name: str, own: Collection[str]) -> str | None:
+def linkcode_url(builder: StandaloneHTMLBuilder, class_: Definition, own: Collection[str]) -> str | None:
     """What ``linkcode_resolve`` has for a class of the site's own packages; it was not written for others'."""
     resolve: Any = getattr(builder.config, "linkcode_resolve", None)
-    module, name = _split(class_name)
-    if not callable(resolve) or module.partition(".")[0] not in own:
+    if not callable(resolve) or class_.module.partition(".")[0] not in own:
         return None
     try:
-        url: str | None = resolve("py", {"module": module, "fullname": name})
+        url: str | None = resolve("py", {"module": class_.module, "fullname": class_.name})
     except Exception as error:  # noqa: BLE001  (it may know documented objects only, and this is none)
-        _log.verbose("model-graph: linkcode_resolve has no link for %s: %r", class_name, error)
+        _log.verbose("model-graph: linkcode_resolve has no link for %s: %r", ".".join(class_), error)
         return None
     return url or None
 
 
-def viewcode_url(builder: StandaloneHTMLBuilder, class_name: str) -> str | None:
+def viewcode_url(builder: StandaloneHTMLBuilder, class_: Definition) -> str | None:
     """The place in a page that `sphinx.ext.viewcode` makes of a class's module, if it does; relative to this page."""
-    module, name = _split(class_name)
-    listed = getattr(builder.env, "_viewcode_modules", {}).get(module)
+    listed = getattr(builder.env, "_viewcode_modules", {}).get(class_.module)
     if not listed or builder.name == "singlehtml":
         return None
     # source, places of the names in it, and those of them that are documented: only these have anchors
     _, places, documented, _ = listed
-    if name not in places:
+    if class_.name not in places:
         return None
-    page = builder.get_relative_uri(builder.current_docname, f"_modules/{module.replace('.', '/')}")
-    return f"{page}#{name}" if name in documented else page
+    page = builder.get_relative_uri(builder.current_docname, f"_modules/{class_.module.replace('.', '/')}")
+    return f"{page}#{class_.name}" if class_.name in documented else page
 
 
-def _split(class_name: str) -> tuple[str, str]:
-    """Module and name in it; classes inside of classes are told by their capitals."""
+def _definition(class_name: str, source: str | None) -> Definition:
+    """By the file that the class stands in, or else by capitals: modules are rarely written as classes are."""
+    file = (source or "").rpartition(":")[0].removesuffix(".py").removesuffix("/__init__")
+    module = file.replace("/", ".")
+    if module and class_name.startswith(f"{module}."):
+        return Definition(module, class_name.removeprefix(f"{module}."))
     parts = class_name.split(".")
     first = len(parts) - 1
     while first > 1 and parts[first - 1].lstrip("_")[:1].isupper():
         first -= 1
-    return ".".join(parts[:first]), ".".join(parts[first:])
+    return Definition(".".join(parts[:first]), ".".join(parts[first:]))

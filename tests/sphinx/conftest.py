@@ -1,13 +1,15 @@
-"""Builds of small Sphinx sites, each in a process of its own as users run them."""
+"""Builds of small Sphinx sites, each in a process of its own."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,9 @@ def make_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def make(conf: str = "", **pages: str) -> Path:
         source = tmp_path_factory.mktemp("site") / "source"
         source.mkdir()
-        (source / "conf.py").write_text(f'extensions = ["sphinx_modeldiagrams"]\nhtml_theme = "basic"\n{conf}\n')
+        # most of these sites show the same picture
+        common = f'html_theme = "basic"\nmodeldiagrams_cache_dir = {str(tmp_path_factory.getbasetemp() / "pictures")!r}'
+        (source / "conf.py").write_text(f'extensions = ["sphinx_modeldiagrams"]\n{common}\n{conf}\n')
         for name, text in pages.items():
             (source / f"{name}.rst").write_text(f"{name}\n{'=' * len(name)}\n\n{textwrap.dedent(text)}\n")
         if "index" not in pages:
@@ -50,19 +54,54 @@ def make_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return make
 
 
+# importing Sphinx takes longer than most of these builds: it is done once, in a process that builds nothing itself
+_FORKING = f"""
+import importlib, json, os, signal, sys
+from sphinx.application import builtin_extensions
+from sphinx.cmd.build import main
+
+for name in (*builtin_extensions, "sphinx.ext.autosummary", "sphinx.ext.napoleon", "myst_parser"):
+    importlib.import_module(name)
+import sphinx_modeldiagrams
+for line in sys.stdin:
+    arguments, stdout, stderr = json.loads(line)
+    child = os.fork()
+    if not child:
+        signal.alarm({TIMEOUT})
+        for number, file in enumerate((os.devnull, stdout, stderr)):
+            os.dup2(os.open(file, os.O_RDWR), number)
+        sys.exit(main(arguments))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 @pytest.fixture(scope="session")
-def build() -> Build:
-    """Runs ``sphinx-build``."""
+def forking() -> Iterator[subprocess.Popen[str]]:
+    """A process with Sphinx in it, whose children build."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", _FORKING], text=True, env=_environment(), **pipes) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def build(forking) -> Build:
+    """Runs ``sphinx-build``; with an environment of its own as users do, or else without loading Sphinx again."""
 
     def run(source: Path, out: Path, *arguments: str, doctrees: Path | None = None, **environment: str):
-        command = [sys.executable, "-m", "sphinx", "-q", "-d", doctrees or out.with_name(f"{out.name}.doctrees")]
-        return subprocess.run(
-            [*command, *arguments, source, out],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-            env={**os.environ, "NO_COLOR": "1", **environment},
-        )
+        doctrees = doctrees or out.with_name(f"{out.name}.doctrees")
+        given = ["-q", "-d", str(doctrees), *arguments, str(source), str(out)]
+        if environment:
+            command = [sys.executable, "-m", "sphinx", *given]
+            env = _environment(**environment)
+            return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=env)
+        with tempfile.NamedTemporaryFile("r") as stdout, tempfile.NamedTemporaryFile("r") as stderr:
+            print(json.dumps([given, stdout.name, stderr.name]), file=forking.stdin, flush=True)
+            code = int(forking.stdout.readline())
+            return subprocess.CompletedProcess(given, code, stdout.read(), stderr.read())
 
     return run
+
+
+def _environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "NO_COLOR": "1", **more}

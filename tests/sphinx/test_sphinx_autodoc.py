@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 
 import pytest
@@ -17,7 +18,7 @@ MODELS = '''
 import torch
 from torch import nn
 
-__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Net", "Not", "make_net", "other"]
+__all__ = ["Abstract", "Both", "Chosen", "Data", "Empty", "Interface", "Net", "Not", "make_net", "other"]
 
 
 class Net(nn.Module):
@@ -74,6 +75,10 @@ class Abstract(nn.Module):
         backbone.no_such_thing()
 
 
+class Interface(nn.Module):
+    """A base class that holds nothing yet."""
+
+
 def make_net():
     """A net of a function.
 
@@ -119,12 +124,13 @@ def sites(make_site, build, tmp_path_factory):
     """Builds a site that documents `nets` its way; tells the folder and what was said."""
 
     def built(conf: str, *arguments: str, **pages: str):
-        source = make_site(CONF + conf, **pages)
+        # all in one place: the models are the same for all of these sites, and what is kept of them is by folder
+        source = tmp_path_factory.getbasetemp() / "autodoc"
+        shutil.rmtree(source, ignore_errors=True)
+        make_site(CONF + conf, **pages).rename(source)
         (source / "nets.py").write_text(textwrap.dedent(MODELS))
         out = tmp_path_factory.mktemp("autodoc") / "out"
-        # one cache: the models are the same for all of these sites
-        cache = tmp_path_factory.getbasetemp() / "autodoc-cache"
-        result = build(source, out, "-W", "--keep-going", "-D", f"modeldiagrams_cache_dir={cache}", *arguments)
+        result = build(source, out, "-W", "--keep-going", *arguments)
         assert result.returncode == 0, result.stderr
         return out
 

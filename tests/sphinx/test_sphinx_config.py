@@ -11,7 +11,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.serialize import save
-from sphinx_modeldiagrams.sources import viewcode_url
+from sphinx_modeldiagrams.sources import _definition, viewcode_url
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
@@ -133,14 +133,14 @@ def linkcode_resolve(domain, info):
 """
     graph = small_graph()
     start, layer, *others = graph.nodes
-    layer = msgspec.structs.replace(layer, class_="mypkg.heads.Head")
+    layer = msgspec.structs.replace(layer, class_="mypkg.heads.Head", source="mypkg/heads.py:3")
     source = make_site(conf, page=".. py:module:: mypkg\n\n.. model-graph:: heads.json\n")
     save(msgspec.structs.replace(graph, nodes=(start, layer, *others)), source / "heads.json")
     result = build(source, tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
     page = (tmp_path / "out" / "page.html").read_text("utf-8")
     assert 'class="mg-source" href="https:/&#47;x.org/mypkg.heads#Head"' in page
-    assert ' source-link="https:/&#47;x.org/src/{path:mypkg.py}#L{line}"' in page
+    assert ' source-link="https:/&#47;x.org/src/{path:mypkg mypkg.py}#L{line}"' in page
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,21 @@ def test_viewcode_has_a_place_for_what_it_documents(class_name, url):
         current_docname="page",
         get_relative_uri=lambda _, page: page,
     )
-    assert viewcode_url(builder, class_name) == url
+    assert viewcode_url(builder, _definition(class_name, None)) == url
+
+
+@pytest.mark.parametrize(
+    ("class_name", "source", "definition"),
+    [
+        ("mypkg.UNet.UNet", "mypkg/UNet.py:3", ("mypkg.UNet", "UNet")),
+        ("mypkg.UNet.UNet.head", "mypkg/UNet/__init__.py:3", ("mypkg.UNet", "UNet.head")),
+        # as packages do that name themselves in what they export
+        ("mypkg.UNet", "mypkg/_nets/unet.py:3", ("mypkg", "UNet")),
+        ("mypkg.nets.Net._Inner", None, ("mypkg.nets", "Net._Inner")),
+    ],
+)
+def test_a_class_is_defined_in_the_module_of_its_file(class_name, source, definition):
+    assert _definition(class_name, source) == definition
 
 
 def test_class_that_is_no_target_leads_to_its_source_in_viewcode(site, build, tmp_path):
@@ -181,7 +195,9 @@ def test_class_that_is_no_target_leads_to_its_source_in_viewcode(site, build, tm
 
 
 def test_site_data_lists_every_diagram_with_its_place(make_site, build, tmp_path):
-    source = make_site("", page=f"{NET}   :name: the_net\n", other=f"{NET}   :no-index:\n\n{BROKEN}   :nowarn:\n")
+    paper = ".. only:: latex\n\n   .. model-graph:: net.json\n      :depth: 0\n      :no-index:\n"
+    other = f"{NET}   :no-index:\n\n{BROKEN}   :nowarn:\n\n{paper}"
+    source = make_site("", page=f"{NET}   :name: the_net\n", other=other)
     for builder, page in (("html", "page.html"), ("dirhtml", "page/"), ("singlehtml", "index.html")):
         out = tmp_path / builder
         result = build(source, out, "-b", builder, "-W", doctrees=tmp_path / "doctrees")

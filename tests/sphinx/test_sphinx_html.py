@@ -94,6 +94,9 @@ def test_all_pages_have_the_assets_where_a_site_wants_it_so(make_site, build, tm
         assert '<link rel="stylesheet" href="modeldiagrams/model-graph.css">' in html
         assert '<script src="modeldiagrams/model-graph.js" defer></script>' in html
     assert 'src="../modeldiagrams/model-graph.js"' in read(tmp_path / "out", "deep/page.html")
+    # which has no pages to name them in
+    data = build(source, tmp_path / "json", "-W", "-b", "json", doctrees=tmp_path / "out.doctrees")
+    assert data.returncode == 0, data.stderr
 
 
 def test_site_without_diagram_has_no_assets(build, tmp_path):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -66,7 +67,7 @@ def result(bad_site, build, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def out(result):
-    return result.args[-1]
+    return Path(result.args[-1])
 
 
 def warnings_of(stderr: str, page: str) -> list[str]:
@@ -109,7 +110,7 @@ def test_good_page_is_untouched(result, out):
 
 
 def test_strict_build_fails(bad_site, build, tmp_path, result):
-    doctrees = result.args[result.args.index("-d") + 1]
+    doctrees = Path(result.args[result.args.index("-d") + 1])
     strict = build(bad_site, tmp_path / "out", "-W", "--keep-going", doctrees=doctrees)
     assert strict.returncode == 1
     # bad pages were read again, although nothing changed: a second build is no quieter than the first
