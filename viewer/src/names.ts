@@ -42,7 +42,7 @@ export function groupName(index: GraphIndex, { kind, contents, last, place }: Gr
   return spanName(index, modules, last);
 }
 
-/** `layer.0` … `layer.11` → `layer.0–11`. */
+/** `layer.0` … `layer.11` → `layer.0–11`, and `layer.0.attention` … `layer.11.mlp`, too. */
 function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
   const name = (id: string | undefined) => {
     const node = index.nodes.get(id ?? "");
@@ -51,7 +51,12 @@ function spanName(index: GraphIndex, firsts: string[], lastId: string | undefine
   const first = name(firsts[0]);
   const last = name(lastId);
   if (last === first || last === "") return first;
-  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(last) ?? [];
-  const shared = number !== "" && first.startsWith(stem) && /^\d+$/.test(first.slice(stem.length));
-  return shared ? `${first}–${number}` : `${first} … ${last}`;
+  const [parts, others] = [first.split("."), last.split(".")];
+  const at = parts.findIndex((part, i) => part !== others[i]);
+  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(others[at] ?? "") ?? [];
+  const part = parts[at] ?? "";
+  if (number === "" || !part.startsWith(stem) || !/^\d+$/.test(part.slice(stem.length))) return `${first} … ${last}`;
+  const [rest, otherRest] = [parts, others].map((all) => all.slice(at + 1));
+  const same = rest?.join() === otherRest?.join() ? (rest ?? []) : [];
+  return [...parts.slice(0, at), `${part}–${number}`, ...same].join(".");
 }

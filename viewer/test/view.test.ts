@@ -69,6 +69,19 @@ describe("rolling", () => {
     expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
   });
 
+  it.each([
+    ["b.0.attn", "b.0.mlp", "b.2.mlp", "b.0–2"],
+    ["b0.attn", "b0.mlp", "b2.mlp", "b0–2"],
+    ["attn.0", "mlp.0", "mlp.2", "attn.0 … mlp.2"],
+  ])("names a longer period from %s, %s to %s: %s", (one, other, last, name) => {
+    const repeats = [0, 1, 2].map((i) => [one, other].map((path) => path.replace("0", String(i))));
+    const classes = repeats.flatMap(([a = "", b = ""]) => [[a, "Attention"] as const, [b, "Mlp"] as const]);
+    expect(classes[classes.length - 1]?.[0]).toBe(last);
+    const chained = classes.map(([path]) => `${path}/norm > ${path}/mul`).join(" > ");
+    const { root } = show(sketch(`x > ${chained} > y`, Object.fromEntries(classes)));
+    expect(root.items.find(({ times }) => times === 3)?.name).toBe(name);
+  });
+
   it("shows all of a longer period one by one, and knows the way back", () => {
     const traced = index(alternating);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
