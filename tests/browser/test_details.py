@@ -127,6 +127,17 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert foot["y"] + foot["height"] <= 640
 
 
+def test_controls_are_in_a_narrow_window_with_the_details(reader, server):
+    """Also for a mouse, where the toolbar takes no room of its own otherwise."""
+    reader.page.set_viewport_size({"width": 390, "height": 700})
+    open_page(reader, server, "tall")
+    reader.node("embed").click()
+    details(reader).wait_for()
+    toolbar = reader.page.locator(".mg-toolbar").bounding_box()
+    assert toolbar["y"] + toolbar["height"] <= 700
+    assert toolbar["y"] >= details(reader).bounding_box()["y"]
+
+
 def test_one_of_a_run_can_be_opened(reader, server):
     open_page(reader, server, "rolled")
     reader.node("layers.0").click()
