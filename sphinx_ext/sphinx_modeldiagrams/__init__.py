@@ -11,7 +11,7 @@ from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_maker, outdated_documents
 from sphinx_modeldiagrams.html import skip, visit_html
-from sphinx_modeldiagrams.links import stay_silent
+from sphinx_modeldiagrams.links import classes_first, stay_silent
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.reference import ROLE, ModelRole
 from sphinx_modeldiagrams.transform import OrdinaryNodes
@@ -38,6 +38,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", connect)
     app.connect("env-get-outdated", outdated_documents)
     app.connect("warn-missing-reference", stay_silent)
+    app.connect("missing-reference", classes_first, priority=400)  # before intersphinx
     app.connect("html-page-context", write_data)
     app.connect("html-page-context", add_everywhere)
     app.connect("build-finished", write_shared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx.ext import intersphinx
 
 from modeldiagrams.host import link_names, module_classes
 from sphinx import addnodes
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
     from docutils.nodes import Element
     from sphinx.application import Sphinx
     from sphinx.domains import Domain
+    from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.diagrams import Diagram
     from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["cross_references", "references", "stay_silent"]
+__all__ = ["classes_first", "cross_references", "references", "stay_silent"]
 
 _MARK = "model-graph-class"
 
@@ -41,6 +43,20 @@ def references(node: model_graph) -> dict[str, nodes.reference]:
 def stay_silent(_app: Sphinx, _domain: Domain | None, node: Element) -> bool | None:
     """Most classes in a model are documented nowhere near: no warning for ours, also with ``-n``."""
     return True if _MARK in node else None
+
+
+def classes_first(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
+) -> nodes.reference | None:
+    """Where another project has a class and its diagram, ``:any:`` means the class.
+
+    Intersphinx takes what the first domain has, by the alphabet, and Python comes after us.
+    """
+    if node["reftype"] != "any" or "sphinx.ext.intersphinx" not in app.extensions:
+        return None
+    as_python = node.copy()
+    as_python["refdomain"], as_python["reftype"] = "py", "obj"
+    return intersphinx.missing_reference(app, env, as_python, contnode)
 
 
 def _pending(class_name: str, target: str) -> addnodes.pending_xref:

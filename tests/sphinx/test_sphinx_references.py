@@ -134,6 +134,19 @@ nitpicky = True
     assert found == [(f"https://nets.example/{address}", text) for address, text in here]
 
 
+def test_any_reference_means_the_class_here_and_in_other_projects(make_site, build, tmp_path):
+    documented = f".. py:class:: mypkg.Net\n\n{NET}\n:any:`mypkg.Net`\n"
+    assert build(make_site("", page=documented), tmp_path / "nets", "-W", "-n").returncode == 0
+    conf = f"""
+extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {{"nets": ("https://nets.example", {str(tmp_path / "nets" / "objects.inv")!r})}}
+"""
+    result = build(make_site(conf, page=":any:`mypkg.Net`"), tmp_path / "out", "-W", "-n")
+    assert result.returncode == 0, result.stderr
+    found = [links((tmp_path / out / "page.html").read_text("utf-8")) for out in ("nets", "out")]
+    assert [addresses[0][0] for addresses in found] == ["#mypkg.Net", "https://nets.example/page.html#mypkg.Net"]
+
+
 def test_wrong_references_are_told(make_site, build, tmp_path):
     source = make_site("", page=NET, roles=":model-graph:`mypkg.Other` :model-graph:`mypkg.Net#no.such`\n")
     result = build(source, tmp_path / "out")
