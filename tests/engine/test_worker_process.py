@@ -63,14 +63,14 @@ def test_no_file_and_no_thread_is_left(started):
 @pytest.mark.parametrize("request_", [Prepare(path=()), Render(graph=b"", view=View())])
 def test_only_what_the_option_limits_is_blamed_on_it(started, request_):
     started._late = True
-    started._kill()
+    started.kill()
     assert str(started._obituary(request_, 2)) == "took longer than 2 s and was stopped"
     trace = Trace(options=Options(model="x"), mode="auto", timeout=1, memory=1)
     assert str(started._obituary(trace, 2)) == "took longer than 1 s and was stopped (option `timeout`)"
 
 
 def test_a_signal_without_a_name_is_told_by_its_number(started):
-    started._kill()
+    started.kill()
     started._child.returncode = -40
     assert "by signal 40" in str(started._obituary(Prepare(path=()), 1))
 

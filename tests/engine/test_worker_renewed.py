@@ -74,6 +74,25 @@ def test_process_that_is_never_needed_ends_with_its_worker(processes):
     assert not [thread for thread in threading.enumerate() if thread is processes[1].threads[0]]
 
 
+def test_nobody_waits_for_a_process_that_is_not_needed_any_more(processes, monkeypatch):
+    killed = threading.Event()
+    is_asked = threading.Event()
+
+    def import_for_ever(*_):
+        is_asked.set()
+        assert killed.wait(60)
+        raise WorkerError("ended the tracing process by signal SIGKILL")
+
+    worker = Worker()
+    worker.trace(MODEL)
+    monkeypatch.setattr(Process, "ask", import_for_ever)
+    monkeypatch.setattr(Process, "kill", lambda _: killed.set(), raising=False)
+    worker.renew()
+    assert is_asked.wait(60)
+    worker.close()
+    assert processes[1].has_ended
+
+
 def test_process_that_can_not_get_ready_is_told_when_it_is_needed(processes, monkeypatch):
     def fail(*_, **__):
         raise WorkerError("failed: no such interpreter")

@@ -50,6 +50,9 @@ MEMORY = 4.0
 _PATIENCE = 120.0
 """Seconds for what is not the model's: importing torch, drawing (which has a limit of its own)."""
 
+_MOMENT = 0.05
+"""Seconds between two looks whether there is something to end by now."""
+
 _GRACE = 5.0
 """Seconds for the process to end by itself after a model's time is over: it tells where it was."""
 
@@ -143,7 +146,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process, and every process that a model has started in it."""
-        self._finish_preparation()
+        self._finish_preparation(wanted=False)
         self._end()
 
     def renew(self) -> None:
@@ -161,10 +164,13 @@ class Worker:
         with contextlib.suppress(WorkerError):
             self._ask(request, _READY, "importing PyTorch", _PATIENCE)
 
-    def _finish_preparation(self) -> None:
-        if self._preparation is not None:
-            self._preparation.join()
-            self._preparation = None
+    def _finish_preparation(self, *, wanted: bool = True) -> None:
+        thread, self._preparation = self._preparation, None
+        while thread is not None and thread.is_alive():
+            process = self._process
+            if process is not None and not wanted:
+                process.kill()
+            thread.join(None if wanted else _MOMENT)
 
     def _end(self) -> None:
         process, self._process = self._process, None

@@ -107,7 +107,7 @@ class Process:
                 send(self._pipes()[0], request)
                 return receive(self._pipes()[1], kind)
         except (EOFError, OSError, msgspec.DecodeError) as error:
-            self._kill()
+            self.kill()
             raise self._obituary(request, seconds) from error
         finally:
             self.output = self._printed()
@@ -115,7 +115,7 @@ class Process:
     def end(self) -> None:
         """End the process and its group; in a forked child of the owner only let go of it."""
         if self._owner == os.getpid():
-            self._kill()
+            self.kill()
         elif self._child.returncode is None:
             self._child.returncode = 0  # it is not ours to wait for
         for file in (*self._pipes(), self._log):
@@ -128,7 +128,7 @@ class Process:
             with self._patience(_START):
                 hello = receive(self._pipes()[1], Hello)
         except (EOFError, OSError, msgspec.DecodeError) as error:
-            self._kill()
+            self.kill()
             last = self._printed().strip().rpartition("\n")[2] or "it said nothing"
             raise WorkerError(
                 f"failed: expected modeldiagrams {modeldiagrams.__version__} in the environment of"
@@ -159,7 +159,7 @@ class Process:
         while not answered.wait(max(0, min(_GLANCE, end - time.monotonic()))):
             if time.monotonic() >= end:
                 self._late = True
-                self._kill()
+                self.kill()
                 return
             # it goes on writing where it is, so what lies before takes no room any more (where files can have holes)
             if getattr(os.fstat(self._log.fileno()), "st_blocks", 0) * _BLOCK > _LARGEST_LOG:
@@ -177,7 +177,7 @@ class Process:
         except ChildProcessError:
             return True
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         """Kill the whole group, also when its first process has ended already: the others may go on.
 
         Once only: afterwards another group may have the number.
