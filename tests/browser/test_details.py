@@ -127,6 +127,21 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert foot["y"] + foot["height"] <= 640
 
 
+def test_details_are_in_a_narrow_window_where_the_page_clips_its_content(reader_with, server):
+    """Where `position: sticky` does not help; and what was tapped is not behind them."""
+    with reader_with(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 420}) as reader:
+        open_page(reader, server, "rich")
+        reader.page.add_style_tag(content="main { overflow: auto; padding: 150px 0 1000px }")
+        reader.node("layers.1").focus()
+        reader.page.evaluate("scrollTo(0, 0)")
+        reader.page.keyboard.press("i")
+        details(reader).wait_for()
+        foot = reader.page.locator(".mg-foot").bounding_box()
+        assert foot["y"] + foot["height"] <= 421
+        node = reader.node("layers.1").bounding_box()
+        assert node["y"] + node["height"] <= foot["y"]
+
+
 def test_controls_are_in_a_narrow_window_with_the_details(reader, server):
     """Also for a mouse, where the toolbar takes no room of its own otherwise."""
     reader.page.set_viewport_size({"width": 390, "height": 700})

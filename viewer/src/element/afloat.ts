@@ -7,12 +7,15 @@ import type { Widget } from "./widget.js";
 
 const SCROLL = { capture: true, passive: true };
 
+/** Puts the controls of a diagram where they belong now; only of those on such pages. */
+const places = new WeakMap<Widget, () => void>();
+
 export function afloat(widget: Widget): void {
   const { host, foot, stage } = widget;
   let shift = 0;
   const place = () => {
-    const { bottom, height } = foot.getBoundingClientRect();
-    const room = Math.max(0, stage.getBoundingClientRect().height - height);
+    const { bottom } = foot.getBoundingClientRect();
+    const room = stage.getBoundingClientRect().height;
     shift = Math.max(Math.min(0, innerHeight - (bottom - shift)), -room);
     foot.style.translate = `0 ${shift}px`;
   };
@@ -23,11 +26,13 @@ export function afloat(widget: Widget): void {
     const end = () => {
       document.removeEventListener("scroll", place, SCROLL);
       resized.disconnect();
+      places.delete(widget);
     };
     const begin = () => {
       if (signal.aborted || !isStuck(host)) return;
       document.addEventListener("scroll", place, { ...SCROLL, signal });
       for (const part of [foot, stage]) resized.observe(part);
+      places.set(widget, place);
     };
     // out of sight it costs nothing; a page may be dressed later than it is seen
     const seen = new IntersectionObserver(([entry]) => (entry?.isIntersecting ? begin() : end()));
@@ -45,6 +50,7 @@ export function afloat(widget: Widget): void {
 export function uncover(widget: Widget): void {
   const node = widget.tree.here(widget.selected ?? "");
   if (node === undefined) return;
+  places.get(widget)?.();
   keepClear(widget);
   const { top, bottom } = header(node).getBoundingClientRect();
   const over = widget.foot.getBoundingClientRect();
