@@ -10,7 +10,7 @@ import msgspec
 
 from modeldiagrams.host import data_files
 from modeldiagrams.serialize import write_atomically
-from modeldiagrams.sitedata import INDEX, Listed, graph_files, read_index, shared_files
+from modeldiagrams.sitedata import INDEX, Listed, graph_files, outdated_files, read_index, shared_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,9 +84,10 @@ class Beside:
             known = [*former, *(entry for entries in self._listed.values() for entry in entries)]
             listed = [entry for entry in known if _page(entry) in here or _page(entry) not in sources]
             shared = shared_files(settings, listed)
+            if here:
+                self._remove_outdated({*shared, *(entry.id + ending for entry in listed for ending in _OWN)})
             self._write(shared)
             if here:
-                self._remove_others({*shared, *(entry.id + ending for entry in listed for ending in _OWN)})
                 with_diagrams = {page: here[page] for page in map(_page, listed) if page in here}
                 write_atomically(first / _SOURCES, msgspec.json.encode(with_diagrams, order="sorted"))
 
@@ -98,12 +99,11 @@ class Beside:
             for name, content in files.items():
                 write_atomically(folder / name, content)
 
-    def _remove_others(self, names: set[str]) -> None:
-        """Remove the files of diagrams that no page shows any more."""
+    def _remove_outdated(self, kept: set[str]) -> None:
+        """Remove the files of diagrams that no page shows any more; the author may have files there, too."""
         for folder in self._folders:
-            for file in folder.iterdir():
-                if file.suffix in _OWN and file.name not in names and not file.name.startswith("."):
-                    file.unlink()
+            for file in outdated_files(folder, kept):
+                file.unlink()
 
 
 @cache

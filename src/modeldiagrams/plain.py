@@ -77,8 +77,8 @@ class PlainHost(FenceHost):
         super().drawn(diagram)
         if self._beside:
             self._beside.add(self.page, diagram)
-        if self._docs:
-            write_atomically(self._docs / FOLDER / ".gitignore", b"*\n")
+        if self._docs and not (ignored := self._docs / FOLDER / ".gitignore").exists():
+            write_atomically(ignored, b"*\n")
 
     def ends(self) -> None:
         """Write what all pages share."""

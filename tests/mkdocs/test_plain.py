@@ -135,6 +135,17 @@ def test_pages_of_an_earlier_build_count_as_long_as_they_are_there(folder):
     assert not any(name.startswith("gone") for name in kept)
 
 
+def test_files_of_the_author_s_own_are_never_removed(folder):
+    own = folder / "docs" / "modeldiagrams" / "own.json"
+    own.parent.mkdir()
+    save(small_graph(), own)
+    for name in ("a", "b"):
+        (folder / "docs" / f"{name}.md").write_text("# Any\n")
+        convert(FENCE.replace("net.json", "modeldiagrams/own.json"), _Context(folder, f"{name}/", f"{name}.md"))
+    assert listed(folder) == ["a/#net", "b/#net"]
+    assert own.is_file()
+
+
 def test_page_that_got_another_address_leaves_the_former_one(folder):
     (folder / "docs" / "guide" / "deep.md").write_text(FENCE)
     for url in ("guide/deep/", "guide/deep.html"):
