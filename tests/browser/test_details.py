@@ -129,15 +129,15 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
 
 def test_details_are_in_a_narrow_window_where_the_page_clips_its_content(reader_with, server):
     """Where `position: sticky` does not help; and what was tapped is not behind them."""
-    with reader_with(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 420}) as reader:
+    with reader_with(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 780}) as reader:
         open_page(reader, server, "rich")
-        reader.page.add_style_tag(content="main { overflow: auto; padding: 150px 0 1000px }")
+        reader.page.add_style_tag(content="main { overflow: auto; padding: 400px 0 1000px }")
         reader.node("layers.1").focus()
         reader.page.evaluate("scrollTo(0, 0)")
         reader.page.keyboard.press("i")
         details(reader).wait_for()
         foot = reader.page.locator(".mg-foot").bounding_box()
-        assert foot["y"] + foot["height"] <= 421
+        assert foot["y"] + foot["height"] <= 781
         node = reader.node("layers.1").bounding_box()
         assert node["y"] + node["height"] <= foot["y"]
 
