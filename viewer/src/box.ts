@@ -11,6 +11,8 @@ export const GLYPH = 24;
 /** Cards that peek out below a rolled block, and by how much each. */
 export const STACK_CARDS = 2;
 export const STACK_STEP = 4;
+/** By how much cards peek out behind a rolled panel. */
+export const BEHIND_PANEL = 6;
 /** Room for the sign that opens or closes: before the title of what is open; half of it at each side of a closed one's words. */
 export const CHEVRON = 16;
 

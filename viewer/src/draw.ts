@@ -1,5 +1,6 @@
 /** Layout → SVG text. Colours, fonts and strokes are in picture.css; here are shapes and classes only. */
 import {
+  BEHIND_PANEL,
   badge,
   badgeWidth,
   boxWords,
@@ -148,7 +149,7 @@ function stackedCards(width: number, height: number): string {
 function panelCards(box: Box): string {
   const path = (step: number) =>
     `M${num(box.width)} ${step + CORNER}h${step}V${num(box.height + step)}H${step + CORNER}v${-step}`;
-  return `<path class="mg-cards" d="${path(3)}${path(6)}"/>`;
+  return `<path class="mg-cards" d="${path(BEHIND_PANEL / 2)}${path(BEHIND_PANEL)}"/>`;
 }
 
 function drawWords(item: Item, box: Box): string {

@@ -1,5 +1,5 @@
 /** A frame reduced to what placing needs: sizes, ports and wires, in flow coordinates (u across, v along the flow). */
-import { boxSize, ceilTo, GLYPH, GRID, LABEL_SIZE } from "./box.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, LABEL_SIZE } from "./box.js";
 import { textWidth } from "./text.js";
 import { BORDER, type Frame, type Item, type Wire } from "./view.js";
 
@@ -85,7 +85,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
   for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
-    if (inside !== null) return innerSlot(inside, vertical);
+    if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
     return boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0);
   });
   const wires = frame.wires.map(
@@ -143,12 +143,13 @@ function exitsOf(frame: Frame, nets: number[]): Exit[][] {
   });
 }
 
-function innerSlot({ width, height, ports }: Inner, vertical: boolean): Slot {
+/** `behind` is what the cards of a rolled panel take at its right and below it. */
+function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: number): Slot {
   const across = vertical ? width : height;
   const along = vertical ? height : width;
   return {
-    ...{ across, along, low: across / 2, high: across / 2, ports },
-    ...{ round: false, exits: [], exitStep: 0, labelDepth: 0 },
+    ...{ across, along, low: across / 2, high: across / 2 + behind, ports },
+    ...{ round: false, exits: [], exitStep: 0, labelDepth: behind },
   };
 }
 

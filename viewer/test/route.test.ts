@@ -1,5 +1,6 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
+import { BEHIND_PANEL } from "../src/box.js";
 import { index } from "../src/graph.js";
 import { layout } from "../src/layout.js";
 import { type Direction, type State, view } from "../src/view.js";
@@ -47,5 +48,21 @@ describe("tensors that go on in the next line in another order", () => {
       line.slice(1).map(([x], i) => Math.abs(x - (line[i]?.[0] ?? x))),
     );
     expect(steps.filter((step) => step > 0.1 && step < 8)).toEqual([]);
+  });
+});
+
+describe("a rolled panel", () => {
+  it.each(["TB", "LR"] as Direction[])("has room for the cards behind it, running %s", (direction) => {
+    const graph = sketch(`x > ${[0, 1, 2].map((i) => `b.${i}/norm > b.${i}/mul`).join(" > ")} > y\nb.2/mul > z`);
+    const { root } = layout(view(index(graph), { expanded: ["b.0"], unrolled: [], direction }), viz);
+    const panel = root.geometry.boxes[root.frame.items.findIndex((item) => item.frame !== null)];
+    const end = direction === "TB" ? (panel?.y ?? 0) + (panel?.height ?? 0) : (panel?.x ?? 0) + (panel?.width ?? 0);
+    // where the two tensors part
+    const bends = root.geometry.lines.flatMap((line) =>
+      line.slice(1, -1).map(([x, y]) => (direction === "TB" ? y : x)),
+    );
+    const behind = bends.filter((at) => at > end);
+    expect(behind.length).toBeGreaterThan(0);
+    expect(Math.min(...behind)).toBeGreaterThanOrEqual(end + BEHIND_PANEL + 4);
   });
 });
