@@ -64,7 +64,8 @@ class _Kept:
 
     def remember(self) -> None:
         """Take a copy."""
-        self.same, self.copy = _quietly(Tensor.detach, self.tensor), _copy(self.tensor)
+        self.same = _quietly(Tensor.detach, self.tensor)
+        self.copy = None if self.same is None or self.tensor.is_meta else _quietly(Tensor.clone, self.same)
 
 
 class Keeper:
@@ -324,10 +325,6 @@ def _looks_into(tensor: Tensor, other: Tensor) -> bool:
         and tensor.stride() == other.stride()
         and tensor.storage_offset() == other.storage_offset()
     )
-
-
-def _copy(tensor: Tensor) -> Tensor | None:
-    return None if tensor.is_meta else _quietly(lambda: tensor.detach().clone())
 
 
 def _quietly(run: Callable[..., Any], *args: Any) -> Any:

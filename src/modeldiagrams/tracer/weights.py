@@ -93,15 +93,16 @@ class Weights:
         """Parameter counts of a module; a tied weight counts once."""
         if not isinstance(module, nn.Module):
             return ParameterCount(own=0, total=0, trainable=0)
-        if id(module) not in self._counts:
+        count = self._counts.get(id(module))
+        if count is None:
             inside = self._parameters_in(module)
             own = {id(p) for p in own_parameters(module).values()}
-            self._counts[id(module)] = ParameterCount(
+            count = self._counts[id(module)] = ParameterCount(
                 own=sum([inside[key][0] for key in own]),
                 total=sum([size for size, _ in inside.values()]),
                 trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
             )
-        return self._counts[id(module)]
+        return count
 
     def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
         """Size of, and whether trainable, every parameter in a module and the modules in it, each once."""
@@ -138,13 +139,14 @@ class Weights:
     def _spec(self, name: str, tensor: Tensor, kind: SourceKind) -> ParameterSpec:
         spec = spec_of(tensor)
         source = self.source(tensor)
+        names = source.names if source else ()
         return ParameterSpec(
-            shape=None if spec.shape is None else tuple(int(size) for size in spec.shape),
+            shape=None if spec.shape is None else tuple(map(int, spec.shape)),
             dtype=spec.dtype,
             owner=name.rpartition(".")[0],
             kind="parameter" if kind == "parameter" else "buffer",
             trainable=kind == "parameter" and tensor.requires_grad,
-            tied=tuple(other for other in (source.names if source else ()) if other != name),
+            tied=tuple([other for other in names if other != name]) if len(names) > 1 else (),
         )
 
 
