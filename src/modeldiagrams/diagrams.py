@@ -52,6 +52,11 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     names: dict[str, tuple[str, ...]] = {}
     """Class → shorter names of the very same class, under which it may be documented."""
 
+    @property
+    def shown_problem(self) -> Problem | None:
+        """What readers are told; that a snapshot is out of date is the authors' business, the picture is not."""
+        return None if self.problem and self.problem.kind == "snapshot" else self.problem
+
 
 class _Traced(msgspec.Struct, frozen=True, kw_only=True):
     """A graph on its way to a picture."""

@@ -144,7 +144,7 @@ def _element(
     diagram: Diagram, *, source: str | None = None, link: Link | None = None, source_link: str | None = None
 ) -> Markup:
     """The ``<model-graph>`` itself."""
-    options = diagram.options
+    options, problem = diagram.options, diagram.shown_problem
     if options.no_links:
         link = None
     styles = {
@@ -161,7 +161,7 @@ def _element(
         classes=" ".join(name for name in classes if name),
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),
-        problem=_note(diagram.problem, partial=diagram.picture is not None) if diagram.problem else None,
+        problem=_note(problem, partial=diagram.picture is not None) if problem else None,
         name=diagram.graph.model.name if diagram.graph else None,
         outline=outline(diagram.graph, link) if diagram.graph else None,
         remarks=_remarks(diagram.graph) if diagram.graph else [],

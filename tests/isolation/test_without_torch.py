@@ -104,6 +104,7 @@ def test_snapshots_stand_in_for_torch_in_mkdocs_and_drift_is_told_where_it_is(ba
     drifted = run(sys.executable, site, *MKDOCS)
     (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
     assert f"the snapshot model-graphs/{snapshot.name} is not what the model does now" in warning
+    assert (site / "out" / "index.html").read_text("utf-8").count("<svg") == 2
     assert load(snapshot) == small_graph()
 
 
