@@ -25,7 +25,7 @@ it.each([
 });
 
 it("takes files for pages from disk, and nothing else", () => {
-  expect(isOurs("file:///home/docs/x.js", "file:///home/docs/page.html", undefined)).toBe(true);
-  expect(isOurs("data:text/javascript,1", "file:///home/docs/page.html", undefined)).toBe(false);
-  expect(isOurs("https://elsewhere.example/x.js", "file:///home/docs/page.html", "")).toBe(false);
+  expect(isOurs("file:///docs/x.js", "file:///docs/page.html", undefined)).toBe(true);
+  expect(isOurs("data:text/javascript,1", "file:///docs/page.html", undefined)).toBe(false);
+  expect(isOurs("https://elsewhere.example/x.js", "file:///docs/page.html", "")).toBe(false);
 });
