@@ -44,18 +44,20 @@ def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
     several = (
         f"https://example.org/{{path:mypkg}} {template.replace('lib', 'second')} https://example.org/third/{{path}}"
     )
-    reader.evaluate(f"e => e.setAttribute('source-link', '{several}')")
-    reader.node("embed").click()
-    details(reader).get_by_text("embed", exact=True).wait_for()
-    reader.node("head").click()
+    details_anew(reader, several)
     link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
     assert link.get_attribute("href") == "https://example.org/blob/main/second/src/pkg/model.py#L12"
-    reader.evaluate(f"e => e.setAttribute('source-link', '{template.replace(' src', '')}')")
+    details_anew(reader, template.replace(" src", ""))
+    assert details(reader).get_by_role("link", name="src/pkg/model.py:12").count() == 0
+
+
+def details_anew(reader, template):
+    """Show the details of the same node once more, with links to source of another form."""
+    reader.evaluate(f"e => e.setAttribute('source-link', '{template}')")
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
     reader.node("head").click()
     details(reader).get_by_text("src/pkg/model.py:12").wait_for()
-    assert details(reader).get_by_role("link", name="src/pkg/model.py:12").count() == 0
 
 
 def test_source_link_can_only_be_a_web_address(reader, server):
