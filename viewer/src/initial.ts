@@ -1,3 +1,4 @@
+import { append } from "./append.js";
 import { shortName } from "./families.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { layout, layoutCache, type Viz } from "./layout.js";
@@ -175,11 +176,7 @@ function opened(index: GraphIndex, expanded: string[]): Map<string, string> {
   const place = (id: string) => index.order.get(id) ?? 0;
   const inside = new Map<string, number[]>();
   for (const id of expanded) {
-    for (const holder of [id, ...ancestors(index, id)]) {
-      const known = inside.get(holder);
-      if (known === undefined) inside.set(holder, [place(id) - place(holder)]);
-      else known.push(place(id) - place(holder));
-    }
+    for (const holder of [id, ...ancestors(index, id)]) append(inside, holder, place(id) - place(holder));
   }
   return new Map([...inside].map(([id, places]) => [id, places.sort((a, b) => a - b).join()]));
 }

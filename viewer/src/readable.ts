@@ -1,4 +1,5 @@
 /** What is open at first where nobody says anything: as much as reads at a glance. */
+import { append } from "./append.js";
 import { family, shortName } from "./families.js";
 import { type GraphIndex, type ModuleNode, ROOT } from "./graph.js";
 import { rolledUp } from "./surface.js";
@@ -161,10 +162,7 @@ function byClass(index: GraphIndex, ids: string[]): string[][] {
     const likeness = `${node.class} ${node.signature ?? node.id}`;
     if (seen.has(likeness)) continue;
     seen.add(likeness);
-    const kind = kindOf(index, id);
-    const known = groups.get(kind);
-    if (known === undefined) groups.set(kind, [id]);
-    else known.push(id);
+    append(groups, kindOf(index, id), id);
   }
   for (const group of groups.values()) group.sort((a, b) => timesOf(index, b) - timesOf(index, a));
   return [...groups.values()].sort((a, b) => weight(index, b) - weight(index, a));

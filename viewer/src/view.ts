@@ -1,4 +1,5 @@
 /** Graph + what is expanded → what is to be seen. Pure; positions come later. */
+import { append } from "./append.js";
 import { condense } from "./condense.js";
 import { type Family, familyOf, type Glyph, glyph } from "./families.js";
 import {
@@ -187,11 +188,7 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
   const parts = new Map<string, string[]>();
   const note = (id: string, entry: string) => {
     if (!index.nodes.has(id)) return;
-    for (const container of [id, ...ancestors(index, id)]) {
-      const known = parts.get(container);
-      if (known === undefined) parts.set(container, [entry]);
-      else known.push(entry);
-    }
+    for (const container of [id, ...ancestors(index, id)]) append(parts, container, entry);
   };
   for (const id of state.expanded) note(id, `+${id}`);
   for (const id of state.unrolled) note(headOf(id), `*${id}`);
