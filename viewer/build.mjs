@@ -6,7 +6,7 @@
  *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { notices } from "./notices.mjs";
@@ -29,6 +29,8 @@ const common = {
 /** Sets a factory; nothing starts before the widget asks for it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
+const CORE = readFileSync(join(here, "src/core.ts"), "utf8");
+
 /**
  * The core is more than half of what the widget is made of, and of no use before there is something to draw: what the
  * widget imports of it is, in the widget's bundle, a call of the same name in `core.js`. Constants are built in.
@@ -47,6 +49,10 @@ const LATE_CORE = {
       const calls = exported("function").map((name) => {
         return `export const ${name} = (...given) => modelDiagramsCore.${name}(...given);`;
       });
+      // else it would fail only when a reader first needs it
+      if (calls.length > 0 && !CORE.includes(`"./${basename(path, ".ts")}.js"`)) {
+        return { errors: [{ text: `src/core.ts lacks ${basename(path)}, whose functions the widget imports` }] };
+      }
       return {
         contents: `export { ${exported("const")} } from ${JSON.stringify(path)};${calls.join("")}`,
         resolveDir: here,
