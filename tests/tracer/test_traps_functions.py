@@ -139,6 +139,25 @@ def test_compiled_submodule_runs_eager():
     assert found.edges("relu", "linear")
 
 
+def test_module_compiled_in_place_runs_eager_with_its_hooks_inside():
+    inner = nn.Sequential(linear(), nn.ReLU())
+    inner.compile(backend="eager")
+    inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
+    compiled = inner._compiled_call_impl
+    found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=inner), x())
+    assert [op.id for op in found.ops["sin"]] == ["c/sin"]
+    assert found.edges("sin", "linear")
+    assert inner._compiled_call_impl is compiled
+
+
+def test_call_kept_before_the_trace_has_its_hooks_inside():
+    inner = linear()
+    inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
+    call = inner.__call__
+    found = seen(Applies(lambda self, h: self.a(call(h)), a=linear(), c=inner), x())
+    assert [op.id for op in found.ops["sin"]] == ["c/sin"]
+
+
 def test_compiled_function_runs_eager():
     found = seen(between(torch.compile(lambda h: torch.relu(h) * 2, backend="eager")), x())
     assert found.edges("relu", "mul")

@@ -232,7 +232,8 @@ def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
         classes: Those of the model's modules and their bases.
     """
     with contextlib.ExitStack() as undo:
-        _replace(undo, nn.Module, "__call__", _recording_call(calls, nn.Module.__call__))
+        # what `__call__` hands over to: to replace a special method of a class costs a walk through all its subclasses
+        _replace(undo, nn.Module, "_call_impl", _recording_call(calls, nn.Module.__dict__["_call_impl"]))
         for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
         apply = torch.autograd.Function.__dict__["apply"].__func__
@@ -265,7 +266,7 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
     recorder = calls.recorder
 
     @functools.wraps(original)
-    def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+    def call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         here = recorder.threads.here
         if here.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
             return original(self, *args, **kwargs)  # made by torch of what a higher-order operator is to run
@@ -276,7 +277,7 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
                 return calls.run(self, original, args, kwargs, direct=False)
         return original(self, *args, **kwargs)
 
-    return __call__
+    return call
 
 
 def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -36,6 +36,7 @@ __all__ = [
     "own_buffers",
     "own_modules",
     "own_parameters",
+    "run_uncompiled",
     "schema_of",
     "schemas_named",
     "set_default_device",
@@ -209,6 +210,13 @@ def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
     return list(dict.fromkeys(base for kind in kinds for base in kind.__mro__))
+
+
+def run_uncompiled(modules: Sequence[tuple[str, nn.Module]]) -> None:
+    """Let modules that were compiled in place (``module.compile()``) run as they are written."""
+    for _, module in modules:
+        if vars(module).get("_compiled_call_impl") is not None:
+            module._compiled_call_impl = None
 
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:

@@ -29,7 +29,7 @@ from modeldiagrams.tracer.fake import (
     share_with_threads,
 )
 from modeldiagrams.tracer.finish import build_graph
-from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of
+from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
 from modeldiagrams.tracer.marks import modes_left, untouched
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
@@ -262,6 +262,7 @@ def _run_model(
     calls = CallStack(recorder, weights)
     calls.learn(modules, "")
     _note_inputs(recorder, model, args, kwargs)
+    run_uncompiled(modules)
     with contextlib.ExitStack() as scope:
         scope.enter_context(intercepted(calls, classes_of(modules)))
         scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
