@@ -8,6 +8,7 @@ import linecache
 import re
 import sys
 import sysconfig
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,11 +47,21 @@ def relative_file(file: str, module: str) -> str:
     return "/".join((*path.parts[-len(parts) : -1], path.name)) if list(tail) == parts else path.name
 
 
-def class_source(class_: Any) -> str | None:
-    """Where a class or function is defined, as ``file:line``; None if that can't be told.
+_class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
+"""Found out once per process: a class stays where it was written."""
 
-    `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's.
-    """
+
+def class_source(class_: Any) -> str | None:
+    """Where a class or function is defined, as ``file:line``; None if that can't be told."""
+    if not isinstance(class_, type):
+        return _find_source(class_)
+    if class_ not in _class_sources:
+        _class_sources[class_] = _find_source(class_)
+    return _class_sources[class_]
+
+
+def _find_source(class_: Any) -> str | None:
+    """The same; `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's."""
     try:
         file = inspect.getsourcefile(class_)
     except TypeError:
