@@ -171,7 +171,12 @@ class CallStack:
                 return result, returned
             class_ = _class_name(call.module)
             op = self.recorder.new_op(
-                Site(class_, class_.rpartition(".")[2], self.recorder.finder.here(), opaque=bool(made))
+                Site(
+                    class_,
+                    class_.rpartition(".")[2],
+                    self.recorder.finder.here(self.recorder.here.stack),
+                    opaque=bool(made),
+                )
             )
             op.flops = call.unseen_flops
             for name, tensor in given:

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Edge, Flow
 
-__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Spec", "Value"]
+__all__ = ["NOT_ASKED", "Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Spec", "Value"]
 
+NOT_ASKED = "?"
+"""Stands for a place that nobody asked for so far."""
 SourceKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
 
@@ -91,6 +93,8 @@ class Call:
     nbytes: int = 0
     ordinal: int = 0
     """As in `Op`."""
+    place: str | None = NOT_ASKED
+    """``file:line`` in user code that it was called from."""
 
     def new_id(self, short: str) -> str:
         """Id of the next op of this short name."""

@@ -173,7 +173,7 @@ class _Pass:
         self._attempt = attempt
         self._costs = costs
         self._recording = Recording(Call("", "", model, None))
-        self._finder = SourceFinder(_Pass.run.__code__)
+        self._finder = SourceFinder(_Pass.run.__code__, CallStack.run.__code__)
         self._weights = Weights()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:

@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from modeldiagrams.graph import Frame
+from modeldiagrams.tracer.recording import NOT_ASKED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import CodeType, FrameType, TracebackType
+
+    from modeldiagrams.tracer.recording import Call
 
 __all__ = ["SourceFinder", "class_source", "relative_file", "user_files"]
 
@@ -85,26 +89,47 @@ def _class_line(class_: type, file: str) -> int | None:
 class SourceFinder:
     """Finds the line of user code behind the running call."""
 
-    def __init__(self, boundary: CodeType) -> None:
+    def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
+        """Get ready to look.
+
+        Args:
+            boundary: The function that runs the pass: what called it is not looked at.
+            module_call: The function that runs a module inside a call of its own.
+        """
         self._boundary = boundary
+        self._module_call = module_call
         self._known: dict[int, _Code] = {}
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def here(self, above: int = 1) -> str | None:
+    def here(self, stack: Sequence[Call], above: int = 1) -> str | None:
         """``file:line`` of the innermost user frame above the boundary, or None.
 
         Args:
+            stack: The module calls that are running. Each remembers what it was called from, so that what runs in it
+                need not look any further.
             above: So many frames above this one are not looked at; not to make them objects saves time.
         """
         frame: FrameType | None = sys._getframe(above)  # noqa: SLF001 - the documented way costs 100 times more
         known = self._known
-        while frame is not None and frame.f_code is not self._boundary:
+        place, passed = None, 0
+        while frame is not None:
             code = known.get(id(frame.f_code)) or self._learn(frame)
-            if code.name is not None:
-                return code.places.get(frame.f_lasti) or code.place(frame)
+            if code.stops:
+                if code.name is not None:
+                    place = code.places.get(frame.f_lasti) or code.place(frame)
+                    break
+                if code.code is self._boundary:
+                    break
+                if passed < len(stack):
+                    passed += 1
+                    if stack[-passed].place != NOT_ASKED:
+                        place = stack[-passed].place
+                        break
             frame = frame.f_back
-        return None
+        for i in range(passed):
+            stack[~i].place = place
+        return place
 
     def global_name(self, value: Any) -> str | None:
         """The dotted name of a global variable of the running code that holds this very object, or None."""
@@ -145,7 +170,8 @@ class SourceFinder:
         if _is_user_file(file):
             self.files.add(file)
             name = relative_file(file, str(frame.f_globals.get("__name__")))
-        code = self._known[id(frame.f_code)] = _Code(frame.f_code, name)
+        stops = name is not None or frame.f_code in (self._boundary, self._module_call)
+        code = self._known[id(frame.f_code)] = _Code(frame.f_code, name, stops)
         return code
 
 
@@ -157,6 +183,8 @@ class _Code:
     """Kept, so that its id stays its own: its hash would be computed anew each time."""
     name: str | None
     """The file; None where it is not user code."""
+    stops: bool
+    """Whether to look no further, or to look closer."""
     places: dict[int, str] = field(default_factory=dict)
     """``file:line`` by instruction."""
 
