@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Value
     from modeldiagrams.tracer.weights import Weights
 
+_OWN_FRAMES = 4
+"""`CallStack._open` and who calls it are this package's, seen from `SourceFinder.here`."""
 _CLASS_METHOD = type(dict.__dict__["fromkeys"])
 
 __all__ = ["CallStack", "argument_names", "intercepted"]
@@ -119,6 +121,7 @@ class CallStack:
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
         call.strand = here.strand
+        call.place = self.recorder.finder.here(here.stack, _OWN_FRAMES)
         holder.is_leaf = False
         outer: Call | None = holder
         while outer is not None and outer.is_empty:
@@ -174,7 +177,7 @@ class CallStack:
                 Site(
                     class_,
                     class_.rpartition(".")[2],
-                    self.recorder.finder.here(self.recorder.here.stack),
+                    call.place,
                     opaque=bool(made),
                 )
             )

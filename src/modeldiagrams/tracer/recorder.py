@@ -159,7 +159,7 @@ class Recorder(TorchFunctionMode):
         steps = self.recording.steps
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        key = (function, self.finder.here(here.stack, _OWN_FRAMES), *kwargs, *outline(given, tensors))
+        key = (function, self.finder.here(here.stack, _OWN_FRAMES, function), *kwargs, *outline(given, tensors))
         may_write = not function.pure or "out" in kwargs
         versions = versions_of(tensors) if may_write else None
         start = len(steps)

@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.graph import Edge, Flow
 
-__all__ = ["NOT_ASKED", "Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Spec", "Value"]
+__all__ = ["Call", "Feed", "Op", "Origin", "Recording", "Site", "Source", "SourceKind", "Spec", "Value"]
 
-NOT_ASKED = "?"
-"""Stands for a place that nobody asked for so far."""
 SourceKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
 
@@ -93,7 +91,7 @@ class Call:
     nbytes: int = 0
     ordinal: int = 0
     """As in `Op`."""
-    place: str | None = NOT_ASKED
+    place: str | None = None
     """``file:line`` in user code that it was called from."""
 
     def new_id(self, short: str) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from modeldiagrams.graph import Frame
-from modeldiagrams.tracer.recording import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +28,7 @@ __all__ = ["SourceFinder", "class_source", "relative_file", "user_files"]
 _TORCH = str(Path(torch.__file__).parent) + "/"
 _OWN = str(Path(__file__).parent) + "/"
 _PACKAGE = str(Path(__file__).parents[1]) + "/"
+_MODULE = str(torch.nn.modules.module.__file__)
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 
 
@@ -99,37 +99,53 @@ class SourceFinder:
         self._boundary = boundary
         self._module_call = module_call
         self._known: dict[int, _Code] = {}
+        self._ways: dict[Any, tuple[int, CodeType, int]] = {}
+        """How far above a call the forward function and the module call are that it is made in."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def here(self, stack: Sequence[Call], above: int = 1) -> str | None:
+    def here(self, stack: Sequence[Call], above: int, function: object = None) -> str | None:
         """``file:line`` of the innermost user frame above the boundary, or None.
 
+        Most frames are torch's own, and to walk through them takes longer than all else that is noted of an op. So it
+        ends at the module call that is running, which knows what it was called from; and for what is called there once
+        more in the same way, two frames on the way tell that it is the same.
+
         Args:
-            stack: The module calls that are running. Each remembers what it was called from, so that what runs in it
-                need not look any further.
-            above: So many frames above this one are not looked at; not to make them objects saves time.
+            stack: The module calls that are running.
+            above: So many frames above this one are not looked at.
+            function: What is called.
         """
-        frame: FrameType | None = sys._getframe(above)  # noqa: SLF001 - the documented way costs 100 times more
-        known = self._known
-        place, passed = None, 0
-        while frame is not None:
-            code = known.get(id(frame.f_code)) or self._learn(frame)
-            if code.stops:
-                if code.name is not None:
-                    place = code.places.get(frame.f_lasti) or code.place(frame)
-                    break
-                if code.code is self._boundary:
-                    break
-                if passed < len(stack):
-                    passed += 1
-                    if stack[-passed].place != NOT_ASKED:
-                        place = stack[-passed].place
-                        break
+        getframe = sys._getframe  # noqa: SLF001 - the documented way costs 100 times more
+        frame = getframe(above)
+        code = self._known.get(id(frame.f_code)) or self._learn(frame)
+        if code.name is not None:
+            return code.places.get(frame.f_lasti) or code.place(frame)
+        call = stack[-1]
+        key = (function, code, type(call.module))
+        way = self._ways.get(key)
+        if way is not None:
+            near, forward, far = way
+            try:
+                if getframe(above + near).f_code is forward and getframe(above + far).f_code is self._module_call:
+                    return call.place
+            except ValueError:  # no frame there
+                pass
+        walked = []
+        while not code.stops:
+            walked.append(code.code)
+            if frame.f_back is None:
+                return None
             frame = frame.f_back
-        for i in range(passed):
-            stack[~i].place = place
-        return place
+            code = self._known.get(id(frame.f_code)) or self._learn(frame)
+        if code.name is not None:
+            return code.places.get(frame.f_lasti) or code.place(frame)
+        if code.code is self._boundary:
+            return None
+        between = (_MODULE, self._module_call.co_filename)
+        near = max((i for i, passed in enumerate(walked) if passed.co_filename not in between), default=0)
+        self._ways[key] = (near, walked[near], len(walked))
+        return call.place
 
     def global_name(self, value: Any) -> str | None:
         """The dotted name of a global variable of the running code that holds this very object, or None."""
@@ -175,7 +191,7 @@ class SourceFinder:
         return code
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Code:
     """A function that runs. Models run the same lines for every layer, and counting lines is slow."""
 
