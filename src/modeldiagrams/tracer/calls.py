@@ -135,7 +135,12 @@ class CallStack:
         provenance = self.recorder.provenance
         for tensor, source in self._weights.add_modules(modules, path):
             # computed weights that `torch.func.functional_call` puts into a module stay what they are
-            if isinstance(tensor, nn.Parameter) or source.kind != "parameter" or not provenance.values(tensor):
+            if (
+                source.kind != "parameter"
+                or type(tensor) is nn.Parameter  # asked first: `isinstance` runs code of torch's
+                or isinstance(tensor, nn.Parameter)
+                or not provenance.values(tensor)
+            ):
                 provenance.assign(tensor, source.value)
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
@@ -215,6 +220,8 @@ def named_tensors(
 ) -> list[tuple[str, Tensor]]:
     """The tensors among a call's arguments with their places: ``x``, ``batch.mask``, ``args[0]``."""
     positional, rest = names
+    if len(args) == 1 and positional and not kwargs and isinstance(args[0], Tensor):  # most calls of modules
+        return [(positional[0], args[0])]
     found: list[tuple[str, Tensor]] = []
     for i, value in enumerate(args):
         name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"

@@ -31,6 +31,7 @@ __all__ = [
     "higher_order_open_to",
     "is_wrapped",
     "memory_key",
+    "memory_keys",
     "modules_of",
     "no_dispatch_modes",
     "own_buffers",
@@ -81,6 +82,14 @@ def memory_key(tensor: Tensor) -> int | None:
     """What tells one tensor's memory from another's while both are in use."""
     storage = storage_of(tensor)
     return None if storage is None else id(storage)
+
+
+def memory_keys(tensors: Sequence[Tensor]) -> list[int | None]:
+    """The same for several tensors."""
+    try:
+        return list(map(id, map(Tensor.untyped_storage, tensors)))
+    except _NO_MEMORY:
+        return list(map(memory_key, tensors))
 
 
 def version_of(tensor: Tensor) -> int | None:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from modeldiagrams.tracer.internals import (
     memory_key,
+    memory_keys,
     no_dispatch_modes,
     own_buffers,
     own_parameters,
@@ -74,14 +75,15 @@ class Keeper:
         self._hooks_in = [(hooks, hooks.copy()) for hooks in self._hooks if hooks is not None]
         self._copies: dict[int, _Copy] = {}
         self._by_memory: dict[int, list[Tensor]] = {}
+        """By what tells one tensor's memory from another's; one without memory of its own stands for itself."""
         self._small = self._copy_small(buffers.values())
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
         if not self._by_memory:
-            for kept in self._tensors:
-                self._by_memory.setdefault(_memory(kept), []).append(kept)
-        for kept in self._by_memory.get(_memory(tensor), ()):
+            for kept, key in zip(self._tensors, memory_keys(self._tensors), strict=True):
+                self._by_memory.setdefault(key or id(kept), []).append(kept)
+        for kept in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(kept) not in self._copies:
                 with no_dispatch_modes():
                     self._copy(kept)
@@ -185,11 +187,6 @@ def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
         tensor.data = same
     if copy is not None and not _quietly(torch.equal, tensor, copy):
         tensor.copy_(copy)
-
-
-def _memory(tensor: Tensor) -> int:
-    """What tells one tensor's memory from another's; a tensor without memory of its own stands for itself."""
-    return memory_key(tensor) or id(tensor)
 
 
 def _looks_into(tensor: Tensor, other: Tensor) -> bool:
