@@ -9,6 +9,7 @@ from torch.nn.functional import gelu as gelu_taken_before_the_trace
 from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams.graph import OpNode
+from modeldiagrams.tracer import trace
 from tracer.seen import Applies, linear, names, seen, x
 
 
@@ -21,6 +22,24 @@ class Cube(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return 3 * ctx.saved_tensors[0] ** 2 * grad
+
+
+class Power(torch.autograd.Function):
+    """Its context is made apart, and an argument has a default."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(given, exponent=2):
+        return given**exponent
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0], None
 
 
 class DoubleInPlace(torch.autograd.Function):
@@ -66,13 +85,39 @@ def between(function):
     return Applies(lambda self, given: self.b(function(self.a(given))), a=linear(), b=linear())
 
 
-@pytest.mark.parametrize("function", [Cube, DoubleInPlace, SquareInNumpy])
+AUTOGRAD_FUNCTIONS = pytest.mark.parametrize("function", [Cube, DoubleInPlace, Power, SquareInNumpy])
+
+
+@AUTOGRAD_FUNCTIONS
 def test_autograd_function_is_one_op(function):
-    found = seen(between(function.apply), x())
+    is_one_op(function, between(lambda h: function.apply(h)))  # noqa: PLW0108 - looked up in the forward
+
+
+@AUTOGRAD_FUNCTIONS
+def test_autograd_function_kept_since_before_the_trace_is_one_op(function):
+    is_one_op(function, between(function.apply))
+
+
+def is_one_op(function, model):
+    found = seen(model, x())
     assert names(found.of(OpNode)) == ["torch.nn.functional.linear", function.__name__, "torch.nn.functional.linear"]
-    assert found.ops[function.__name__][0].opaque
+    (op,) = found.ops[function.__name__]
+    assert op.opaque
+    assert op.source
     assert found.edges("linear", function.__name__)
     assert found.edges(function.__name__, "linear")
+    assert not found.edges("linear", "linear")
+
+
+@AUTOGRAD_FUNCTIONS
+def test_autograd_function_kept_since_before_the_trace_has_its_gradient(function):
+    gradients, given = [], x().requires_grad_()
+    model = Applies(
+        lambda self, h: gradients.append(torch.autograd.grad(self.m(h).sum(), h)[0]), m=between(function.apply)
+    )
+    model(given)
+    trace(model, (given,), {}, mode="real")
+    assert torch.equal(*gradients)
 
 
 def test_custom_op_under_its_own_name(custom_ops):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +18,10 @@ from torch import Tensor, nn
 
 from modeldiagrams.tracer import ops
 from modeldiagrams.tracer.internals import (
+    APPLY_IS_COMPILED,
+    COMPILED_CLASS_METHOD,
     FunctionBase,
+    FunctionMeta,
     ScriptFunction,
     SingleLevelFunction,
     alias_of,
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
 
 _OWN_FRAMES = 4
 """`CallStack._open` and who calls it are this package's, seen from `SourceFinder.here`."""
-_CLASS_METHOD = type(dict.__dict__["fromkeys"])
 
 __all__ = ["CallStack", "argument_names", "intercepted"]
 
@@ -251,11 +254,15 @@ def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
         _replace(undo, nn.Module, "_call_impl", _recording_call(calls, nn.Module.__dict__["_call_impl"]))
         for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
-        apply = torch.autograd.Function.__dict__["apply"].__func__
+        apply = torch.autograd.Function.__dict__["apply"]
+        apply = getattr(apply, "__func__", apply)
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         # `cube = Cube.apply`, kept since before the trace, still comes by here
-        apply = SingleLevelFunction.__dict__.get("apply") or FunctionBase.__dict__["apply"]
-        _add(undo, SingleLevelFunction, "apply", classmethod(_recording_apply(calls.recorder, apply)))
+        if APPLY_IS_COMPILED:
+            _add(undo, FunctionMeta, "__getattribute__", _recording_lookup(calls.recorder))
+        else:
+            apply = SingleLevelFunction.__dict__.get("apply") or FunctionBase.__dict__["apply"]
+            _add(undo, SingleLevelFunction, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         script_call = ScriptFunction.__call__
         undo.callback(setattr, ScriptFunction, "__call__", script_call)
         ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
@@ -315,17 +322,41 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
 
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        here = recorder.here
-        if (
-            not here.is_in_the_open or cls.__module__ == "torch.utils.checkpoint"
-        ):  # checkpointing runs modules: look inside
+        if not recorder.here.is_in_the_open or _runs_modules(cls):
             return original(cls, *args, **kwargs)
-        function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
-        run = original.__get__(None, cls) if isinstance(original, _CLASS_METHOD) else functools.partial(original, cls)
+        run = original.__get__(None, cls) if isinstance(original, COMPILED_CLASS_METHOD) else partial(original, cls)
         with recorder.out_of_sight():
-            return recorder.observe(function, run, args, kwargs)
+            return recorder.observe(_function_of(cls), run, args, kwargs)
 
     return apply
+
+
+def _recording_lookup(recorder: Recorder) -> Callable[..., Any]:
+    """A compiled ``apply`` is out of sight, but looks up the function's ``forward`` to run it."""
+    original = FunctionMeta.__getattribute__
+
+    def __getattribute__(cls: type, name: str) -> Any:  # noqa: N807
+        found = original(cls, name)
+        if name != "forward" or not recorder.here.is_in_the_open or _runs_modules(cls):
+            return found
+
+        @functools.wraps(found)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # the context, where it is given one
+            with recorder.out_of_sight():
+                return recorder.observe(_function_of(cls), partial(found, *args[:n_own]), args[n_own:], kwargs)
+
+        return forward
+
+    return __getattribute__
+
+
+def _function_of(class_: type) -> ops.Function:
+    return ops.Function(class_.__name__, class_.__name__, class_.__name__, opaque=True)
+
+
+def _runs_modules(class_: type) -> bool:
+    return class_.__module__ == "torch.utils.checkpoint"  # look inside
 
 
 def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -335,7 +366,7 @@ def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Calla
             return original(self, *args, **kwargs)
         name = str(self.name)
         with recorder.out_of_sight():
-            run = functools.partial(original, self)
+            run = partial(original, self)
             return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
 
     return __call__

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
+    "APPLY_IS_COMPILED",
     "BOOKKEEPING",
+    "COMPILED_CLASS_METHOD",
     "MODES",
     "FunctionBase",
+    "FunctionMeta",
     "InferenceMode",
     "Operator",
     "OperatorPacket",
@@ -57,6 +60,10 @@ OperatorPacket: Any = torch._ops.OpOverloadPacket
 """Operators of one name: ``torch.ops.aten.add``."""
 ScriptFunction: Any = torch._C.ScriptFunction
 FunctionBase: Any = torch._C._FunctionBase
+FunctionMeta: Any = torch.autograd.function.FunctionMeta
+COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])
+APPLY_IS_COMPILED = isinstance(torch.autograd.Function.__dict__["apply"], COMPILED_CLASS_METHOD)
+"""``Cube.apply`` runs no Python of torch's before ``Cube.forward``: from torch 2.14 on."""
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 InferenceMode: Any = torch._C._InferenceMode
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
