@@ -29,6 +29,7 @@ from modeldiagrams.tracer.internals import (
     unseen_by_modes,
 )
 from modeldiagrams.tracer.recording import Call, Site
+from modeldiagrams.tracer.schemas import positional_names
 from modeldiagrams.tracer.walk import find_tensors, substitute
 
 if TYPE_CHECKING:
@@ -202,16 +203,9 @@ class CallStack:
 def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
     """Names of the positional arguments of ``module(...)`` and of ``*args`` where it has one."""
     try:
-        signature = inspect.signature(module.forward if isinstance(module, nn.Module) else module)
+        return positional_names(module.forward if isinstance(module, nn.Module) else module)
     except (TypeError, ValueError):
         return (), "args"
-    names: list[str] = []
-    for parameter in signature.parameters.values():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            return tuple(names), parameter.name
-        if parameter.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
-            names.append(parameter.name)
-    return tuple(names), None
 
 
 def named_tensors(

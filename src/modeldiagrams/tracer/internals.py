@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from operator import attrgetter
-from types import MappingProxyType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
@@ -32,6 +32,7 @@ __all__ = [
     "classes_of",
     "default_device",
     "higher_order_open_to",
+    "is_torchs",
     "is_wrapped",
     "memory_key",
     "memory_keys",
@@ -72,6 +73,7 @@ BOOKKEEPING = frozenset(vars(nn.Module()))
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 """Context: torch functions called inside are not handed to any function mode."""
 
+_BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _T = TypeVar("_T")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
@@ -252,6 +254,14 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
 
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
     return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
+
+
+def is_torchs(function: Any) -> bool:
+    """Whether it is one of torch's own functions, which are there as long as the process is."""
+    if isinstance(function, _BUILT_IN):
+        return True
+    is_written_there = type(function) is FunctionType and str(function.__module__).startswith("torch.")
+    return is_written_there and "<locals>" not in function.__qualname__
 
 
 def schema_of(operator: Any) -> Any:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import re
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
-from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, schemas_named
+from modeldiagrams.tracer.internals import Operator, OperatorPacket, is_torchs, schema_of, schemas_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,6 +125,10 @@ class Function:
 
 def describe(function: Callable[..., Any]) -> Function:
     """Name and classify a function as the function mode hands it over."""
+    return _described(function) if is_torchs(function) else _describe(function)
+
+
+def _describe(function: Callable[..., Any]) -> Function:
     raw = getattr(function, "__name__", type(function).__name__)
     if isinstance(function, Operator | OperatorPacket):
         name = str(getattr(function, "overloadpacket", function)).replace(".", "::", 1)
@@ -134,6 +139,9 @@ def describe(function: Callable[..., Any]) -> Function:
     name = _public_name(function, raw)
     short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
     return Function(name, short, raw, raw in METADATA, _writes_first(raw), pure=_is_pure(function, raw))
+
+
+_described = functools.lru_cache(maxsize=4096)(_describe)
 
 
 def _is_pure(function: Any, raw: str) -> bool:

@@ -16,6 +16,7 @@ _TENSORS = frozenset({Tensor, nn.Parameter})
 _ATOMS = frozenset(
     {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
+_SEQUENCES = (list, tuple)
 _MAX_DEPTH = 8
 
 
@@ -43,7 +44,7 @@ def outline(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> lis
         elif isinstance(value, Tensor):
             tensors.append(value)
             found.append(Tensor)
-        elif isinstance(value, list | tuple) and depth < _MAX_DEPTH:
+        elif isinstance(value, _SEQUENCES) and depth < _MAX_DEPTH:
             found.append((list, *outline(value, tensors, depth + 1)))
         elif isinstance(value, dict) and depth < _MAX_DEPTH:
             found.append((dict, *outline(value, [], depth + 1), *outline(value.values(), tensors, depth + 1)))

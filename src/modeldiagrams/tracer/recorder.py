@@ -297,6 +297,9 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         """Give every returned and every written tensor its new value."""
         returned, written, given = tensors
+        if len(written) == 1 and written[0] is result:  # as `relu_` does
+            self._output_written(op, function, result)
+            return result
         given_ids = list(map(id, given))
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -18,7 +20,7 @@ from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["bind"]
+__all__ = ["bind", "positional_names"]
 
 _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Tensor, ("Tensor",)),
@@ -72,14 +74,50 @@ def _of_builtin(name: str, kinds: tuple[type, ...]) -> tuple[str, ...] | None:
 
 
 def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[str, ...] | None:
-    names = []
+    names, rest = positional_names(function)
+    if rest is not None:
+        # *args, **kwargs of a wrapper says nothing
+        return (*names, rest) if names else None
+    return names if len(args) <= len(names) else None
+
+
+def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
+    """Names of the positional parameters of a function, and of the one that takes the rest.
+
+    Args:
+        function: Any callable; of a method, the first parameter is left out.
+
+    Raises:
+        TypeError: where it has no signature.
+        ValueError: the same.
+    """
+    # what a bound method runs, below all wrappers, as `inspect.signature` finds it
+    inner: Any = inspect.unwrap(getattr(function, "__func__", function), stop=lambda f: hasattr(f, "__signature__"))
+    if type(inner) is not FunctionType:
+        return _positional_names(function)
+    is_method = inspect.ismethod(function)
+    names = _known_names[is_method].get(inner)
+    if names is None:
+        names = _known_names[is_method][inner] = _positional_names(function)
+    return names
+
+
+_Names: TypeAlias = tuple[tuple[str, ...], str | None]
+_known_names: tuple[WeakKeyDictionary[FunctionType, _Names], WeakKeyDictionary[FunctionType, _Names]] = (
+    WeakKeyDictionary(),
+    WeakKeyDictionary(),
+)
+"""Of functions, and of those that are methods: to read a signature takes as long as recording ten ops."""
+
+
+def _positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
+    names: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            return tuple(names), parameter.name
         if parameter.kind in _POSITIONAL:
             names.append(parameter.name)
-        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            # *args, **kwargs of a wrapper says nothing
-            return (*names, parameter.name) if names else None
-    return tuple(names) if len(args) <= len(names) else None
+    return tuple(names), None
 
 
 def _from_schemas(schemas: Sequence[Any], kinds: Sequence[type]) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ __all__ = ["children", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
 _MAX_ITEMS = 4096
+_SEQUENCES = (list, tuple)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
 
@@ -96,7 +97,7 @@ def flatten(value: Any, place: str, found: list[tuple[str, Tensor]], depth: int 
         found.append((place, value))
     elif depth >= _MAX_DEPTH:
         return
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, _SEQUENCES):
         for i, item in enumerate(value):
             flatten(item, f"{place}[{i}]", found, depth + 1)
     elif isinstance(value, dict):
