@@ -11,6 +11,7 @@ import contextlib
 import math
 import threading
 import weakref
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -24,7 +25,7 @@ from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory
 from modeldiagrams.tracer.walk import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Shadows", "alike", "as_fake", "as_meta", "put_fake_weights", "share_with_threads"]
 
@@ -35,6 +36,7 @@ _FACTORIES = frozenset(
 )
 _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _ONES = "as if whole numbers made of others were 1"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 aten = torch.ops.aten
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
 
@@ -245,13 +247,26 @@ class _ThreadedFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         entered: list[Any] = self._of_thread["entered"]
         return entered
 
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = _NOTHING
+    ) -> Any:
+        is_over = not vars(self)["_entered_first"]  # this thread runs on when the pass has ended
+        if is_over and not any(isinstance(leaf, FakeTensor) for leaf in tree_leaves((args, kwargs))):
+            return func(*args, **kwargs)
+        return super().__torch_dispatch__(func, types, args, kwargs)
 
-def share_with_threads(fake_mode: FakeTensorMode, thread: int) -> None:
-    """Make a fake mode of one thread fit for several. Not from the start: some operators know the plain class only."""
-    if type(fake_mode) is FakeTensorMode:
-        state = {"in_kernel": fake_mode.in_kernel_invocation, "entered": fake_mode.enter_stack}
-        vars(fake_mode)["_states"] = {thread: state}
-        fake_mode.__class__ = _ThreadedFakeMode
+
+def share_with_threads(modes: Sequence[Any], thread: int) -> Sequence[Any]:
+    """Make the modes that one thread has entered fit for several.
+
+    Fake modes are not so from the start: some operators know the plain class only.
+    """
+    for mode in modes:
+        if type(mode) is FakeTensorMode:
+            state = {"in_kernel": mode.in_kernel_invocation, "entered": mode.enter_stack}
+            vars(mode).update(_states={thread: state}, _entered_first=mode.enter_stack)
+            mode.__class__ = _ThreadedFakeMode
+    return modes
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ _BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "at
 
 
 class Net(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Enter it on the main thread, inside the modes that compute."""
+    """Enter it on every thread that is recorded, inside the modes that compute."""
 
     supports_higher_order_operators = True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import Tensor
@@ -23,7 +23,7 @@ from modeldiagrams.tracer.schemas import bind
 from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from modeldiagrams.graph import Flow
     from modeldiagrams.tracer.source import SourceFinder
@@ -51,6 +51,10 @@ class Here:
     """Counted so far in the call that is being observed."""
     array_read: Op | None = None
     """The last op through which values left torch."""
+    guesses: list[tuple[Any, str]] = field(default_factory=list)
+    """Made in the call that is being observed."""
+    branches: int = 0
+    """How many threads and jobs were started here."""
 
     @property
     def is_in_the_open(self) -> bool:
@@ -86,9 +90,10 @@ class Recorder(TorchFunctionMode):
         self._functions: dict[Any, ops.Function] = {}
         self._sites: dict[Any, Site] = {}
         self._before_write = before_write
-        self.on_new_thread: Callable[[], None] = lambda: None
-        self._strands = itertools.count()
-        self._pending_guesses: list[tuple[Any, str]] = []
+        self.modes_of_threads: Callable[[], Iterable[Any]] = tuple
+        """Is asked which modes another thread than the main one has to enter."""
+        self.strands = itertools.count()
+        """Numbers for stretches of work on threads of their own."""
         main_stack = [recording.root]
         self.threads = _Threads(main_stack)
         self.here.stack = main_stack
@@ -112,13 +117,20 @@ class Recorder(TorchFunctionMode):
         if here.is_recording or not joins:
             yield here.is_recording
             return
+        here.strand = next(self.strands)
+        with self.entered(here):
+            yield True
+
+    @contextlib.contextmanager
+    def entered(self, here: Here) -> Iterator[None]:
+        """Record on the current thread, which is there."""
         here.is_recording = True
-        here.strand = next(self._strands)
-        if here.strand:
-            self.on_new_thread()
         try:
-            with self:
-                yield True
+            with contextlib.ExitStack() as scope:
+                for mode in self.modes_of_threads() if here.strand else ():
+                    scope.enter_context(mode)
+                scope.enter_context(self)
+                yield
         finally:
             here.is_recording = False
 
@@ -204,7 +216,7 @@ class Recorder(TorchFunctionMode):
 
     def guessed(self, value: Any, reason: str) -> None:
         """A value was assumed while the call that is being observed ran."""
-        self._pending_guesses.append((value, reason))
+        self.threads.here.guesses.append((value, reason))
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
@@ -239,9 +251,9 @@ class Recorder(TorchFunctionMode):
         call.is_empty = False
         op = Op(call.new_id(site.short), site, call, here.strand, [], [], [], {})
         self.recording.steps.append(op)
-        if self._pending_guesses:
-            self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
-            self._pending_guesses.clear()
+        if here.guesses:
+            self.recording.guesses += [(op, value, reason) for value, reason in here.guesses]
+            here.guesses.clear()
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
