@@ -66,8 +66,11 @@ SHAPE_ONLY: Mapping[str, int] = {
     ),
     **dict.fromkeys(("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros"), 0),
     **dict.fromkeys(("expand_as", "reshape_as", "to", "type_as", "view_as"), 1),
+    **dict.fromkeys(("_foreach_copy_", "_foreach_zero_", "copy_", "fill_", "zero_"), 0),
+    **dict.fromkeys(("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_"), 0),
+    "uniform_": 0,
 }
-"""Functions that read only shape, dtype or device of the argument at this position."""
+"""Functions that read only shape, dtype or device of the argument at this position, as those that write all of it."""
 
 METADATA = frozenset(
     {"__delete__", "__format__", "__hash__", "__len__", "__repr__", "__str__"}
@@ -106,7 +109,7 @@ class Function:
     pure: bool = False
     """Its schemas say that it writes none, but for ``out``."""
     replaces: bool = field(init=False)
-    """Gives a tensor other memory: ``x.data = …``."""
+    """Gives a tensor other memory: ``x.data = …``, ``x.set_(…)``."""
     reads_values: bool = field(init=False)
     """Values leave torch through it."""
     reads_arrays: bool = field(init=False)
@@ -116,7 +119,7 @@ class Function:
 
     def __post_init__(self) -> None:
         """Classify by name."""
-        self.replaces = self.raw == "__set__"
+        self.replaces = self.raw in ("__set__", "set_")
         self.reads_values = self.raw in VALUE_READS
         self.reads_arrays = self.raw in ARRAY_READS
         self.takes_values = self.raw in FROM_PYTHON

@@ -376,7 +376,8 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
     read_for_shape = ops.SHAPE_ONLY.get(function.short, -1)
     for i, (name, value) in enumerate(bound):
         flatten(value, name, found)
-        flow: Flow | None = "shape" if i == read_for_shape and isinstance(value, Tensor) else "data"
+        is_overwritten = name == "out" and "::" not in function.name
+        flow: Flow | None = "shape" if i == read_for_shape or is_overwritten else "data"
         if i == 0 and function.replaces:  # the old content of a tensor is not read when its data is replaced
             flow = None
         flows += [flow] * (len(found) - len(flows))
