@@ -13,20 +13,25 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from modeldiagrams.tracer.internals import is_wrapped, storage_of, unseen_by_modes, without_wrappers
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+
+from modeldiagrams.tracer.internals import is_wrapped, parts_of, storage_of, unseen_by_modes, without_wrappers
+from modeldiagrams.tracer.nested import symbol
 from modeldiagrams.tracer.recording import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
-    from torch import Tensor
 
     from modeldiagrams.tracer.recording import Op, Value
 
 __all__ = ["Provenance", "spec_of"]
 
 _MAX_VIEWS = 64
+_WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
+"""Nearly all tensors are of these classes."""
 
 
 _Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
@@ -102,6 +107,10 @@ class Provenance:
             Whether it is the first tensor known to use its memory.
         """
         is_new_memory = self._hold(tensor, value, value.spec, written=written)
+        if type(tensor) not in _WITHOUT_PARTS:
+            with unseen_by_modes():
+                for part in parts_of(tensor):
+                    self._hold(part, value, spec_of(part), written=written)
         if is_wrapped(tensor):
             inner = without_wrappers(tensor)
             self._hold(inner, value, spec_of(inner), written=written)
@@ -135,9 +144,15 @@ class Provenance:
             self._exported[address] = (memory, op)
 
     def exporter(self, tensor: Tensor) -> Op | None:
-        """The op that shared this tensor's memory with another library."""
+        """The op that shared this tensor's memory with another library; from now on, writes to one reach the other."""
         memory, op = self._exported.get(_address(tensor), (None, None))
-        return op if memory is not None and memory.alive() is not None else None
+        shared = None if memory is None else memory.alive()
+        if memory is None or shared is None:
+            return None
+        storage = storage_of(tensor)
+        if storage.data_ptr() == shared.data_ptr():
+            self._memories[id(storage)] = _Memory(weakref.ref(storage), memory.views, memory.writes)
+        return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
         storage = storage_of(tensor)
@@ -160,10 +175,8 @@ class Provenance:
 
     def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
         """What the tensors hold that a tensor of a wrapper class (nested, quantised) is made of."""
-        if not hasattr(type(tensor), "__tensor_flatten__"):
-            return ()
-        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
-        return list(dict.fromkeys(value for name in names for value in self.values(getattr(tensor, name))))
+        parts = () if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
+        return list(dict.fromkeys(value for part in parts for value in self.values(part)))
 
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
@@ -203,7 +216,7 @@ def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
 
 
 def _spec_of_symbolic(tensor: Tensor) -> Spec:
-    shape = tuple(size if type(size) is int else str(size) for size in tensor.shape)
+    shape = tuple(size if type(size) is int else symbol(size) for size in tensor.shape)
     return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 

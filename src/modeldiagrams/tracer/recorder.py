@@ -150,6 +150,9 @@ class Recorder(TorchFunctionMode):
         function = self._functions.get(func) or self.describe(func)
         if function.is_metadata or self.threads.here.paused:
             return func(*args, **(kwargs or {}))
+        if types and (stand_in := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
+            with self:  # no tensor, but something that holds some: it calls torch with these
+                return stand_in.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         return self.observe(function, func, args, kwargs or {})
 
     def describe(self, func: Any) -> ops.Function:
@@ -342,11 +345,16 @@ class Recorder(TorchFunctionMode):
             value.inferred = True
             op.feeds.append(("", value, "inferred"))
 
-    def _value_of_stranger(self, tensor: Tensor) -> Value:
-        """Value of a tensor whose making was not seen."""
+    def origin_of_stranger(self, tensor: Tensor) -> Op | None:
+        """The op through which the values of a tensor probably left torch before they came back as this tensor."""
         read = self.provenance.exporter(tensor)
         if read is None and self.here.array_read is not None and self.here.array_read.holder in self.here.stack:
             read = self.here.array_read
+        return read
+
+    def _value_of_stranger(self, tensor: Tensor) -> Value:
+        """Value of a tensor whose making was not seen."""
+        read = self.origin_of_stranger(tensor)
         if read is not None:
             value = read.add_output(spec_of(tensor))
             value.inferred = True

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.graph import Failure, Graph, Guess, Status
+from modeldiagrams.tracer.arrays import imports_shown
 from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import (
@@ -31,6 +32,7 @@ from modeldiagrams.tracer.fake import (
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of
 from modeldiagrams.tracer.marks import modes_left, untouched
+from modeldiagrams.tracer.nested import nested_alike
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
 from modeldiagrams.tracer.provenance import spec_of
@@ -271,6 +273,8 @@ def _run_model(
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))
         scope.enter_context(followed(recorder))
+        scope.enter_context(imports_shown(recorder))
+        scope.enter_context(nested_alike(recorder))
         scope.enter_context(recorder.on_this_thread(joins=True))
         scope.enter_context(modes_left())
         result = calls.run_root(model, args, kwargs)
