@@ -115,6 +115,8 @@ class Function:
     """Values leave torch through it."""
     reads_arrays: bool = field(init=False)
     """And they may come back as a tensor."""
+    reads_elsewhere: bool = field(init=False)
+    """Or it reads something else than its arguments: ``x.grad``."""
     takes_values: bool = field(init=False)
     """Makes a tensor of Python or numpy values."""
 
@@ -123,6 +125,7 @@ class Function:
         self.replaces = self.raw in ("__set__", "set_")
         self.reads_values = self.raw in VALUE_READS
         self.reads_arrays = self.raw in ARRAY_READS
+        self.reads_elsewhere = self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
         self.takes_values = self.raw in FROM_PYTHON
 
 

@@ -92,6 +92,8 @@ class Recorder(TorchFunctionMode):
         self._before_write = before_write
         self.modes_of_threads: Callable[[], Iterable[Any]] = tuple
         """Is asked which modes another thread than the main one has to enter."""
+        self.on_read: Callable[[Recorder, Any, Op], None] = lambda *_: None
+        """Is told what leaves torch, and through which op."""
         self.strands = itertools.count()
         """Numbers for stretches of work on threads of their own."""
         main_stack = [recording.root]
@@ -205,7 +207,7 @@ class Recorder(TorchFunctionMode):
             return result
         op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
-        if isinstance(result, Tensor) and not written and not function.reads_arrays:  # nearly all
+        if isinstance(result, Tensor) and not written and not function.reads_elsewhere:  # nearly all
             if id(result) in map(id, tensors):
                 result = alias_of(result)
             self.output(op, result)
@@ -315,6 +317,8 @@ class Recorder(TorchFunctionMode):
         given_ids = list(map(id, given))
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}
+        if function.raw == "__get__" and (held := self.provenance.values(returned[0])):  # a gradient, and its making
+            op.feeds = [("self", value, "data") for value in held]
         for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
             if key in written_ids:
                 self._output_written(op, function, tensor)
@@ -325,6 +329,7 @@ class Recorder(TorchFunctionMode):
                 self.output(op, tensor)
         if function.reads_arrays:
             self.here.array_read = op
+            self.on_read(self, result, op)
             for tensor in given:
                 self.provenance.export(tensor, op)
         return substitute(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
@@ -333,6 +338,8 @@ class Recorder(TorchFunctionMode):
         if function.replaces:
             # other memory now; nothing that looked into the old one changes
             self.provenance.forget(tensor)
+            held = self.provenance.values(tensor)
+            op.feeds += [("source", value, "data") for value in held if value not in [feed[1] for feed in op.feeds]]
             self.output(op, tensor)
         else:
             self.output(op, tensor, written=True)

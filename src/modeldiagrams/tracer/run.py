@@ -38,6 +38,7 @@ from modeldiagrams.tracer.ops import without_addresses
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
+from modeldiagrams.tracer.scalars import follow_numbers
 from modeldiagrams.tracer.source import SourceFinder, user_files
 from modeldiagrams.tracer.strands import put_in_order
 from modeldiagrams.tracer.threads import followed
@@ -266,6 +267,7 @@ def _run_model(
     model, args, kwargs = call
     calls = CallStack(recorder, weights)
     calls.learn(modules, "")
+    recorder.on_read = follow_numbers
     _note_inputs(recorder, model, args, kwargs)
     with contextlib.ExitStack() as scope:
         scope.enter_context(intercepted(calls, classes_of(modules)))
