@@ -19,6 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from modeldiagrams.tracer.internals import is_wrapped, parts_of, storage_of, unseen_by_modes, without_wrappers
 from modeldiagrams.tracer.nested import symbol
 from modeldiagrams.tracer.recording import Spec
+from modeldiagrams.tracer.regions import geometry_of, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import torch
 
     from modeldiagrams.tracer.recording import Op, Value
+    from modeldiagrams.tracer.regions import Geometry
 
 __all__ = ["Provenance", "spec_of"]
 
@@ -34,26 +36,8 @@ _WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
 """Nearly all tensors are of these classes."""
 
 
-_Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
-"""Offset, sizes and strides in elements, and dtype."""
-_Write: TypeAlias = "tuple[Value, _Geometry | None, int]"
+_Write: TypeAlias = "tuple[Value, Geometry | None, int]"
 """Value written, where, and the id of the tensor it was written through."""
-
-
-@dataclass(slots=True)
-class _Region:
-    """Which elements of its storage a tensor shows."""
-
-    first: int
-    last: int
-    dense: bool
-    exact: _Geometry
-
-    def overlaps(self, other: _Region) -> bool:
-        return self.first <= other.last and other.first <= self.last
-
-    def covers(self, other: _Region) -> bool:
-        return self.exact == other.exact or (self.dense and self.first <= other.first and self.last >= other.last)
 
 
 @dataclass(slots=True)
@@ -61,7 +45,7 @@ class _Memory:
     """What happened to one storage."""
 
     alive: weakref.ref[Any]
-    views: list[tuple[Value, _Geometry | None]]
+    views: list[tuple[Value, Geometry | None]]
     writes: list[_Write]
 
 
@@ -123,7 +107,7 @@ class Provenance:
             return True
         views, writes = memory.views, memory.writes
         is_new_memory = not views
-        geometry = _geometry(tensor, spec)
+        geometry = geometry_of(tensor, spec)
         if written:
             writes.append((value, geometry, id(tensor)))
         views.append((value, geometry))
@@ -131,6 +115,15 @@ class Provenance:
             del views[: _MAX_VIEWS // 2]
         self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
         return is_new_memory
+
+    def written_elsewhere(self, tensor: Tensor) -> list[Value]:
+        """What was written to the tensor's memory where the tensor does not look."""
+        memory = self._memory(tensor)
+        shown = region(geometry_of(tensor, spec_of(tensor))) if memory is not None and memory.writes else None
+        if memory is None or shown is None:
+            return []
+        regions = [(value, region(geometry)) for value, geometry, _ in memory.writes]
+        return [value for value, other in regions if other is not None and not other.overlaps(shown)]
 
     def forget(self, tensor: Tensor) -> None:
         """The tensor was given other memory: nothing known of it holds any more."""
@@ -167,7 +160,7 @@ class Provenance:
         memory = self._memory(tensor)
         if memory is None or not memory.views:
             return ()
-        geometry = _geometry(tensor, spec_of(tensor))
+        geometry = geometry_of(tensor, spec_of(tensor))
         for value, other in reversed(memory.views):
             if geometry is not None and other == geometry:
                 return (value,)
@@ -182,16 +175,16 @@ class Provenance:
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
     """What a tensor holds after writes through other tensors that look into the same memory."""
     values = [value]
-    region = _region(_geometry(tensor, spec_of(tensor)))
+    shown = region(geometry_of(tensor, spec_of(tensor)))
     for written, geometry, through in writes:
-        other = _region(geometry)
+        other = region(geometry)
         if through == id(tensor):
             values = [written]
-        elif region is None or other is None:
+        elif shown is None or other is None:
             values.append(written)
-        elif other.covers(region):
+        elif other.covers(shown):
             values = [written]
-        elif other.overlaps(region):
+        elif other.overlaps(shown):
             values.append(written)
     return values
 
@@ -224,26 +217,6 @@ def _spec_of_symbolic(tensor: Tensor) -> Spec:
 def dtype_name(dtype: torch.dtype) -> str:
     """``float32`` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")
-
-
-def _geometry(tensor: Tensor, spec: Spec) -> _Geometry | None:
-    """Which part of its memory a tensor shows, as torch says it."""
-    try:
-        return tensor.storage_offset(), spec.shape, tensor.stride(), spec.dtype
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
-def _region(geometry: _Geometry | None) -> _Region | None:
-    """The same, fit for comparing; None where that can't be said (symbolic sizes)."""
-    if geometry is None:
-        return None
-    first, shape, strides, _ = geometry
-    if shape is None or type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):
-        return None
-    count = math.prod(shape)
-    last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1
-    return _Region(first, int(last), last - first + 1 == count, geometry)
 
 
 def _address(tensor: Tensor) -> int:
