@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from modeldiagrams.tracer.guesses import GUESSES, MASKS, guess_nonzero, guess_split, is_checked
+from modeldiagrams.tracer.guesses import GUESSES, MASKS, guess_nonzero, guess_split, is_checked, is_running
 from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory_key, schema_of, unseen_by_modes
 from modeldiagrams.tracer.walk import substitute
 
@@ -38,6 +38,9 @@ _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _ONES = "as if whole numbers made of others were 1"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 aten = torch.ops.aten
+_RNN = "torch.nn.utils.rnn"
+_EMPTY = aten.empty.memory_format
+_PACK = getattr(aten, "_pack_padded_sequence").default  # noqa: B009 - not private, only named so
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
 
 
@@ -83,6 +86,11 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if not isinstance(func, Operator):
             return func(*args, **kwargs)
+        if func is _PACK and (lengths := self._value(args[1])) is not None:
+            return _packed(args[0], lengths)
+        if func is _EMPTY and kwargs.get("dtype") is torch.int64 and is_running("pad_packed_sequence", _RNN):
+            with _disable_current_modes():  # C++ code writes the lengths into it
+                return func(*args, **kwargs)
         real = self._computed(func, args, kwargs)
         is_assumed = real is not None and any(map(self._is_assumed, tree_leaves((args, kwargs))))
         if real is not None and func is _READ_SCALAR:
@@ -207,6 +215,14 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _faked(self, real: Tensor) -> Tensor:
         return real.to("meta") if self._fake_mode is None else self._fake_mode.from_tensor(real)
+
+
+def _packed(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Sequences of known lengths in one, and how many are that long: real, for recurrent layers read it in C++."""
+    with _disable_current_modes():
+        sizes = (lengths[:, None] > torch.arange(int(lengths.max()))).sum(0)
+        rows = int(lengths.sum())
+    return padded.new_empty((rows, *padded.shape[2:])), sizes
 
 
 def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:

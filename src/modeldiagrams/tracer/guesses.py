@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
 
-__all__ = ["GUESSES", "MASKS", "guess_nonzero", "guess_split", "is_checked"]
+__all__ = ["GUESSES", "MASKS", "guess_nonzero", "guess_split", "is_checked", "is_running"]
 
 MASKS = (torch.bool, torch.uint8)
 _MAX_FRAMES = 30
@@ -30,15 +31,22 @@ def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
 
 def is_checked() -> bool:
     """Whether one of torch's checks asks (`torch._check…`, `torch.distributions`): what is to hold is taken to hold."""
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
+    return any(module in _CHECKING or (module == "torch" and name.startswith("_check")) for module, name in _running())
+
+
+def is_running(function: str, module: str) -> bool:
+    """Whether a function of torch calls."""
+    return (module, function) in _running()
+
+
+def _running() -> Iterator[tuple[str, str]]:
+    """The functions that run, the innermost first, and the modules that they are from."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
     for _ in range(_MAX_FRAMES):
-        name = frame.f_globals.get("__name__", "")
-        if name in _CHECKING or (name == "torch" and frame.f_code.co_name.startswith("_check")):
-            return True
-        if frame.f_back is None:
-            return False
+        if frame is None:
+            return
+        yield frame.f_globals.get("__name__", ""), frame.f_code.co_name
         frame = frame.f_back
-    return False
 
 
 def _guess_equal(*_: Any) -> tuple[Any, Any]:
