@@ -287,20 +287,32 @@ def share_with_threads(modes: Sequence[Any], thread: int) -> Sequence[Any]:
 
 @contextlib.contextmanager
 def alike() -> Iterator[None]:
-    """Let fake tensors do two things as real ones do them.
+    """Let fake tensors do three things as real ones do them.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
-    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds.
+    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A parameter
+    of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
+    materialize = UninitializedTensor.materialize
+    UninitializedTensor.materialize = _materialize_with(materialize)
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
     FakeTensor.__format__ = _format  # type: ignore[method-assign]
     try:
         yield
     finally:
         torch.utils.swap_tensors = swap
+        UninitializedTensor.materialize = materialize
         if is_first:  # not in a forward that traces another model
             del FakeTensor.__format__
+
+
+def _materialize_with(original: Callable[..., None]) -> Callable[..., None]:
+    def materialize(self: Tensor, *args: Any, **kwargs: Any) -> None:
+        with _disable_current_modes():
+            original(self, *args, **kwargs)
+
+    return materialize
 
 
 def _format(tensor: Tensor, spec: str) -> str:
@@ -339,7 +351,7 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
         if isinstance(tensor, FakeTensor):
             return tensor
         if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
-            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
+            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device=tensor.device, dtype=tensor.dtype)
             return lazy
         made = fake_mode.from_tensor(tensor)
         if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too
