@@ -290,8 +290,8 @@ def alike() -> Iterator[None]:
     """Let fake tensors do three things as real ones do them.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
-    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A parameter
-    of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class.
+    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A
+    parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
     materialize = UninitializedTensor.materialize
