@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from modeldiagrams.tracer.recording import Op, Value
+    from modeldiagrams.tracer.recording import Feed, Op, Value
     from modeldiagrams.tracer.regions import Geometry
 
 __all__ = ["Provenance", "spec_of"]
@@ -116,14 +116,26 @@ class Provenance:
         self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
         return is_new_memory
 
-    def written_elsewhere(self, tensor: Tensor) -> list[Value]:
-        """What was written to the tensor's memory where the tensor does not look."""
-        memory = self._memory(tensor)
-        shown = region(geometry_of(tensor, spec_of(tensor))) if memory is not None and memory.writes else None
+    def reaching(self, view: Tensor, feeds: list[Feed]) -> list[Feed]:
+        """Those of the values in a tensor that a view of it shows: what was written elsewhere in it is not in the view.
+
+        Args:
+            view: What came out of an op.
+            feeds: What went into it, in the order in which it was written.
+        """
+        memory = self._memory(view)
+        shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
         if memory is None or shown is None:
-            return []
-        regions = [(value, region(geometry)) for value, geometry, _ in memory.writes]
-        return [value for value, other in regions if other is not None and not other.overlaps(shown)]
+            return feeds
+        regions = {value: region(geometry) for value, geometry, _ in memory.writes}
+        found: list[Feed] = []
+        for feed in feeds:
+            other = regions.get(feed[1])
+            if other is not None and other.covers(shown):
+                found = [earlier for earlier in found if earlier[0] != feed[0]]
+            if other is None or other.overlaps(shown):
+                found.append(feed)
+        return found
 
     def forget(self, tensor: Tensor) -> None:
         """The tensor was given other memory: nothing known of it holds any more."""

@@ -276,8 +276,7 @@ class Recorder(TorchFunctionMode):
         if is_new_memory and not written:
             op.nbytes += value.spec.nbytes
         elif len(op.feeds) > 1 and not written:  # a view of something whose parts were written one by one
-            elsewhere = self.provenance.written_elsewhere(tensor)
-            op.feeds = [feed for feed in op.feeds if feed[1] not in elsewhere]
+            op.feeds = self.provenance.reaching(tensor, op.feeds)
 
     def _fail(self, error: BaseException, op: Op) -> None:
         op.failed = True
