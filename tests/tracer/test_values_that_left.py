@@ -58,8 +58,10 @@ def test_number_given_on_in_another_module():
     assert [edge.to for edge in found.graph.adjacency["a/item"]] == ["b/mul"]
 
 
-def test_list_given_on_as_it_is():
-    found = seen(Applies(lambda _self, h, places: h[places.tolist()]), x(), torch.tensor([1, 2]))
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_list_given_on_as_it_is(mode):
+    found = seen(Applies(lambda _self, h, places: h[places.tolist()]), x(), torch.tensor([1, 2]), mode=mode)
+    assert [node.id for node in found.graph.nodes[2:-1]] == ["/tolist", "/getitem"]
     assert [(edge.to, edge.argument) for edge in found.graph.adjacency["/tolist"]] == [("/getitem", "key")]
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.overrides import handle_torch_function, has_torch_function
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -287,15 +288,18 @@ def share_with_threads(modes: Sequence[Any], thread: int) -> Sequence[Any]:
 
 @contextlib.contextmanager
 def alike() -> Iterator[None]:
-    """Let fake tensors do three things as real ones do them.
+    """Let fake tensors do four things as real ones do them.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
     as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A
-    parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class.
+    parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class. A list
+    of values is read in one go.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
     materialize = UninitializedTensor.materialize
     UninitializedTensor.materialize = _materialize_with(materialize)
+    tolist = FakeTensor.tolist
+    FakeTensor.tolist = _tolist_with(tolist)  # type: ignore[method-assign]
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
     FakeTensor.__format__ = _format  # type: ignore[method-assign]
     try:
@@ -303,8 +307,21 @@ def alike() -> Iterator[None]:
     finally:
         torch.utils.swap_tensors = swap
         UninitializedTensor.materialize = materialize
+        FakeTensor.tolist = tolist  # type: ignore[method-assign]
         if is_first:  # not in a forward that traces another model
             del FakeTensor.__format__
+
+
+def _tolist_with(original: Callable[..., Any]) -> Callable[..., Any]:
+    def tolist(*args: Any) -> Any:
+        return original(*args)
+
+    tolist.__module__ = "torch.Tensor"  # as which it is shown
+
+    def shown_tolist(self: Tensor) -> Any:
+        return handle_torch_function(tolist, (self,), self) if has_torch_function((self,)) else original(self)
+
+    return shown_tolist
 
 
 def _materialize_with(original: Callable[..., None]) -> Callable[..., None]:
