@@ -148,6 +148,13 @@ def test_fall_back_to_real_says_why():
     assert ".numpy() is not supported" in graph.status.notes[0]
 
 
+def test_memory_that_is_not_there_is_not_handed_out():
+    graph = trace(Applies(lambda self, h: torch.from_dlpack(self.a(h).detach()).exp_(), a=linear()), (x(),))
+    assert graph.status.error is None
+    assert graph.status.mode == "real"
+    assert "another library" in graph.status.notes[0]
+
+
 @pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("meta", "meta")])
 def test_meta_model_takes_inputs_of_any_device(mode, used):
     model = Applies(lambda self, h, n: self.a(h) if bool(n.all()) else h, a=linear()).to("meta")

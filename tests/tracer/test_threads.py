@@ -177,6 +177,29 @@ def test_threads_that_need_parts_of_each_other(mode):
     ]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_write_to_parts_of_one_tensor(mode):
+    def forward(_model, h, other):
+        out = torch.zeros(2, 3, 4)
+
+        def work(number, given):
+            wait()
+            out[number].copy_(given.sin())
+
+        threads = [threading.Thread(target=work, args=job) for job in enumerate((h, other))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return out[0].exp(), out[1].cos(), out
+
+    found = seen(Applies(forward), x(), x(), mode=mode)
+    assert [len(node.outputs) for node in found.ops["getitem"]] == [1] * 4
+    first, second = found.ops["sin"]
+    assert "/cos" not in found.reached([first.id])
+    assert "/exp" not in found.reached([second.id])
+
+
 def test_guesses_on_threads_belong_to_the_op_that_asked():
     def forward(self, h):
         def work(number):

@@ -288,18 +288,19 @@ def share_with_threads(modes: Sequence[Any], thread: int) -> Sequence[Any]:
 
 @contextlib.contextmanager
 def alike() -> Iterator[None]:
-    """Let fake tensors do four things as real ones do them.
+    """Let fake tensors do some things as real ones do them, and not do one.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
     as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A
     parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class. A list
-    of values is read in one go.
+    of values is read in one go. Memory that is not there is not handed to other libraries, which would crash.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
     materialize = UninitializedTensor.materialize
     UninitializedTensor.materialize = _materialize_with(materialize)
     tolist = FakeTensor.tolist
     FakeTensor.tolist = _tolist_with(tolist)  # type: ignore[method-assign]
+    FakeTensor.__dlpack__ = _no_memory  # type: ignore[assignment, method-assign]
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
     FakeTensor.__format__ = _format  # type: ignore[method-assign]
     try:
@@ -309,7 +310,11 @@ def alike() -> Iterator[None]:
         UninitializedTensor.materialize = materialize
         FakeTensor.tolist = tolist  # type: ignore[method-assign]
         if is_first:  # not in a forward that traces another model
-            del FakeTensor.__format__
+            del FakeTensor.__format__, FakeTensor.__dlpack__
+
+
+def _no_memory(_tensor: Tensor, *_: Any, **__: Any) -> Any:
+    raise RuntimeError("a tensor without values has no memory that another library could use")
 
 
 def _tolist_with(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -149,7 +149,7 @@ def _is_pure(function: Any, raw: str) -> bool:
     Those that keep running statistics write them without saying so.
     """
     if not isinstance(function, _BUILT_IN):
-        return False
+        return raw == "__getitem__"
     arguments = [argument for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments]
     return bool(arguments) and not any(_is_written(argument) for argument in arguments)
 

@@ -36,8 +36,9 @@ def put_in_order(recording: Recording) -> None:
     if not _runs_forward(ordered):
         ordered = _Order(strands, recording.births).piecewise() or steps
     recording.steps = ordered
-    _number(recording)
     places = {id(step): i for i, step in enumerate(ordered)}
+    _sort_writes(recording, places)
+    _number(recording)
     recording.guesses.sort(key=lambda guess: places[id(guess[0])])
 
 
@@ -118,6 +119,20 @@ def _runs_forward(steps: Sequence[_Step]) -> bool:
         if isinstance(step, Op)
         for _, value, _ in step.feeds
     )
+
+
+def _sort_writes(recording: Recording, places: dict[int, int]) -> None:
+    """Where several threads wrote to parts of one tensor, its readers name them in this order, too."""
+
+    def place_of(value: Value) -> int:
+        return places.get(id(value.origin), -1)
+
+    for step in recording.steps:
+        if isinstance(step, Op):
+            slots = {place: i for i, place in enumerate(dict.fromkeys(place for place, _, _ in step.feeds))}
+            step.feeds.sort(key=lambda feed: (slots[feed[0]], place_of(feed[1])))
+    for _, values in recording.outputs:
+        values.sort(key=place_of)
 
 
 def _number(recording: Recording) -> None:
