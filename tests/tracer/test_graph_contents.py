@@ -103,6 +103,34 @@ def test_source_is_the_line_of_user_code(stack):
     assert stack.nodes["blocks.0.inner/linear"].source == stack.nodes["blocks.0/gelu"].source
 
 
+def rectified_once_more(h):
+    return torch.nn.functional.relu(h)
+
+
+def test_source_of_a_hook_that_does_what_its_module_does_is_its_own_line():
+    model = Applies(lambda self, h: self.b(self.a(h)), a=nn.Sequential(nn.ReLU()), b=nn.Sequential(nn.ReLU()))
+    model.b[0].register_forward_hook(lambda _module, _given, result: rectified_once_more(result))
+    found = seen(model, x())
+    line = rectified_once_more.__code__.co_firstlineno + 1
+    call = model._function[0].__code__.co_firstlineno
+    sources = [found.nodes[key].source.partition(":")[2] for key in ("a.0/relu", "b.0/relu", "b.0/relu#2")]
+    assert sources == [str(call), str(call), str(line)]
+
+
+def test_source_of_what_runs_in_like_places_called_from_different_lines():
+    def forward(self, h):
+        h = self.a(h)
+        return self.b(h)
+
+    found = seen(Applies(forward, a=nn.Sequential(linear(), nn.ReLU()), b=nn.Sequential(linear(), nn.ReLU())), x())
+    first = forward.__code__.co_firstlineno
+    sources = {key: node.source.partition(":")[2] for key, node in found.nodes.items() if "/" in key}
+    assert sources == {"a.0/linear": f"{first + 1}", "a.1/relu": f"{first + 1}"} | {
+        "b.0/linear": f"{first + 2}",
+        "b.1/relu": f"{first + 2}",
+    }
+
+
 def test_source_files_of_the_user():
     sources = trace_run(Stack(), (x(),), None, "real").sources
     assert __file__ in sources

@@ -155,12 +155,12 @@ def test_a_forward_that_traces_another_model(outer, inner):
         graphs.append(trace(self.b, (x(),), mode=inner))
         return self.a(given)
 
-    before = (nn.Module.__call__, torch.Tensor.__init__, torch.autograd.Function.__dict__["apply"])
+    before = (nn.Module._call_impl, torch.Tensor.__init__, torch.autograd.Function.__dict__["apply"])
     graph = trace(Applies(forward, a=linear(), b=linear()), (x(),), mode=outer)
     assert graph.status.error is None
     assert graph.status.unseen == ()
     assert [node.id for node in graphs[-1].nodes][-2:] == ["/linear", "output:output"]
-    assert (nn.Module.__call__, torch.Tensor.__init__, torch.autograd.Function.__dict__["apply"]) == before
+    assert (nn.Module._call_impl, torch.Tensor.__init__, torch.autograd.Function.__dict__["apply"]) == before
 
 
 def test_writes_to_an_input_that_are_undone_are_no_ops():

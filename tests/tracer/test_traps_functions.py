@@ -10,6 +10,7 @@ from torch.nn.functional import gelu as gelu_taken_before_the_trace
 from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams.graph import OpNode
+from modeldiagrams.tracer import trace
 from tracer.seen import Applies, linear, names, seen, x
 
 
@@ -22,6 +23,24 @@ class Cube(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return 3 * ctx.saved_tensors[0] ** 2 * grad
+
+
+class Power(torch.autograd.Function):
+    """Its context is made apart, and an argument has a default."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(given, exponent=2):
+        return given**exponent
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0], None
 
 
 class DoubleInPlace(torch.autograd.Function):
@@ -67,13 +86,39 @@ def between(function):
     return Applies(lambda self, given: self.b(function(self.a(given))), a=linear(), b=linear())
 
 
-@pytest.mark.parametrize("function", [Cube, DoubleInPlace, SquareInNumpy])
+AUTOGRAD_FUNCTIONS = pytest.mark.parametrize("function", [Cube, DoubleInPlace, Power, SquareInNumpy])
+
+
+@AUTOGRAD_FUNCTIONS
 def test_autograd_function_is_one_op(function):
-    found = seen(between(function.apply), x())
+    is_one_op(function, between(lambda h: function.apply(h)))  # noqa: PLW0108 - looked up in the forward
+
+
+@AUTOGRAD_FUNCTIONS
+def test_autograd_function_kept_since_before_the_trace_is_one_op(function):
+    is_one_op(function, between(function.apply))
+
+
+def is_one_op(function, model):
+    found = seen(model, x())
     assert names(found.of(OpNode)) == ["torch.nn.functional.linear", function.__name__, "torch.nn.functional.linear"]
-    assert found.ops[function.__name__][0].opaque
+    (op,) = found.ops[function.__name__]
+    assert op.opaque
+    assert op.source
     assert found.edges("linear", function.__name__)
     assert found.edges(function.__name__, "linear")
+    assert not found.edges("linear", "linear")
+
+
+@AUTOGRAD_FUNCTIONS
+def test_autograd_function_kept_since_before_the_trace_has_its_gradient(function):
+    gradients, given = [], x().requires_grad_()
+    model = Applies(
+        lambda self, h: gradients.append(torch.autograd.grad(self.m(h).sum(), h)[0]), m=between(function.apply)
+    )
+    model(given)
+    trace(model, (given,), {}, mode="real")
+    assert torch.equal(*gradients)
 
 
 def test_custom_op_under_its_own_name(custom_ops):
@@ -138,6 +183,25 @@ def test_compiled_submodule_runs_eager():
     compiled = torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager")
     found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=compiled), x())
     assert found.edges("relu", "linear")
+
+
+def test_module_compiled_in_place_runs_eager_with_its_hooks_inside():
+    inner = nn.Sequential(linear(), nn.ReLU())
+    inner.compile(backend="eager")
+    inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
+    compiled = inner._compiled_call_impl
+    found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=inner), x())
+    assert [op.id for op in found.ops["sin"]] == ["c/sin"]
+    assert found.edges("sin", "linear")
+    assert inner._compiled_call_impl is compiled
+
+
+def test_call_kept_before_the_trace_has_its_hooks_inside():
+    inner = linear()
+    inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
+    call = inner.__call__
+    found = seen(Applies(lambda self, h: self.a(call(h)), a=linear(), c=inner), x())
+    assert [op.id for op in found.ops["sin"]] == ["c/sin"]
 
 
 def test_compiled_function_runs_eager():

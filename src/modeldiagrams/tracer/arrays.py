@@ -22,6 +22,8 @@ __all__ = ["imports_shown"]
 
 _IMPORTS = {"from_numpy": "ndarray", "frombuffer": "buffer", "from_dlpack": "ext_tensor"}
 """Functions of torch, and what they call their argument."""
+_OWN_FRAMES = 3
+"""`_record` and who calls it are this package's, seen from `SourceFinder.here`."""
 
 
 @contextlib.contextmanager
@@ -51,7 +53,7 @@ def _recording(recorder: Recorder, name: str, original: Callable[..., Any]) -> C
 def _record(recorder: Recorder, name: str, tensor: Tensor) -> None:
     if recorder.provenance.values(tensor):  # a tensor of ours came back as it is
         return
-    op = recorder.new_op(Site(f"torch.{name}", name, recorder.finder.here()))
+    op = recorder.new_op(Site(f"torch.{name}", name, recorder.finder.here(recorder.here.stack, _OWN_FRAMES)))
     read = recorder.origin_of_stranger(tensor)
     if read is not None:
         value = read.add_output(spec_of(tensor))

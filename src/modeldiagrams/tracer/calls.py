@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +18,10 @@ from torch import Tensor, nn
 
 from modeldiagrams.tracer import ops
 from modeldiagrams.tracer.internals import (
+    APPLY_IS_COMPILED,
+    COMPILED_CLASS_METHOD,
     FunctionBase,
+    FunctionMeta,
     ScriptFunction,
     SingleLevelFunction,
     alias_of,
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording import Value
     from modeldiagrams.tracer.weights import Weights
 
-_CLASS_METHOD = type(dict.__dict__["fromkeys"])
+_OWN_FRAMES = 4
+"""`CallStack._open` and who calls it are this package's, seen from `SourceFinder.here`."""
 
 __all__ = ["CallStack", "argument_names", "intercepted"]
 
@@ -119,6 +124,7 @@ class CallStack:
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
         call.strand = here.strand
+        call.place = self.recorder.finder.here(here.stack, _OWN_FRAMES)
         holder.is_leaf = False
         outer: Call | None = holder
         while outer is not None and outer.is_empty:
@@ -132,7 +138,12 @@ class CallStack:
         provenance = self.recorder.provenance
         for tensor, source in self._weights.add_modules(modules, path):
             # computed weights that `torch.func.functional_call` puts into a module stay what they are
-            if isinstance(tensor, nn.Parameter) or source.kind != "parameter" or not provenance.values(tensor):
+            if (
+                source.kind != "parameter"
+                or type(tensor) is nn.Parameter  # asked first: `isinstance` runs code of torch's
+                or isinstance(tensor, nn.Parameter)
+                or not provenance.values(tensor)
+            ):
                 provenance.assign(tensor, source.value)
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
@@ -171,7 +182,12 @@ class CallStack:
                 return result, returned
             class_ = _class_name(call.module)
             op = self.recorder.new_op(
-                Site(class_, class_.rpartition(".")[2], self.recorder.finder.here(), opaque=bool(made))
+                Site(
+                    class_,
+                    class_.rpartition(".")[2],
+                    call.place,
+                    opaque=bool(made),
+                )
             )
             op.flops = call.unseen_flops
             for name, tensor in given:
@@ -207,6 +223,8 @@ def named_tensors(
 ) -> list[tuple[str, Tensor]]:
     """The tensors among a call's arguments with their places: ``x``, ``batch.mask``, ``args[0]``."""
     positional, rest = names
+    if len(args) == 1 and positional and not kwargs and isinstance(args[0], Tensor):  # most calls of modules
+        return [(positional[0], args[0])]
     found: list[tuple[str, Tensor]] = []
     for i, value in enumerate(args):
         name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
@@ -232,14 +250,19 @@ def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
         classes: Those of the model's modules and their bases.
     """
     with contextlib.ExitStack() as undo:
-        _replace(undo, nn.Module, "__call__", _recording_call(calls, nn.Module.__call__))
+        # what `__call__` hands over to: to replace a special method of a class costs a walk through all its subclasses
+        _replace(undo, nn.Module, "_call_impl", _recording_call(calls, nn.Module.__dict__["_call_impl"]))
         for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
-        apply = torch.autograd.Function.__dict__["apply"].__func__
+        apply = torch.autograd.Function.__dict__["apply"]
+        apply = getattr(apply, "__func__", apply)
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         # `cube = Cube.apply`, kept since before the trace, still comes by here
-        apply = SingleLevelFunction.__dict__.get("apply") or FunctionBase.__dict__["apply"]
-        _add(undo, SingleLevelFunction, "apply", classmethod(_recording_apply(calls.recorder, apply)))
+        if APPLY_IS_COMPILED:
+            _add(undo, FunctionMeta, "__getattribute__", _recording_lookup(calls.recorder))
+        else:
+            apply = SingleLevelFunction.__dict__.get("apply") or FunctionBase.__dict__["apply"]
+            _add(undo, SingleLevelFunction, "apply", classmethod(_recording_apply(calls.recorder, apply)))
         script_call = ScriptFunction.__call__
         undo.callback(setattr, ScriptFunction, "__call__", script_call)
         ScriptFunction.__call__ = _recording_script(calls.recorder, script_call)
@@ -265,7 +288,7 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
     recorder = calls.recorder
 
     @functools.wraps(original)
-    def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+    def call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         here = recorder.threads.here
         if here.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
             return original(self, *args, **kwargs)  # made by torch of what a higher-order operator is to run
@@ -276,7 +299,7 @@ def _recording_call(calls: CallStack, original: Callable[..., Any]) -> Callable[
                 return calls.run(self, original, args, kwargs, direct=False)
         return original(self, *args, **kwargs)
 
-    return __call__
+    return call
 
 
 def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -299,17 +322,41 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
 
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        here = recorder.here
-        if (
-            not here.is_in_the_open or cls.__module__ == "torch.utils.checkpoint"
-        ):  # checkpointing runs modules: look inside
+        if not recorder.here.is_in_the_open or _runs_modules(cls):
             return original(cls, *args, **kwargs)
-        function = ops.Function(cls.__name__, cls.__name__, cls.__name__, opaque=True)
-        run = original.__get__(None, cls) if isinstance(original, _CLASS_METHOD) else functools.partial(original, cls)
+        run = original.__get__(None, cls) if isinstance(original, COMPILED_CLASS_METHOD) else partial(original, cls)
         with recorder.out_of_sight():
-            return recorder.observe(function, run, args, kwargs)
+            return recorder.observe(_function_of(cls), run, args, kwargs)
 
     return apply
+
+
+def _recording_lookup(recorder: Recorder) -> Callable[..., Any]:
+    """A compiled ``apply`` is out of sight, but looks up the function's ``forward`` to run it."""
+    original = FunctionMeta.__getattribute__
+
+    def __getattribute__(cls: type, name: str) -> Any:  # noqa: N807
+        found = original(cls, name)
+        if name != "forward" or not recorder.here.is_in_the_open or _runs_modules(cls):
+            return found
+
+        @functools.wraps(found)
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # the context, where it is given one
+            with recorder.out_of_sight():
+                return recorder.observe(_function_of(cls), partial(found, *args[:n_own]), args[n_own:], kwargs)
+
+        return forward
+
+    return __getattribute__
+
+
+def _function_of(class_: type) -> ops.Function:
+    return ops.Function(class_.__name__, class_.__name__, class_.__name__, opaque=True)
+
+
+def _runs_modules(class_: type) -> bool:
+    return class_.__module__ == "torch.utils.checkpoint"  # look inside
 
 
 def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -319,7 +366,7 @@ def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Calla
             return original(self, *args, **kwargs)
         name = str(self.name)
         with recorder.out_of_sight():
-            run = functools.partial(original, self)
+            run = partial(original, self)
             return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
 
     return __call__

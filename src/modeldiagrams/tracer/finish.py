@@ -81,10 +81,12 @@ def _plan(recording: Recording) -> _Plan:
 
 def _sort_feeds(op: Op, users: dict[Source, list[Op]]) -> None:
     """Tell weights that are part of a leaf module from values that flow."""
+    holder = op.holder
+    owner = f"{holder.path}." if holder.is_leaf and holder.holder is not None else None
     for argument, value, flow in op.feeds:
         source = value.origin
         if isinstance(source, Source) and source.kind != "input":
-            name = _owned_name(source, op.holder)
+            name = None if owner is None else _owned_name(source, owner)
             if name is not None:
                 op.weights[argument] = name
                 continue
@@ -102,14 +104,12 @@ def _sum_up(steps: list[Op | Call]) -> None:
                 holder.flops = (holder.flops or 0) + step.flops
 
 
-def _owned_name(source: Source, call: Call) -> str | None:
+def _owned_name(source: Source, owner: str) -> str | None:
     """The name under which a leaf module call, or a module in it that is not called itself, owns a weight, or None."""
-    if call.holder is None or not call.is_leaf or source.kind == "constant":
-        return None
-    prefix = f"{call.path}."
-    for name in source.names:
-        if name.startswith(prefix):
-            return name
+    if source.kind != "constant":
+        for name in source.names:
+            if name.startswith(owner):
+                return name
     return None
 
 
@@ -264,7 +264,10 @@ class _Builder:
 
     def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
         """Leaves out weights that are no nodes: they are given as parameters, they don't flow."""
-        return {name: value.id for name, value in values.items() if self._is_present(value)}
+        if not values:
+            return {}
+        present = self._plan.holders
+        return {name: value.id for name, value in values.items() if value.origin.id in present}
 
     def _is_present(self, value: Value) -> bool:
         return value.origin.id in self._plan.holders

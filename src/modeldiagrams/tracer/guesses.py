@@ -111,6 +111,11 @@ def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, An
     return None, None
 
 
+def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
+    """What torch's own fake kernel makes, but only from torch 2.12 on."""
+    return (torch.empty_like(tensor), None) if isinstance(tensor, Tensor) else (None, None)
+
+
 GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::_local_scalar_dense": _guess_scalar,
     "aten::equal": _guess_equal,
@@ -123,5 +128,6 @@ GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::index": _guess_index,
     "aten::repeat_interleave": _guess_repeat_interleave,
     "aten::_grouped_mm": _guess_grouped_mm,
+    "aten::quantize_per_tensor": _guess_quantised,
     "aten::split_with_sizes": guess_split,
 }

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
+    "APPLY_IS_COMPILED",
     "BOOKKEEPING",
+    "COMPILED_CLASS_METHOD",
     "MODES",
     "FunctionBase",
+    "FunctionMeta",
     "InferenceMode",
     "Operator",
     "OperatorPacket",
@@ -31,12 +34,14 @@ __all__ = [
     "higher_order_open_to",
     "is_wrapped",
     "memory_key",
+    "memory_keys",
     "modules_of",
     "no_dispatch_modes",
     "own_buffers",
     "own_modules",
     "own_parameters",
     "parts_of",
+    "run_uncompiled",
     "schema_of",
     "schemas_named",
     "set_default_device",
@@ -56,6 +61,10 @@ OperatorPacket: Any = torch._ops.OpOverloadPacket
 """Operators of one name: ``torch.ops.aten.add``."""
 ScriptFunction: Any = torch._C.ScriptFunction
 FunctionBase: Any = torch._C._FunctionBase
+FunctionMeta: Any = torch.autograd.function.FunctionMeta
+COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])
+APPLY_IS_COMPILED = isinstance(torch.autograd.Function.__dict__["apply"], COMPILED_CLASS_METHOD)
+"""``Cube.apply`` runs no Python of torch's before ``Cube.forward``: from torch 2.14 on."""
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 InferenceMode: Any = torch._C._InferenceMode
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
@@ -81,6 +90,14 @@ def memory_key(tensor: Tensor) -> int | None:
     """What tells one tensor's memory from another's while both are in use."""
     storage = storage_of(tensor)
     return None if storage is None else id(storage)
+
+
+def memory_keys(tensors: Sequence[Tensor]) -> list[int | None]:
+    """The same for several tensors."""
+    try:
+        return list(map(id, map(Tensor.untyped_storage, tensors)))
+    except _NO_MEMORY:
+        return list(map(memory_key, tensors))
 
 
 def version_of(tensor: Tensor) -> int | None:
@@ -227,6 +244,13 @@ def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
     return list(dict.fromkeys(base for kind in kinds for base in kind.__mro__))
+
+
+def run_uncompiled(modules: Sequence[tuple[str, nn.Module]]) -> None:
+    """Let modules that were compiled in place (``module.compile()``) run as they are written."""
+    for _, module in modules:
+        if vars(module).get("_compiled_call_impl") is not None:
+            module._compiled_call_impl = None
 
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:

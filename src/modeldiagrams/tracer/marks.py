@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import operator
 import random
 import sys
 from collections import OrderedDict, deque
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,25 +19,18 @@ from modeldiagrams.tracer.internals import (
     MODES,
     InferenceMode,
     default_device,
-    memory_key,
-    no_dispatch_modes,
-    own_buffers,
-    own_parameters,
     set_default_device,
-    set_tensor_hooks,
-    set_version,
-    tensor_hooks,
-    version_of,
 )
-from modeldiagrams.tracer.walk import find_tensors
+from modeldiagrams.tracer.keeper import Keeper, restore_container
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Keeper", "modes_left", "untouched"]
+__all__ = ["modes_left", "untouched"]
 
 _CONTAINERS = frozenset({dict, OrderedDict, list, set, deque})
 _ATOMS = frozenset({str, int, float, bool, type(None)})
+_LOOKED_AFTER = (Tensor, nn.Module, type)
 _LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 _MAX_DEPTH = 6
 _MAX_ITEMS = 4096
@@ -46,92 +39,6 @@ _GLOBAL_HOOKS = [
 ]
 _left_open: list[Any] = []
 """What a forward left open and only an opposite can close; that has to stay."""
-
-
-@dataclass(slots=True)
-class _Kept:
-    """A tensor as it was."""
-
-    tensor: Tensor
-    class_: type
-    version: int | None
-    requires_grad: bool
-    grad: Tensor | None
-    hooks: tuple[Any, Any]
-    copy: Tensor | None = None
-    same: Tensor | None = None
-    """Another tensor on the same memory, for one that was given other memory."""
-
-    def remember(self) -> None:
-        """Take a copy."""
-        self.same = _quietly(Tensor.detach, self.tensor)
-        self.copy = None if self.same is None or self.tensor.is_meta else _quietly(Tensor.clone, self.same)
-
-
-class Keeper:
-    """Remembers tensors of a model and its inputs and puts their content back.
-
-    Buffers are copied at once: some functions write them silently (batch norm). Parameters and inputs, which are big,
-    are copied when something is about to write to them.
-    """
-
-    def __init__(self, modules: Sequence[nn.Module], inputs: Any) -> None:
-        self._kept: dict[int, _Kept] = {}
-        self._by_memory: dict[int, list[_Kept]] = {}
-        for module in modules:
-            for parameter in own_parameters(module).values():
-                self._keep(parameter)
-            for buffer in own_buffers(module).values():
-                self._keep(buffer).remember()
-        for _, tensor in find_tensors(inputs, into_objects=True):
-            self._keep(tensor)
-
-    def before_write(self, tensor: Tensor) -> None:
-        """Something is about to write to this tensor, perhaps a view of a parameter."""
-        for kept in self._by_memory.get(_memory(tensor), ()):
-            if kept.same is None:
-                with no_dispatch_modes():
-                    kept.remember()
-
-    def restore(self) -> None:
-        """Put everything back."""
-        with torch.no_grad():
-            for kept in self._kept.values():
-                self._restore(kept)
-
-    def _keep(self, tensor: Tensor) -> _Kept:
-        kept = self._kept.get(id(tensor))
-        if kept is None:
-            grad = tensor.grad if tensor.is_leaf else None
-            hooks = tensor_hooks(tensor)
-            kept = _Kept(
-                tensor, type(tensor), version_of(tensor), tensor.requires_grad, grad, (hooks, hooks and hooks.copy())
-            )
-            self._kept[id(tensor)] = kept
-            self._by_memory.setdefault(_memory(tensor), []).append(kept)
-        return kept
-
-    def _restore(self, kept: _Kept) -> None:
-        tensor = kept.tensor
-        if type(tensor) is not kept.class_:  # a lazy parameter was given its shape
-            tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-            tensor.__class__ = kept.class_
-        if kept.same is not None and not _looks_into(tensor, kept.same):
-            tensor.data = kept.same
-        # batch norm writes its statistics without counting it as a write
-        if kept.copy is not None and not _quietly(torch.equal, tensor, kept.copy):
-            tensor.copy_(kept.copy)
-        if kept.version is not None and version_of(tensor) != kept.version:
-            set_version(tensor, kept.version)
-        hooks, content = kept.hooks
-        if tensor_hooks(tensor) is not hooks:
-            set_tensor_hooks(tensor, hooks)
-        if hooks is not None:
-            _restore_container(hooks, content)
-        if tensor.is_leaf:
-            if tensor.requires_grad != kept.requires_grad:
-                tensor.requires_grad_(kept.requires_grad)
-            tensor.grad = kept.grad
 
 
 @contextlib.contextmanager
@@ -178,77 +85,79 @@ class _ModuleStates:
     """The attributes of modules, and what was in the plain containers found there: hooks, parameters, caches."""
 
     def __init__(self, modules: Sequence[nn.Module]) -> None:
-        self._attributes = [(module, type(module), vars(module).copy()) for module in modules]
-        self._empty: list[Any] = []
+        self._modules = modules
+        self._classes = list(map(type, modules))
+        self._attributes = [vars(module).copy() for module in modules]
+        held = [value for values in self._attributes for value in values.values() if type(value) not in _ATOMS]
+        self._empty = [value for value in held if type(value) in _CONTAINERS and not value]
         """Most containers: they are for hooks."""
-        self._filled: list[tuple[Any, Any]] = []
-        """A container and a copy of it."""
-        entered: set[int] = set()  # modules may share what they hold: a configuration
-        for _, _, attributes in self._attributes:
-            for value in attributes.values():
-                kind = type(value)
-                if kind in _CONTAINERS and not value:
-                    self._empty.append(value)
-                elif kind not in _ATOMS:
-                    _add_contents(value, self._filled, entered)
+        found = _Contents()
+        for value in [value for value in held if type(value) not in _CONTAINERS or value]:
+            found.add(value)
+        self._dicts = [(container, content) for container, content in found.copies if isinstance(container, dict)]
+        self._others = [(container, content) for container, content in found.copies if not isinstance(container, dict)]
 
     def restore(self) -> None:
-        for module, class_, attributes in self._attributes:
+        for module, class_ in zip(self._modules, self._classes, strict=True):
             if type(module) is not class_:
                 module.__class__ = class_  # lazy modules turn into others
-            now = vars(module)
-            if not _same(now, attributes):
-                now.clear()
-                now.update(attributes)
+        _restore_dicts(list(zip(map(vars, self._modules), self._attributes, strict=True)))
         for container in filter(None, self._empty):
             container.clear()
-        for container, content in self._filled:
-            _restore_container(container, content)
+        _restore_dicts(self._dicts)
+        for container, content in self._others:
+            restore_container(container, content)
 
 
-def _add_contents(value: Any, contents: list[tuple[Any, Any]], entered: set[int], depth: int = 0) -> None:
-    """Add copies of a container and of those in it; an object of the user's own is its dict."""
-    container = value if type(value) in _CONTAINERS else _own_attributes(value)
-    if container is None or id(container) in entered:
-        return
-    entered.add(id(container))
-    contents.append((container, container.copy()))
-    if depth < _MAX_DEPTH and 0 < len(container) <= _MAX_ITEMS:
-        for item in container.values() if isinstance(container, dict) else container:
-            if type(item) not in _ATOMS:
-                _add_contents(item, contents, entered, depth + 1)
-
-
-def _own_attributes(value: Any) -> dict[str, Any] | None:
-    """The attributes of a plain object: a cache, a configuration. None for what torch and Python look after."""
-    kind = type(value)
-    if isinstance(value, Tensor | nn.Module | type) or kind.__module__.partition(".")[0] in _LIBRARIES:
-        return None
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-    return attributes if type(attributes) is dict else None
-
-
-def _restore_container(value: Any, content: Any) -> None:
-    if isinstance(value, list):
-        value[:] = content
-    elif isinstance(value, deque):
-        value.clear()
-        value.extend(content)
-    elif isinstance(value, set) or not _same(value, content):
-        value.clear()
-        value.update(content)
-
-
-def _same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
-    """Whether both hold the very same objects in the same order."""
-    return (
-        len(now) == len(before)
-        and all(map(operator.is_, now.values(), before.values()))
-        and all(map(operator.is_, now, before))
+def _restore_dicts(dicts: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> None:
+    """Give dicts the content they had; nearly always they have it, which is seen fastest of all at once."""
+    pairs = [pair for now, before in dicts for pair in (now.values(), before.values(), now, before)]
+    lengths = list(map(len, pairs))
+    is_as_before = lengths[::2] == lengths[1::2] and all(
+        map(operator.is_, itertools.chain.from_iterable(pairs[::2]), itertools.chain.from_iterable(pairs[1::2]))
     )
+    if not is_as_before:
+        for now, before in dicts:
+            restore_container(now, before)
+
+
+class _Contents:
+    """Copies of containers and of those in them; an object of the user's own is its dict."""
+
+    def __init__(self) -> None:
+        self.copies: list[tuple[Any, Any]] = []
+        """A container and a copy of it."""
+        self._entered: set[int] = set()  # modules may share what they hold: a configuration
+        self._passive = {*_ATOMS, Tensor, nn.Parameter}
+        """Classes whose objects are not entered."""
+
+    def add(self, value: Any, depth: int = 0) -> None:
+        """Copy it, if it is a container, and what it holds."""
+        kind = type(value)
+        if kind in self._passive or id(value) in self._entered:
+            return
+        container = value if kind in _CONTAINERS or kind is tuple else self._attributes(value)
+        if container is None or (kind is tuple and self._passive.issuperset(map(type, value))):
+            return
+        self._entered.add(id(value))
+        if kind is not tuple:
+            self.copies.append((container, container.copy()))
+        if depth < _MAX_DEPTH and 0 < len(container) <= _MAX_ITEMS:
+            for item in container.values() if isinstance(container, dict) else container:
+                if type(item) not in self._passive:
+                    self.add(item, depth + 1)
+
+    def _attributes(self, value: Any) -> dict[str, Any] | None:
+        """The attributes of a plain object: a cache, a configuration. None for what torch and Python look after."""
+        kind = type(value)
+        if issubclass(kind, _LOOKED_AFTER) or kind.__module__.partition(".")[0] in _LIBRARIES:
+            self._passive.add(kind)
+            return None
+        try:
+            attributes = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return None
+        return attributes if type(attributes) is dict else None
 
 
 def _random_state() -> dict[str, Any]:
@@ -290,7 +199,7 @@ def _global_hooks() -> list[dict[Any, Any]]:
 
 def _set_global_hooks(before: list[dict[Any, Any]]) -> None:
     for hooks, content in zip(_GLOBAL_HOOKS, before, strict=True):
-        _restore_container(hooks, content)
+        restore_container(hooks, content)
 
 
 _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
@@ -307,29 +216,3 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (_global_hooks, _set_global_hooks),
 )
 """How to read and how to write what a forward may set."""
-
-
-def _memory(tensor: Tensor) -> int:
-    """What tells one tensor's memory from another's; a tensor without memory of its own stands for itself."""
-    return memory_key(tensor) or id(tensor)
-
-
-def _looks_into(tensor: Tensor, other: Tensor) -> bool:
-    """Whether both show the same elements of the same memory."""
-    if memory_key(tensor) is None:
-        return tensor.shape == other.shape
-    return (
-        memory_key(tensor) == memory_key(other)
-        and tensor.dtype == other.dtype
-        and tensor.shape == other.shape
-        and tensor.stride() == other.stride()
-        and tensor.storage_offset() == other.storage_offset()
-    )
-
-
-def _quietly(run: Callable[..., Any], *args: Any) -> Any:
-    """What comes out, or None: lazy tensors have no content yet, and not every kind of tensor can do everything."""
-    try:
-        return run(*args)
-    except (RuntimeError, ValueError, NotImplementedError):
-        return None

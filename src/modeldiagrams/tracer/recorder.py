@@ -176,7 +176,7 @@ class Recorder(TorchFunctionMode):
         steps = self.recording.steps
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        key = (function, self.finder.here(_OWN_FRAMES), *kwargs, *outline(given, tensors))
+        key = (function, self.finder.here(here.stack, _OWN_FRAMES, function), *kwargs, *outline(given, tensors))
         may_write = not function.pure or "out" in kwargs
         versions = versions_of(tensors) if may_write else None
         start = len(steps)
@@ -294,7 +294,7 @@ class Recorder(TorchFunctionMode):
             run, args, kwargs = ran
             if function.raw == "__deepcopy__":  # the other argument is what was copied before, by address
                 args = args[:1]
-            self._sites[key] = _site_of(function, [*bind(run, args), *kwargs.items()], self.finder.here())
+            self._sites[key] = _site_of(function, [*bind(run, args), *kwargs.items()], key[1])
         return self._sites[key]
 
     def _record(self, site: Site, tensors: Sequence[Tensor]) -> Op:

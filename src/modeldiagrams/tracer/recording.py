@@ -91,6 +91,8 @@ class Call:
     nbytes: int = 0
     ordinal: int = 0
     """As in `Op`."""
+    place: str | None = None
+    """``file:line`` in user code that it was called from."""
 
     def new_id(self, short: str) -> str:
         """Id of the next op of this short name."""

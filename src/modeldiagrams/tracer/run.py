@@ -30,7 +30,7 @@ from modeldiagrams.tracer.fake import (
     share_with_threads,
 )
 from modeldiagrams.tracer.finish import build_graph
-from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of
+from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
 from modeldiagrams.tracer.marks import modes_left, untouched
 from modeldiagrams.tracer.nested import nested_alike
 from modeldiagrams.tracer.net import Net
@@ -178,7 +178,7 @@ class _Pass:
         self._attempt = attempt
         self._costs = costs
         self._recording = Recording(Call("", "", model, None))
-        self._finder = SourceFinder(_Pass.run.__code__)
+        self._finder = SourceFinder(_Pass.run.__code__, CallStack.run.__code__)
         self._weights = Weights()
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
@@ -269,6 +269,7 @@ def _run_model(
     calls.learn(modules, "")
     recorder.on_read = follow_numbers
     _note_inputs(recorder, model, args, kwargs)
+    run_uncompiled(modules)
     with contextlib.ExitStack() as scope:
         scope.enter_context(intercepted(calls, classes_of(modules)))
         scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))

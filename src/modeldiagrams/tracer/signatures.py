@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["signatures"]
 
+_WEIGHTS = frozenset({"parameter", "buffer"})
+
 
 def signatures(recording: Recording) -> dict[int, str]:
     """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
@@ -53,7 +55,7 @@ class _Work:
             if isinstance(step, Op):
                 parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.feeds:
-                    parts.append(self._feed(argument, flow) + self._place(value, call, entered) + ")")
+                    parts.append(self._feed(argument, flow, self._place(value, call, entered)))
             else:
                 parts.append(repr(self.signatures[id(step)]))
                 parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
@@ -64,11 +66,13 @@ class _Work:
         """Where a value comes from, seen from inside a call."""
         origin = value.origin
         if isinstance(origin, Source):
-            if origin.kind in ("parameter", "buffer"):
+            if origin.kind in _WEIGHTS:
                 return self._outside("weight", value.spec)
             return self._outside(entered.setdefault(value, len(entered)), value.spec)
-        path = f"[{value.index}, {origin.ordinal}"
         holder = origin.holder
+        if holder is call:
+            return f"[{value.index}, {origin.ordinal}]"
+        path = f"[{value.index}, {origin.ordinal}"
         while holder is not call:
             if holder.holder is None:
                 return self._outside(entered.setdefault(value, len(entered)), value.spec)
@@ -81,8 +85,8 @@ def _op_text(site: Site, *outputs: Spec) -> str:
     return repr((site.name, sorted(site.arguments.items()), [(spec.shape, spec.dtype) for spec in outputs]))
 
 
-def _feed_text(argument: str, flow: str) -> str:
-    return f"({argument!r}, {flow!r}, "
+def _feed_text(argument: str, flow: str, place: str) -> str:
+    return f"({argument!r}, {flow!r}, {place})"
 
 
 def _outside_text(name: str | int, spec: Spec) -> str:

@@ -8,6 +8,7 @@ import linecache
 import re
 import sys
 import sysconfig
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +18,17 @@ import torch
 from modeldiagrams.graph import Frame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import CodeType, FrameType, TracebackType
+
+    from modeldiagrams.tracer.recording import Call
 
 __all__ = ["SourceFinder", "class_source", "relative_file", "user_files"]
 
 _TORCH = str(Path(torch.__file__).parent) + "/"
 _OWN = str(Path(__file__).parent) + "/"
 _PACKAGE = str(Path(__file__).parents[1]) + "/"
+_MODULE = str(torch.nn.modules.module.__file__)
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 
 
@@ -46,11 +51,21 @@ def relative_file(file: str, module: str) -> str:
     return "/".join((*path.parts[-len(parts) : -1], path.name)) if list(tail) == parts else path.name
 
 
-def class_source(class_: Any) -> str | None:
-    """Where a class or function is defined, as ``file:line``; None if that can't be told.
+_class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
+"""Found out once per process: a class stays where it was written."""
 
-    `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's.
-    """
+
+def class_source(class_: Any) -> str | None:
+    """Where a class or function is defined, as ``file:line``; None if that can't be told."""
+    if not isinstance(class_, type):
+        return _find_source(class_)
+    if class_ not in _class_sources:
+        _class_sources[class_] = _find_source(class_)
+    return _class_sources[class_]
+
+
+def _find_source(class_: Any) -> str | None:
+    """The same; `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's."""
     try:
         file = inspect.getsourcefile(class_)
     except TypeError:
@@ -74,26 +89,63 @@ def _class_line(class_: type, file: str) -> int | None:
 class SourceFinder:
     """Finds the line of user code behind the running call."""
 
-    def __init__(self, boundary: CodeType) -> None:
+    def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
+        """Get ready to look.
+
+        Args:
+            boundary: The function that runs the pass: what called it is not looked at.
+            module_call: The function that runs a module inside a call of its own.
+        """
         self._boundary = boundary
+        self._module_call = module_call
         self._known: dict[int, _Code] = {}
+        self._ways: dict[Any, tuple[int, CodeType, int]] = {}
+        """How far above a call the forward function and the module call are that it is made in."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def here(self, above: int = 1) -> str | None:
+    def here(self, stack: Sequence[Call], above: int, function: object = None) -> str | None:
         """``file:line`` of the innermost user frame above the boundary, or None.
 
+        Most frames are torch's own, and to walk through them takes longer than all else that is noted of an op. So it
+        ends at the module call that is running, which knows what it was called from; and for what is called there once
+        more in the same way, two frames on the way tell that it is the same.
+
         Args:
-            above: So many frames above this one are not looked at; not to make them objects saves time.
+            stack: The module calls that are running.
+            above: So many frames above this one are not looked at.
+            function: What is called.
         """
-        frame: FrameType | None = sys._getframe(above)  # noqa: SLF001 - the documented way costs 100 times more
-        known = self._known
-        while frame is not None and frame.f_code is not self._boundary:
-            code = known.get(id(frame.f_code)) or self._learn(frame)
-            if code.name is not None:
-                return code.places.get(frame.f_lasti) or code.place(frame)
+        getframe = sys._getframe  # noqa: SLF001 - the documented way costs 100 times more
+        frame = getframe(above)
+        code = self._known.get(id(frame.f_code)) or self._learn(frame)
+        if code.name is not None:
+            return code.places.get(frame.f_lasti) or code.place(frame)
+        call = stack[-1]
+        key = (function, code, type(call.module))
+        way = self._ways.get(key)
+        if way is not None:
+            near, forward, far = way
+            try:
+                if getframe(above + near).f_code is forward and getframe(above + far).f_code is self._module_call:
+                    return call.place
+            except ValueError:  # no frame there
+                pass
+        walked = []
+        while not code.stops:
+            walked.append(code.code)
+            if frame.f_back is None:
+                return None
             frame = frame.f_back
-        return None
+            code = self._known.get(id(frame.f_code)) or self._learn(frame)
+        if code.name is not None:
+            return code.places.get(frame.f_lasti) or code.place(frame)
+        if code.code is self._boundary:
+            return None
+        between = (_MODULE, self._module_call.co_filename)
+        near = max((i for i, passed in enumerate(walked) if passed.co_filename not in between), default=0)
+        self._ways[key] = (near, walked[near], len(walked))
+        return call.place
 
     def global_name(self, value: Any) -> str | None:
         """The dotted name of a global variable of the running code that holds this very object, or None."""
@@ -134,11 +186,12 @@ class SourceFinder:
         if _is_user_file(file):
             self.files.add(file)
             name = relative_file(file, str(frame.f_globals.get("__name__")))
-        code = self._known[id(frame.f_code)] = _Code(frame.f_code, name)
+        stops = name is not None or frame.f_code in (self._boundary, self._module_call)
+        code = self._known[id(frame.f_code)] = _Code(frame.f_code, name, stops)
         return code
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Code:
     """A function that runs. Models run the same lines for every layer, and counting lines is slow."""
 
@@ -146,6 +199,8 @@ class _Code:
     """Kept, so that its id stays its own: its hash would be computed anew each time."""
     name: str | None
     """The file; None where it is not user code."""
+    stops: bool
+    """Whether to look no further, or to look closer."""
     places: dict[int, str] = field(default_factory=dict)
     """``file:line`` by instruction."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Weights"]
 
+_NO_PARAMETERS = ParameterCount(own=0, total=0, trainable=0)
 _NO_TENSORS = frozenset({str, bool, int, float, type(None)})
 
 
@@ -78,30 +79,22 @@ class Weights:
         known = self._paths.get(id(module))
         return known[1] if known else None
 
-    def source(self, tensor: Tensor) -> Source | None:
-        """The parameter, buffer or named constant that a tensor is."""
-        known = self._sources.get(id(tensor))
-        return known[1] if known else None
-
-    def stand_in(self, tensor: Tensor, replaced: Tensor) -> None:
-        """A tensor takes the place of another one during the pass (a fake for a real weight)."""
-        source = self.source(replaced)
-        if source is not None:
-            self._sources[id(tensor)] = (tensor, source)
-
     def count(self, module: Any) -> ParameterCount:
         """Parameter counts of a module; a tied weight counts once."""
         if not isinstance(module, nn.Module):
-            return ParameterCount(own=0, total=0, trainable=0)
+            return _NO_PARAMETERS
         count = self._counts.get(id(module))
         if count is None:
             inside = self._parameters_in(module)
-            own = {id(p) for p in own_parameters(module).values()}
-            count = self._counts[id(module)] = ParameterCount(
-                own=sum([inside[key][0] for key in own]),
-                total=sum([size for size, _ in inside.values()]),
-                trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
-            )
+            count = _NO_PARAMETERS
+            if inside:
+                own = dict.fromkeys(map(id, own_parameters(module).values()))
+                count = ParameterCount(
+                    own=sum([inside[key][0] for key in own]),
+                    total=sum([size for size, _ in inside.values()]),
+                    trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
+                )
+            self._counts[id(module)] = count
         return count
 
     def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
@@ -137,11 +130,13 @@ class Weights:
         self._sources[id(tensor)] = (tensor, source)
 
     def _spec(self, name: str, tensor: Tensor, kind: SourceKind) -> ParameterSpec:
-        spec = spec_of(tensor)
-        source = self.source(tensor)
-        names = source.names if source else ()
+        _, source = self._sources[id(tensor)]
+        spec = source.value.spec
+        if spec.shape is None:  # a lazy parameter that was given its shape
+            spec = spec_of(tensor)
+        names = source.names
         return ParameterSpec(
-            shape=None if spec.shape is None else tuple(map(int, spec.shape)),
+            shape=None if spec.shape is None else tuple([int(size) for size in spec.shape]),
             dtype=spec.dtype,
             owner=name.rpartition(".")[0],
             kind="parameter" if kind == "parameter" else "buffer",
