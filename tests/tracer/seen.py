@@ -73,7 +73,7 @@ def seen(model, *args, mode="real", **kwargs) -> Seen:
     graph = trace(model, args, kwargs, mode=mode)
     graph.check()
     assert graph.status.error is None, graph.status.error
-    assert graph.status.unseen == ()
+    assert graph.status.unseen == (), graph.status.unseen
     assert serialize.serialize(trace(model, args, kwargs, mode=mode)) == serialize.serialize(graph)
     found = Seen(graph)
     outputs = {node.id for node in found.of(OutputNode)}

@@ -87,6 +87,10 @@ def interceptable():
         base.__dict__.get("apply"),
         torch._C.ScriptFunction.__call__,
         torch.Tensor.__init__,
+        torch.nn.parameter.UninitializedTensorMixin.materialize,
+        torch.from_numpy,
+        torch.frombuffer,
+        torch.from_dlpack,
         torch.overrides._get_current_function_mode_stack(),
         torch.utils._python_dispatch._get_current_dispatch_mode_stack(),
     ]
@@ -100,10 +104,11 @@ def test_torch_is_as_before(mode, model):
     assert interceptable() == before
 
 
-def test_lazy_modules_stay_lazy():
+@pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("real", "real")])
+def test_lazy_modules_stay_lazy(mode, used):
     model = nn.Sequential(nn.LazyLinear(3))
-    graph = trace(model, (x(),))
-    assert graph.status.mode == "real"
+    graph = trace(model, (x(),), mode=mode)
+    assert graph.status.mode == used
     assert type(model[0]) is nn.LazyLinear
     assert model[0].has_uninitialized_params()
     assert graph.parameters["0.weight"].shape == (3, 4)

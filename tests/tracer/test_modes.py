@@ -86,6 +86,31 @@ def test_unknown_mask_as_index_picks_every_element():
     assert [guess.value for guess in graph.status.guesses] == ["every element"]
 
 
+def test_guesses_about_numbers_made_of_fractions_agree():
+    def forward(self, h):
+        lengths = self.a(h).exp().round().long()  # how often each row is repeated: FastSpeech's length regulator
+        if lengths.sum() == 0:
+            lengths[lengths.sum(dim=1).eq(0)] = 1
+        longest = lengths.sum(dim=1).max()
+        out = torch.zeros(len(h), longest, 4)
+        for i, (row, length) in enumerate(zip(h.sin(), lengths, strict=True)):
+            repeated = torch.repeat_interleave(row, length, dim=0)
+            out[i, : len(repeated)] = repeated[:, None]
+        return out
+
+    found = seen(Applies(forward, a=linear()), x(), mode="auto")
+    assert found.graph.status.mode == "fake"
+    assert {guess.node: guess.value for guess in found.graph.status.guesses} == {
+        "/bool": False,
+        "/zeros": 4,
+        **dict.fromkeys(
+            ("/repeat_interleave", "/repeat_interleave#2", "/repeat_interleave#3"),
+            "as if whole numbers made of others were 1",
+        ),
+    }
+    assert found.flows("repeat_interleave", "setitem")
+
+
 def test_sizes_guessed_one_by_one_share_what_there_is():
     """As mixtures of experts count the rows of each expert."""
 
@@ -121,6 +146,13 @@ def test_fall_back_to_real_says_why():
     assert graph.status.mode == "real"
     assert graph.status.state == "complete"
     assert ".numpy() is not supported" in graph.status.notes[0]
+
+
+def test_memory_that_is_not_there_is_not_handed_out():
+    graph = trace(Applies(lambda self, h: torch.from_dlpack(self.a(h).detach()).exp_(), a=linear()), (x(),))
+    assert graph.status.error is None
+    assert graph.status.mode == "real"
+    assert "another library" in graph.status.notes[0]
 
 
 @pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("meta", "meta")])

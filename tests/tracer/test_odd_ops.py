@@ -286,3 +286,17 @@ def test_padded_sequence_and_back():
 
     found = seen(Applies(forward, a=linear(), r=nn.GRU(4, 4, batch_first=True)), torch.randn(2, 3, 4))
     assert found.flows("linear", "gru")
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_packed_sequences_of_known_lengths_without_values(kind):
+    def forward(self, h, lengths):
+        packed = rnn.pack_padded_sequence(self.a(h), lengths, batch_first=True, enforce_sorted=False)
+        return rnn.pad_packed_sequence(self.b(packed)[0], batch_first=True)[0]
+
+    model = Applies(forward, a=linear(), b=kind(4, 4, bidirectional=True))
+    given = (torch.randn(2, 3, 4), torch.tensor([2, 3]))
+    fake, real = (seen(model, *given, mode=mode).graph for mode in ("auto", "real"))
+    assert fake.status.mode == "fake"
+    assert fake.adjacency == real.adjacency
+    assert fake.tensors == real.tensors

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch._higher_order_ops import while_loop
 from torch.nn import functional
 from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import gelu as gelu_taken_before_the_trace
@@ -284,6 +285,15 @@ def test_cond():
         return torch.cond(given.sum() > 0, torch.sin, torch.cos, (self.a(given),))
 
     seen(Applies(forward, a=linear()), x())
+
+
+def test_loop_that_uses_a_tensor_from_outside():
+    def forward(self, h):
+        factor = self.a(h)
+        return while_loop(lambda i, _: i < 3, lambda i, state: (i + 1, state * factor), (torch.tensor(0), h.sin()))[1]
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert [edge.argument for edge in found.edges("linear", "while_loop")] == ["1.factor"]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils._pytree import tree_map_only
 
 from modeldiagrams.graph import ConstantNode, OpNode, OutputNode
 from modeldiagrams.tracer import trace
@@ -99,7 +100,8 @@ def test_output_inside_an_unknown_object():
 def test_numpy_round_trip_by_shared_memory():
     model = Applies(lambda self, h: self.b(torch.from_numpy(self.a(h).detach().numpy())), a=linear(), b=linear())
     found = seen(model, x())
-    assert [edge.flow for edge in found.edges("numpy", "linear")] == ["inferred"]
+    assert [edge.flow for edge in found.edges("numpy", "from_numpy")] == ["inferred"]
+    assert found.edges("from_numpy", "linear")
 
 
 def test_numpy_round_trip_by_copy():
@@ -107,7 +109,30 @@ def test_numpy_round_trip_by_copy():
         return self.b(torch.from_numpy(np.tanh(self.a(given).detach().numpy())))
 
     found = seen(Applies(forward, a=linear(), b=linear()), x())
-    assert [edge.flow for edge in found.edges("numpy", "linear")] == ["inferred"]
+    assert [edge.flow for edge in found.edges("numpy", "from_numpy")] == ["inferred"]
+
+
+def test_arrays_come_from_what_was_read_last():
+    def forward(self, h):
+        first = torch.from_numpy(np.tanh(h.detach().numpy()))
+        h.sin().numpy()
+        return self.a(first)
+
+    found = Seen(trace(Applies(forward, a=linear()), (x(),), mode="real"))
+    assert [edge.to for edge in found.graph.adjacency["/numpy"]] == ["/from_numpy"]
+    assert "/numpy#2" not in found.graph.adjacency
+
+
+def test_write_to_memory_shared_with_numpy_reaches_both_sides():
+    def forward(_model, h, other):
+        h = h * 1
+        array = h.numpy()
+        array += 1
+        torch.from_numpy(array).mul_(other)
+        return h.sin()
+
+    found = seen(Applies(forward), x(), x())
+    assert found.edges("mul", "sin")
 
 
 def test_item_is_an_op():
@@ -214,6 +239,66 @@ def test_nested_tensor_of_computed_parts():
 
 class Branded(torch.Tensor):
     pass
+
+
+def test_nested_tensors_look_alike_in_every_trace():
+    """Torch counts their ragged sizes on, and makes one tensor for the first of them."""
+
+    def forward(self, h):
+        nested = torch.nested.nested_tensor_from_jagged(h, torch.tensor([0, 1, 3]))
+        return self.a(nested).sin().values(), self.a(nested).values()
+
+    found = seen(Applies(forward, a=linear()), x())
+    shapes = {tensor.shape for key, tensor in found.graph.tensors.items() if "linear" in key or "sin" in key}
+    assert shapes == {(2, "j1", 4)}
+    assert not found.ops["zeros"]
+
+
+class Batch:
+    """No tensor, but torch's functions take it, as they take a TensorDict."""
+
+    def __init__(self, held):
+        self.held = held
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        result = func(*(arg.held if isinstance(arg, cls) else arg for arg in args), **(kwargs or {}))
+        return cls(result) if isinstance(result, torch.Tensor) else result
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_what_holds_tensors_without_being_one(mode):
+    def forward(self, h):
+        return self.a(torch.add(Batch(torch.sin(h)), Batch(h)).held)
+
+    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    assert found.edges("sin", "add")
+    assert found.edges("add", "linear")
+    assert [node.id for node in found.graph.nodes[1:-1]] == ["/sin", "/add", "a", "a/linear"]
+
+
+class Boxed(torch.Tensor):
+    """A tensor class that computes with a tensor inside, and does not say so."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        args, kwargs = tree_map_only(Boxed, lambda tensor: tensor.inner, (args, kwargs or {}))
+        return tree_map_only(torch.Tensor, Boxed, func(*args, **kwargs))
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_tensor_class_with_a_tensor_inside(mode):
+    found = seen(Applies(lambda self, h: self.b((Boxed(self.a(h)) * 2).inner), a=linear(), b=linear()), x(), mode=mode)
+    assert found.edges("linear", "mul")
+    assert found.edges("mul", "linear")
+    assert len(found.graph.nodes) == 7
 
 
 def test_tensor_subclass():

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.overrides import handle_torch_function, has_torch_function
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from modeldiagrams.tracer.guesses import GUESSES, MASKS, guess_nonzero, guess_split, is_checked, is_running
 from modeldiagrams.tracer.internals import Operator, UninitializedTensor, memory_key, schema_of, unseen_by_modes
 from modeldiagrams.tracer.walk import substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Shadows", "alike", "as_fake", "as_meta", "put_fake_weights", "share_with_threads"]
 
@@ -33,11 +35,25 @@ _SMALL = 1 << 15
 _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )
-_MAX_FRAMES = 30
-_CHECKING = ("torch.distributions.distribution", "torch.distributions.constraints")
-_MASKS = (torch.bool, torch.uint8)
+_WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_ONES = "as if whole numbers made of others were 1"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 aten = torch.ops.aten
+_RNN = "torch.nn.utils.rnn"
+_EMPTY = aten.empty.memory_format
+_PACK = getattr(aten, "_pack_padded_sequence").default  # noqa: B009 - not private, only named so
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
+
+
+class _Known(NamedTuple):
+    """What a fake tensor holds."""
+
+    fake: weakref.ref[Tensor]
+    real: Tensor
+    writes: int
+    """To its memory until then."""
+    is_assumed: bool
+    """It is not computed, but follows from an assumption."""
 
 
 class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -55,14 +71,15 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake_mode = fake_mode
         self._on_guess = on_guess
-        self._known: dict[int, tuple[weakref.ref[Tensor], Tensor, int]] = {}
+        self._known: dict[int, _Known] = {}
         self._writes: dict[int | None, int] = {}
         self._has_guessed = False
 
-    def know(self, fake: Tensor, real: Tensor) -> None:
-        """This is what a fake tensor would hold."""
+    def know(self, fake: Tensor, real: Tensor, *, is_assumed: bool = False) -> None:
+        """This is what a fake tensor would hold, or is taken to hold."""
         if real.numel() <= _SMALL and not real.is_meta:
-            self._known[id(fake)] = (weakref.ref(fake), real, self._writes.get(memory_key(fake), 0))
+            writes = self._writes.get(memory_key(fake), 0)
+            self._known[id(fake)] = _Known(weakref.ref(fake), real, writes, is_assumed)
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -70,17 +87,35 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         if not isinstance(func, Operator):
             return func(*args, **kwargs)
+        if func is _PACK and (lengths := self._value(args[1])) is not None:
+            return _packed(args[0], lengths)
+        if func is _EMPTY and kwargs.get("dtype") is torch.int64 and is_running("pad_packed_sequence", _RNN):
+            with _disable_current_modes():  # C++ code writes the lengths into it
+                return func(*args, **kwargs)
         real = self._computed(func, args, kwargs)
+        is_assumed = real is not None and any(map(self._is_assumed, tree_leaves((args, kwargs))))
         if real is not None and func is _READ_SCALAR:
-            return real[0]
+            return self._assumed_scalar(args[0], real[0]) if is_assumed else real[0]
         if real is not None and torch.Tag.dynamic_output_shape in func.tags:
             result = tree_map_only(Tensor, self._faked, real[0])
+            if is_assumed:
+                self._tell(func, _ONES)
         else:
             if func is aten.index.Tensor:
                 args = (args[0], self._positions(args[1]))
             result = self._run(func, args, kwargs)
-        self._learn(func, args, result, real)
+        self._learn(func, args, result, real, is_assumed=is_assumed)
         return result
+
+    def _assumed_scalar(self, tensor: Tensor, value: Any) -> Any:
+        told = True if tensor.dtype is torch.bool and is_checked() else value
+        self._tell(_READ_SCALAR, told)
+        return told
+
+    def _tell(self, func: Any, told: Any) -> None:
+        self._has_guessed = True
+        name = schema_of(func).name.removeprefix("aten::")
+        self._on_guess(told, f"{name} needs values that were not computed")
 
     def _run(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         try:
@@ -88,17 +123,15 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         except Exception:
             if self._fake_mode is not None and self._fake_mode.cache_enabled and _has_script_object(args):
                 return self._run_uncached(func, args, kwargs)
-            guess = _GUESSES.get(schema_of(func).name)
-            if guess is None or (guess is _guess_split and not self._has_guessed):
+            guess = GUESSES.get(schema_of(func).name)
+            if guess is None or (guess is guess_split and not self._has_guessed):
                 raise
             result, told = guess(*args, **kwargs)
             if result is None:
                 raise
             if told is not None:
-                self._has_guessed = True
-                name = schema_of(func).name.removeprefix("aten::")
-                self._on_guess(told, f"{name} needs values that were not computed")
-                if guess is _guess_nonzero and args[0].numel() <= _SMALL:
+                self._tell(func, told)
+                if guess is guess_nonzero and args[0].numel() <= _SMALL:
                     with _disable_current_modes():  # every element, so these are their places
                         places = torch.ones(args[0].shape).nonzero()
                     self.know(result, places)
@@ -117,11 +150,13 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Indices, with the positions they pick in place of masks whose content is known."""
         found: list[Tensor | None] = []
         for index in indices:
-            is_mask = index is not None and index.dtype in _MASKS and index.dim() > 0
+            is_mask = index is not None and index.dtype in MASKS and index.dim() > 0
             mask = self._value(index) if index is not None and is_mask else None
             if mask is None:
                 found.append(index)
             else:
+                if self._is_assumed(index):
+                    self._tell(aten.index.Tensor, _ONES)
                 with _disable_current_modes():
                     positions = mask.nonzero().unbind(1)
                 found += map(self._faked, positions)
@@ -147,28 +182,48 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
         except Exception:  # noqa: BLE001 - then it is simply not known
             return None
 
-    def _learn(self, func: Any, args: Sequence[Any], result: Any, real: tuple[Any] | None) -> None:
+    def _learn(self, func: Any, args: Sequence[Any], result: Any, real: tuple[Any] | None, *, is_assumed: bool) -> None:
         if schema_of(func).is_mutable:
             # whatever looks into the written memory is known no more
             for argument, tensor in zip(schema_of(func).arguments, args, strict=False):
                 if argument.is_write and isinstance(tensor, Tensor):
                     self._writes[memory_key(tensor)] = self._writes.get(memory_key(tensor), 0) + 1
         if real is None:
+            if _is_made_whole(func, args, result) and result.numel() <= _SMALL:
+                with _disable_current_modes():  # at once, so that all that follows from them agrees
+                    ones = torch.ones(result.shape, dtype=result.dtype)
+                self.know(result, ones, is_assumed=True)
             return
         for fake, value in zip(tree_leaves(result), tree_leaves(real[0]), strict=False):
             if isinstance(fake, Tensor) and isinstance(value, Tensor) and fake.shape == value.shape:
-                self.know(fake, value)
+                self.know(fake, value, is_assumed=is_assumed)
 
     def _value(self, tensor: Tensor) -> Tensor | None:
         if not isinstance(tensor, FakeTensor) and not tensor.is_meta:
             return tensor if tensor.numel() <= _SMALL else None
-        reference, real, writes = self._known.get(id(tensor), (None, None, 0))
-        if reference is None or reference() is not tensor or self._writes.get(memory_key(tensor), 0) != writes:
+        known = self._entry(tensor)
+        return None if known is None else known.real
+
+    def _entry(self, tensor: Tensor) -> _Known | None:
+        known = self._known.get(id(tensor))
+        if known is None or known.fake() is not tensor or self._writes.get(memory_key(tensor), 0) != known.writes:
             return None
-        return real
+        return known
+
+    def _is_assumed(self, leaf: Any) -> bool:
+        known = self._entry(leaf) if isinstance(leaf, Tensor) else None
+        return known is not None and known.is_assumed
 
     def _faked(self, real: Tensor) -> Tensor:
         return real.to("meta") if self._fake_mode is None else self._fake_mode.from_tensor(real)
+
+
+def _packed(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Sequences of known lengths in one, and how many are that long: real, for recurrent layers read it in C++."""
+    with _disable_current_modes():
+        sizes = (lengths[:, None] > torch.arange(int(lengths.max()))).sum(0)
+        rows = int(lengths.sum())
+    return padded.new_empty((rows, *padded.shape[2:])), sizes
 
 
 def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
@@ -177,110 +232,14 @@ def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
     return name in _FACTORIES and math.prod(max(1, size) for size in sizes) <= _SMALL * 16
 
 
-def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
-    value: Any = 1.0 if tensor.is_floating_point() else 1
-    value = _is_checked() if tensor.dtype is torch.bool else value
-    return value, value
-
-
-def _is_checked() -> bool:
-    """Whether one of torch's checks asks (`torch._check…`, `torch.distributions`): what is to hold is taken to hold."""
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way costs 100 times more
-    for _ in range(_MAX_FRAMES):
-        name = frame.f_globals.get("__name__", "")
-        if name in _CHECKING or (name == "torch" and frame.f_code.co_name.startswith("_check")):
-            return True
-        if frame.f_back is None:
-            return False
-        frame = frame.f_back
-    return False
+def _is_made_whole(func: Any, args: Sequence[Any], result: Any) -> bool:
+    """Whether an operator turns fractions into whole numbers: durations, lengths, places."""
+    is_conversion = func is aten._to_copy.default or func is aten.to.dtype  # noqa: SLF001 - not private
+    return is_conversion and args[0].is_floating_point() and result.dtype in _WHOLE
 
 
 def _has_script_object(args: Sequence[Any]) -> bool:
     return any(isinstance(arg, torch.ScriptObject) for arg in args)
-
-
-def _guess_equal(*_: Any) -> tuple[Any, Any]:
-    return False, False
-
-
-def _guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
-    return torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device), "every element"
-
-
-def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
-    size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
-    return torch.empty(size, dtype=tensor.dtype, device=tensor.device), "every element"
-
-
-def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    def integers(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=torch.int64, device=tensor.device)
-
-    n = tensor.numel()
-    values = torch.empty(n, dtype=tensor.dtype, device=tensor.device)
-    return (values, integers(*tensor.shape), integers(n)), "all different"
-
-
-def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
-    dtype = torch.int64 if weights is None else torch.float64
-    n = max(int(minlength), 1)
-    return torch.empty(n, dtype=dtype, device=tensor.device), f"{n} bins"
-
-
-def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, Any]:
-    """A mask as index picks every element."""
-    picked: list[Tensor | None] = []
-    for index in indices:
-        if index is not None and index.dtype in _MASKS:
-            every = torch.zeros(index.numel(), dtype=torch.int64, device=index.device)
-            picked += [every] * index.dim()
-        else:
-            picked.append(index)
-    return aten.index.Tensor(tensor, picked), "every element"
-
-
-def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    return torch.empty(repeats.numel(), dtype=torch.int64, device=repeats.device), "once each"
-
-
-def _guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any, Any]:
-    """Sizes that were guessed one by one need not add up: share evenly what there is."""
-    n, total = len(sizes), tensor.shape[dim]
-    if not n or set(sizes) != {1}:
-        return None, None
-    shared = [total // n] * n
-    shared[-1] += total % n
-    return aten.split_with_sizes.default(tensor, shared, dim), "even parts"
-
-
-def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    """Torch's fake kernel wants bfloat16; the shape does not depend on it."""
-    if a.dim() == 2 and b.dim() == 3:  # noqa: PLR2004 - rows in groups times a matrix per group
-        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), None
-    return None, None
-
-
-def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-    """What torch's own fake kernel makes, but only from torch 2.12 on."""
-    return (torch.empty_like(tensor), None) if isinstance(tensor, Tensor) else (None, None)
-
-
-_GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
-    "aten::_local_scalar_dense": _guess_scalar,
-    "aten::equal": _guess_equal,
-    "aten::nonzero": _guess_nonzero,
-    "aten::masked_select": _guess_masked_select,
-    "aten::_unique2": _guess_unique,
-    "aten::unique_dim": _guess_unique,
-    "aten::unique_consecutive": _guess_unique,
-    "aten::bincount": _guess_bincount,
-    "aten::index": _guess_index,
-    "aten::repeat_interleave": _guess_repeat_interleave,
-    "aten::_grouped_mm": _guess_grouped_mm,
-    "aten::quantize_per_tensor": _guess_quantised,
-    "aten::split_with_sizes": _guess_split,
-}
 
 
 class _ThreadedFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
@@ -305,31 +264,77 @@ class _ThreadedFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         entered: list[Any] = self._of_thread["entered"]
         return entered
 
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = _NOTHING
+    ) -> Any:
+        is_over = not vars(self)["_entered_first"]  # this thread runs on when the pass has ended
+        if is_over and not any(isinstance(leaf, FakeTensor) for leaf in tree_leaves((args, kwargs))):
+            return func(*args, **kwargs)
+        return super().__torch_dispatch__(func, types, args, kwargs)
 
-def share_with_threads(fake_mode: FakeTensorMode, thread: int) -> None:
-    """Make a fake mode of one thread fit for several. Not from the start: some operators know the plain class only."""
-    if type(fake_mode) is FakeTensorMode:
-        state = {"in_kernel": fake_mode.in_kernel_invocation, "entered": fake_mode.enter_stack}
-        vars(fake_mode)["_states"] = {thread: state}
-        fake_mode.__class__ = _ThreadedFakeMode
+
+def share_with_threads(modes: Sequence[Any], thread: int) -> Sequence[Any]:
+    """Make the modes that one thread has entered fit for several.
+
+    Fake modes are not so from the start: some operators know the plain class only.
+    """
+    for mode in modes:
+        if type(mode) is FakeTensorMode:
+            state = {"in_kernel": mode.in_kernel_invocation, "entered": mode.enter_stack}
+            vars(mode).update(_states={thread: state}, _entered_first=mode.enter_stack)
+            mode.__class__ = _ThreadedFakeMode
+    return modes
 
 
 @contextlib.contextmanager
 def alike() -> Iterator[None]:
-    """Let fake tensors do two things as real ones do them.
+    """Let fake tensors do some things as real ones do them, and not do one.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
-    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds.
+    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A
+    parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class. A list
+    of values is read in one go. Memory that is not there is not handed to other libraries, which would crash.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
+    materialize = UninitializedTensor.materialize
+    UninitializedTensor.materialize = _materialize_with(materialize)
+    tolist = FakeTensor.tolist
+    FakeTensor.tolist = _tolist_with(tolist)  # type: ignore[method-assign]
+    FakeTensor.__dlpack__ = _no_memory  # type: ignore[assignment, method-assign]
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
     FakeTensor.__format__ = _format  # type: ignore[method-assign]
     try:
         yield
     finally:
         torch.utils.swap_tensors = swap
+        UninitializedTensor.materialize = materialize
+        FakeTensor.tolist = tolist  # type: ignore[method-assign]
         if is_first:  # not in a forward that traces another model
-            del FakeTensor.__format__
+            del FakeTensor.__format__, FakeTensor.__dlpack__
+
+
+def _no_memory(_tensor: Tensor, *_: Any, **__: Any) -> Any:
+    raise RuntimeError("a tensor without values has no memory that another library could use")
+
+
+def _tolist_with(original: Callable[..., Any]) -> Callable[..., Any]:
+    def tolist(*args: Any) -> Any:
+        return original(*args)
+
+    tolist.__module__ = "torch.Tensor"  # as which it is shown
+
+    def shown_tolist(self: Tensor) -> Any:
+        return handle_torch_function(tolist, (self,), self) if has_torch_function((self,)) else original(self)
+
+    return shown_tolist
+
+
+def _materialize_with(original: Callable[..., None]) -> Callable[..., None]:
+    def materialize(self: Tensor, *args: Any, **kwargs: Any) -> None:
+        with _disable_current_modes():
+            original(self, *args, **kwargs)
+
+    return materialize
 
 
 def _format(tensor: Tensor, spec: str) -> str:
@@ -368,7 +373,7 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, shadows: Shadows) -> Any:
         if isinstance(tensor, FakeTensor):
             return tensor
         if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
-            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device="meta", dtype=tensor.dtype)
+            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device=tensor.device, dtype=tensor.dtype)
             return lazy
         made = fake_mode.from_tensor(tensor)
         if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too

@@ -16,7 +16,6 @@ from modeldiagrams.tracer.attributes import attributes
 from modeldiagrams.tracer.recording import Call, Op, Recording, Source, Spec, Value
 from modeldiagrams.tracer.signatures import signatures
 from modeldiagrams.tracer.source import class_source
-from modeldiagrams.tracer.strands import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +38,6 @@ def build_graph(recording: Recording, weights: Weights, status: ir.Status) -> ir
     Returns:
         A graph that passes `Graph.check`.
     """
-    recording.steps = in_order(recording.steps)
     plan = _plan(recording)
     marks = signatures(recording)
     specs = weights.specs()

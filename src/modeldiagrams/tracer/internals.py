@@ -41,6 +41,7 @@ __all__ = [
     "own_buffers",
     "own_modules",
     "own_parameters",
+    "parts_of",
     "run_uncompiled",
     "schema_of",
     "schemas_named",
@@ -191,6 +192,23 @@ def without_wrappers(tensor: Tensor) -> Tensor:
     while is_wrapped(tensor):
         tensor = get_unwrapped(tensor)
     return tensor
+
+
+def parts_of(tensor: Tensor) -> list[Tensor]:
+    """The tensors that one of a wrapper class (nested, quantised) is made of."""
+    if hasattr(type(tensor), "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+        return [getattr(tensor, name) for name in names]
+    return [held for held in vars(tensor).values() if isinstance(held, Tensor)] if _has_no_data(tensor) else []
+
+
+def _has_no_data(tensor: Tensor) -> bool:
+    """Whether a tensor only wraps others."""
+    try:
+        tensor.untyped_storage().data_ptr()
+    except _NO_MEMORY:
+        return True
+    return False
 
 
 def alias_of(tensor: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ _BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "at
 
 
 class Net(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Enter it on the main thread, inside the modes that compute."""
+    """Enter it on every thread that is recorded, inside the modes that compute."""
 
     supports_higher_order_operators = True
 
@@ -43,7 +43,7 @@ class Net(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if func not in self._formulas:
             self._formulas[func] = flop_formula(func)
         formula = self._formulas[func]
-        if formula is None and torch.is_inference_mode_enabled() and isinstance(func, Operator):
+        if formula is None and torch.is_inference_mode_enabled() and _has_parts(func):
             # in inference mode composite operators arrive whole
             with self:
                 parts = func.decompose(*args, **kwargs)
@@ -59,6 +59,10 @@ class Net(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with contextlib.suppress(Exception):  # a formula that does not know what the operator takes
                 here.flops = (here.flops or 0) + formula(*args, **kwargs, out_val=result)
         return result
+
+
+def _has_parts(operator: Any) -> bool:
+    return isinstance(operator, Operator) and not schema_of(operator).name.startswith("prim::")
 
 
 def _is_work(operator: Any) -> bool:

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.overrides import resolve_name
 
 from modeldiagrams.tracer.internals import Operator, OperatorPacket, is_torchs, schema_of, schemas_named
+from modeldiagrams.tracer.nested import symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,8 +68,11 @@ SHAPE_ONLY: Mapping[str, int] = {
     ),
     **dict.fromkeys(("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros"), 0),
     **dict.fromkeys(("expand_as", "reshape_as", "to", "type_as", "view_as"), 1),
+    **dict.fromkeys(("_foreach_copy_", "_foreach_zero_", "copy_", "fill_", "zero_"), 0),
+    **dict.fromkeys(("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_"), 0),
+    "uniform_": 0,
 }
-"""Functions that read only shape, dtype or device of the argument at this position."""
+"""Functions that read only shape, dtype or device of the argument at this position, as those that write all of it."""
 
 METADATA = frozenset(
     {"__delete__", "__format__", "__hash__", "__len__", "__repr__", "__str__"}
@@ -107,19 +111,22 @@ class Function:
     pure: bool = False
     """Its schemas say that it writes none, but for ``out``."""
     replaces: bool = field(init=False)
-    """Gives a tensor other memory: ``x.data = …``."""
+    """Gives a tensor other memory: ``x.data = …``, ``x.set_(…)``."""
     reads_values: bool = field(init=False)
     """Values leave torch through it."""
     reads_arrays: bool = field(init=False)
     """And they may come back as a tensor."""
+    reads_elsewhere: bool = field(init=False)
+    """Or it reads something else than its arguments: ``x.grad``."""
     takes_values: bool = field(init=False)
     """Makes a tensor of Python or numpy values."""
 
     def __post_init__(self) -> None:
         """Classify by name."""
-        self.replaces = self.raw == "__set__"
+        self.replaces = self.raw in ("__set__", "set_")
         self.reads_values = self.raw in VALUE_READS
         self.reads_arrays = self.raw in ARRAY_READS
+        self.reads_elsewhere = self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
         self.takes_values = self.raw in FROM_PYTHON
 
 
@@ -150,7 +157,7 @@ def _is_pure(function: Any, raw: str) -> bool:
     Those that keep running statistics write them without saying so.
     """
     if not isinstance(function, _BUILT_IN):
-        return False
+        return raw == "__getitem__"
     arguments = [argument for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments]
     return bool(arguments) and not any(_is_written(argument) for argument in arguments)
 
@@ -233,7 +240,7 @@ def _plain_object(value: Any) -> Any:
     if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
         return str(value).removeprefix("torch.")
     if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):
-        return str(value)
+        return symbol(value)
     if value is Ellipsis:
         return "..."
     if callable(value) and hasattr(value, "__qualname__"):

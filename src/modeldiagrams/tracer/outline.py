@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.tracer.walk import closed_over
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,7 +27,7 @@ def outline(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> lis
 
     Args:
         values: Arguments; lists, tuples, dicts and slices are entered, at most 8 levels deep.
-        tensors: Every tensor found is appended to it.
+        tensors: Every tensor found is appended to it, also those that functions among the values use from outside.
         depth: How deep the values lie.
 
     Returns:
@@ -52,4 +54,5 @@ def outline(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> lis
             found.append((slice, *outline((value.start, value.stop, value.step), tensors, depth + 1)))
         else:
             found.append(object())
+            tensors += [tensor for _, tensor in closed_over(value)]
     return found

@@ -13,42 +13,31 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from modeldiagrams.tracer.internals import is_wrapped, storage_of, unseen_by_modes, without_wrappers
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+
+from modeldiagrams.tracer.internals import is_wrapped, parts_of, storage_of, unseen_by_modes, without_wrappers
+from modeldiagrams.tracer.nested import symbol
 from modeldiagrams.tracer.recording import Spec
+from modeldiagrams.tracer.regions import geometry_of, region
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
-    from torch import Tensor
 
-    from modeldiagrams.tracer.recording import Op, Value
+    from modeldiagrams.tracer.recording import Feed, Op, Value
+    from modeldiagrams.tracer.regions import Geometry
 
 __all__ = ["Provenance", "spec_of"]
 
 _MAX_VIEWS = 64
+_WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
+"""Nearly all tensors are of these classes."""
 
 
-_Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
-"""Offset, sizes and strides in elements, and dtype."""
-_Write: TypeAlias = "tuple[Value, _Geometry | None, int]"
+_Write: TypeAlias = "tuple[Value, Geometry | None, int]"
 """Value written, where, and the id of the tensor it was written through."""
-
-
-@dataclass(slots=True)
-class _Region:
-    """Which elements of its storage a tensor shows."""
-
-    first: int
-    last: int
-    dense: bool
-    exact: _Geometry
-
-    def overlaps(self, other: _Region) -> bool:
-        return self.first <= other.last and other.first <= self.last
-
-    def covers(self, other: _Region) -> bool:
-        return self.exact == other.exact or (self.dense and self.first <= other.first and self.last >= other.last)
 
 
 @dataclass(slots=True)
@@ -56,7 +45,7 @@ class _Memory:
     """What happened to one storage."""
 
     alive: weakref.ref[Any]
-    views: list[tuple[Value, _Geometry | None]]
+    views: list[tuple[Value, Geometry | None]]
     writes: list[_Write]
 
 
@@ -102,6 +91,10 @@ class Provenance:
             Whether it is the first tensor known to use its memory.
         """
         is_new_memory = self._hold(tensor, value, value.spec, written=written)
+        if type(tensor) not in _WITHOUT_PARTS:
+            with unseen_by_modes():
+                for part in parts_of(tensor):
+                    self._hold(part, value, spec_of(part), written=written)
         if is_wrapped(tensor):
             inner = without_wrappers(tensor)
             self._hold(inner, value, spec_of(inner), written=written)
@@ -114,7 +107,7 @@ class Provenance:
             return True
         views, writes = memory.views, memory.writes
         is_new_memory = not views
-        geometry = _geometry(tensor, spec)
+        geometry = geometry_of(tensor, spec)
         if written:
             writes.append((value, geometry, id(tensor)))
         views.append((value, geometry))
@@ -122,6 +115,27 @@ class Provenance:
             del views[: _MAX_VIEWS // 2]
         self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
         return is_new_memory
+
+    def reaching(self, view: Tensor, feeds: list[Feed]) -> list[Feed]:
+        """Those of the values in a tensor that a view of it shows: what was written elsewhere in it is not in the view.
+
+        Args:
+            view: What came out of an op.
+            feeds: What went into it, in the order in which it was written.
+        """
+        memory = self._memory(view)
+        shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
+        if memory is None or shown is None:
+            return feeds
+        regions = {value: region(geometry) for value, geometry, _ in memory.writes}
+        found: list[Feed] = []
+        for feed in feeds:
+            other = regions.get(feed[1])
+            if other is not None and other.covers(shown):
+                found = [earlier for earlier in found if earlier[0] != feed[0]]
+            if other is None or other.overlaps(shown):
+                found.append(feed)
+        return found
 
     def forget(self, tensor: Tensor) -> None:
         """The tensor was given other memory: nothing known of it holds any more."""
@@ -135,9 +149,15 @@ class Provenance:
             self._exported[address] = (memory, op)
 
     def exporter(self, tensor: Tensor) -> Op | None:
-        """The op that shared this tensor's memory with another library."""
+        """The op that shared this tensor's memory with another library; from now on, writes to one reach the other."""
         memory, op = self._exported.get(_address(tensor), (None, None))
-        return op if memory is not None and memory.alive() is not None else None
+        shared = None if memory is None else memory.alive()
+        if memory is None or shared is None:
+            return None
+        storage = storage_of(tensor)
+        if storage.data_ptr() == shared.data_ptr():
+            self._memories[id(storage)] = _Memory(weakref.ref(storage), memory.views, memory.writes)
+        return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
         storage = storage_of(tensor)
@@ -152,7 +172,7 @@ class Provenance:
         memory = self._memory(tensor)
         if memory is None or not memory.views:
             return ()
-        geometry = _geometry(tensor, spec_of(tensor))
+        geometry = geometry_of(tensor, spec_of(tensor))
         for value, other in reversed(memory.views):
             if geometry is not None and other == geometry:
                 return (value,)
@@ -160,25 +180,23 @@ class Provenance:
 
     def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
         """What the tensors hold that a tensor of a wrapper class (nested, quantised) is made of."""
-        if not hasattr(type(tensor), "__tensor_flatten__"):
-            return ()
-        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
-        return list(dict.fromkeys(value for name in names for value in self.values(getattr(tensor, name))))
+        parts = () if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
+        return list(dict.fromkeys(value for part in parts for value in self.values(part)))
 
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
     """What a tensor holds after writes through other tensors that look into the same memory."""
     values = [value]
-    region = _region(_geometry(tensor, spec_of(tensor)))
+    shown = region(geometry_of(tensor, spec_of(tensor)))
     for written, geometry, through in writes:
-        other = _region(geometry)
+        other = region(geometry)
         if through == id(tensor):
             values = [written]
-        elif region is None or other is None:
+        elif shown is None or other is None:
             values.append(written)
-        elif other.covers(region):
+        elif other.covers(shown):
             values = [written]
-        elif other.overlaps(region):
+        elif other.overlaps(shown):
             values.append(written)
     return values
 
@@ -203,7 +221,7 @@ def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
 
 
 def _spec_of_symbolic(tensor: Tensor) -> Spec:
-    shape = tuple(size if type(size) is int else str(size) for size in tensor.shape)
+    shape = tuple(size if type(size) is int else symbol(size) for size in tensor.shape)
     return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 
@@ -211,26 +229,6 @@ def _spec_of_symbolic(tensor: Tensor) -> Spec:
 def dtype_name(dtype: torch.dtype) -> str:
     """``float32`` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")
-
-
-def _geometry(tensor: Tensor, spec: Spec) -> _Geometry | None:
-    """Which part of its memory a tensor shows, as torch says it."""
-    try:
-        return tensor.storage_offset(), spec.shape, tensor.stride(), spec.dtype
-    except (RuntimeError, NotImplementedError):
-        return None
-
-
-def _region(geometry: _Geometry | None) -> _Region | None:
-    """The same, fit for comparing; None where that can't be said (symbolic sizes)."""
-    if geometry is None:
-        return None
-    first, shape, strides, _ = geometry
-    if shape is None or type(first) is not int or any(type(n) is not int for n in (*shape, *strides)):
-        return None
-    count = math.prod(shape)
-    last = first + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else first - 1
-    return _Region(first, int(last), last - first + 1 == count, geometry)
 
 
 def _address(tensor: Tensor) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import Tensor
@@ -23,7 +23,7 @@ from modeldiagrams.tracer.schemas import bind
 from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from modeldiagrams.graph import Flow
     from modeldiagrams.tracer.source import SourceFinder
@@ -51,6 +51,10 @@ class Here:
     """Counted so far in the call that is being observed."""
     array_read: Op | None = None
     """The last op through which values left torch."""
+    guesses: list[tuple[Any, str]] = field(default_factory=list)
+    """Made in the call that is being observed."""
+    branches: int = 0
+    """How many threads and jobs were started here."""
 
     @property
     def is_in_the_open(self) -> bool:
@@ -86,9 +90,12 @@ class Recorder(TorchFunctionMode):
         self._functions: dict[Any, ops.Function] = {}
         self._sites: dict[Any, Site] = {}
         self._before_write = before_write
-        self.on_new_thread: Callable[[], None] = lambda: None
-        self._strands = itertools.count()
-        self._pending_guesses: list[tuple[Any, str]] = []
+        self.modes_of_threads: Callable[[], Iterable[Any]] = tuple
+        """Is asked which modes another thread than the main one has to enter."""
+        self.on_read: Callable[[Recorder, Any, Op], None] = lambda *_: None
+        """Is told what leaves torch, and through which op."""
+        self.strands = itertools.count()
+        """Numbers for stretches of work on threads of their own."""
         main_stack = [recording.root]
         self.threads = _Threads(main_stack)
         self.here.stack = main_stack
@@ -112,13 +119,20 @@ class Recorder(TorchFunctionMode):
         if here.is_recording or not joins:
             yield here.is_recording
             return
+        here.strand = next(self.strands)
+        with self.entered(here):
+            yield True
+
+    @contextlib.contextmanager
+    def entered(self, here: Here) -> Iterator[None]:
+        """Record on the current thread, which is there."""
         here.is_recording = True
-        here.strand = next(self._strands)
-        if here.strand:
-            self.on_new_thread()
         try:
-            with self:
-                yield True
+            with contextlib.ExitStack() as scope:
+                for mode in self.modes_of_threads() if here.strand else ():
+                    scope.enter_context(mode)
+                scope.enter_context(self)
+                yield
         finally:
             here.is_recording = False
 
@@ -138,6 +152,9 @@ class Recorder(TorchFunctionMode):
         function = self._functions.get(func) or self.describe(func)
         if function.is_metadata or self.threads.here.paused:
             return func(*args, **(kwargs or {}))
+        if types and (stand_in := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
+            with self:  # no tensor, but something that holds some: it calls torch with these
+                return stand_in.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         return self.observe(function, func, args, kwargs or {})
 
     def describe(self, func: Any) -> ops.Function:
@@ -190,7 +207,7 @@ class Recorder(TorchFunctionMode):
             return result
         op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
-        if isinstance(result, Tensor) and not written and not function.reads_arrays:  # nearly all
+        if isinstance(result, Tensor) and not written and not function.reads_elsewhere:  # nearly all
             if id(result) in map(id, tensors):
                 result = alias_of(result)
             self.output(op, result)
@@ -204,7 +221,7 @@ class Recorder(TorchFunctionMode):
 
     def guessed(self, value: Any, reason: str) -> None:
         """A value was assumed while the call that is being observed ran."""
-        self._pending_guesses.append((value, reason))
+        self.threads.here.guesses.append((value, reason))
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
@@ -239,9 +256,9 @@ class Recorder(TorchFunctionMode):
         call.is_empty = False
         op = Op(call.new_id(site.short), site, call, here.strand, [], [], [], {})
         self.recording.steps.append(op)
-        if self._pending_guesses:
-            self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
-            self._pending_guesses.clear()
+        if here.guesses:
+            self.recording.guesses += [(op, value, reason) for value, reason in here.guesses]
+            here.guesses.clear()
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
@@ -258,6 +275,8 @@ class Recorder(TorchFunctionMode):
         is_new_memory = self.provenance.assign(tensor, value, written=written)
         if is_new_memory and not written:
             op.nbytes += value.spec.nbytes
+        elif len(op.feeds) > 1 and not written:  # a view of something whose parts were written one by one
+            op.feeds = self.provenance.reaching(tensor, op.feeds)
 
     def _fail(self, error: BaseException, op: Op) -> None:
         op.failed = True
@@ -303,6 +322,8 @@ class Recorder(TorchFunctionMode):
         given_ids = list(map(id, given))
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}
+        if function.raw == "__get__" and (held := self.provenance.values(returned[0])):  # a gradient, and its making
+            op.feeds = [("self", value, "data") for value in held]
         for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
             if key in written_ids:
                 self._output_written(op, function, tensor)
@@ -313,6 +334,7 @@ class Recorder(TorchFunctionMode):
                 self.output(op, tensor)
         if function.reads_arrays:
             self.here.array_read = op
+            self.on_read(self, result, op)
             for tensor in given:
                 self.provenance.export(tensor, op)
         return substitute(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
@@ -321,6 +343,8 @@ class Recorder(TorchFunctionMode):
         if function.replaces:
             # other memory now; nothing that looked into the old one changes
             self.provenance.forget(tensor)
+            held = self.provenance.values(tensor)
+            op.feeds += [("source", value, "data") for value in held if value not in [feed[1] for feed in op.feeds]]
             self.output(op, tensor)
         else:
             self.output(op, tensor, written=True)
@@ -333,11 +357,16 @@ class Recorder(TorchFunctionMode):
             value.inferred = True
             op.feeds.append(("", value, "inferred"))
 
-    def _value_of_stranger(self, tensor: Tensor) -> Value:
-        """Value of a tensor whose making was not seen."""
+    def origin_of_stranger(self, tensor: Tensor) -> Op | None:
+        """The op through which the values of a tensor probably left torch before they came back as this tensor."""
         read = self.provenance.exporter(tensor)
         if read is None and self.here.array_read is not None and self.here.array_read.holder in self.here.stack:
             read = self.here.array_read
+        return read
+
+    def _value_of_stranger(self, tensor: Tensor) -> Value:
+        """Value of a tensor whose making was not seen."""
+        read = self.origin_of_stranger(tensor)
         if read is not None:
             value = read.add_output(spec_of(tensor))
             value.inferred = True
@@ -367,7 +396,8 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
     read_for_shape = ops.SHAPE_ONLY.get(function.short, -1)
     for i, (name, value) in enumerate(bound):
         flatten(value, name, found)
-        flow: Flow | None = "shape" if i == read_for_shape and isinstance(value, Tensor) else "data"
+        is_overwritten = name == "out" and "::" not in function.name
+        flow: Flow | None = "shape" if i == read_for_shape or is_overwritten else "data"
         if i == 0 and function.replaces:  # the old content of a tensor is not read when its data is replaced
             flow = None
         flows += [flow] * (len(found) - len(flows))

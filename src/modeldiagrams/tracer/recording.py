@@ -166,6 +166,8 @@ class Recording:
     """Place in the returned value, and what it holds (several values where parts were written separately)."""
     guesses: list[tuple[Op, Any, str]] = field(default_factory=list)
     """The op that asked, the value assumed, and why."""
+    births: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Strand → when it was started among those of where it was started, the outermost first."""
     error: BaseException | None = None
     failed_at: Op | Call | None = None
 

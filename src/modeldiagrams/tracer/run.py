@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.graph import Failure, Graph, Guess, Status
+from modeldiagrams.tracer.arrays import imports_shown
 from modeldiagrams.tracer.caches import fresh_caches
 from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
 from modeldiagrams.tracer.fake import (
@@ -31,12 +32,16 @@ from modeldiagrams.tracer.fake import (
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
 from modeldiagrams.tracer.marks import modes_left, untouched
+from modeldiagrams.tracer.nested import nested_alike
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
 from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
+from modeldiagrams.tracer.scalars import follow_numbers
 from modeldiagrams.tracer.source import SourceFinder, user_files
+from modeldiagrams.tracer.strands import put_in_order
+from modeldiagrams.tracer.threads import followed
 from modeldiagrams.tracer.walk import find_tensors
 from modeldiagrams.tracer.weights import Weights
 
@@ -187,6 +192,7 @@ class _Pass:
             try:
                 modes, args, kwargs = self._prepare(recorder, args, kwargs)
                 modes += [Net(recorder)] if self._costs else []
+                recorder.modes_of_threads = functools.partial(share_with_threads, modes, threading.get_ident())
                 scope.enter_context(higher_order_open_to(type(mode) for mode in modes))
                 scope.enter_context(alike() if self._attempt.mode == "fake" else contextlib.nullcontext())
                 for mode in modes:
@@ -198,6 +204,7 @@ class _Pass:
                 recorder.failed(error, self._recording.root)
             else:
                 recorder.forgive()
+            put_in_order(self._recording)
             graph = build_graph(self._recording, self._weights, self._status(notes))
             self._recording.release()
         return graph, self._finder.files
@@ -210,7 +217,6 @@ class _Pass:
             fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
             shadows = Shadows(fake_mode, recorder.guessed)
             put_fake_weights(self._model, fake_mode, shadows)
-            recorder.on_new_thread = functools.partial(share_with_threads, fake_mode, threading.get_ident())
             return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
         if self._attempt.mode == "meta":
             shadows = Shadows(None, recorder.guessed)
@@ -261,6 +267,7 @@ def _run_model(
     model, args, kwargs = call
     calls = CallStack(recorder, weights)
     calls.learn(modules, "")
+    recorder.on_read = follow_numbers
     _note_inputs(recorder, model, args, kwargs)
     run_uncompiled(modules)
     with contextlib.ExitStack() as scope:
@@ -268,6 +275,9 @@ def _run_model(
         scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))
+        scope.enter_context(followed(recorder))
+        scope.enter_context(imports_shown(recorder))
+        scope.enter_context(nested_alike(recorder))
         scope.enter_context(recorder.on_this_thread(joins=True))
         scope.enter_context(modes_left())
         result = calls.run_root(model, args, kwargs)

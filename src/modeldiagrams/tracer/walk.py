@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["children", "find_tensors", "flatten", "substitute", "tensors_in"]
+__all__ = ["children", "closed_over", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
 _MAX_ITEMS = 4096
@@ -105,6 +106,22 @@ def flatten(value: Any, place: str, found: list[tuple[str, Tensor]], depth: int 
             flatten(item, _joined(place, str(key)), found, depth + 1)
     elif isinstance(value, slice):
         flatten([value.start, value.stop, value.step], place, found, depth)
+    else:
+        found += [(_joined(place, name), tensor) for name, tensor in closed_over(value, depth)]
+
+
+def closed_over(value: Any, depth: int = 0) -> list[tuple[str, Tensor]]:
+    """The tensors that a function uses of those around it, with their names: the body of a `while_loop` does."""
+    if not isinstance(value, FunctionType) or not value.__closure__ or depth >= _MAX_DEPTH:
+        return []
+    found: list[tuple[str, Tensor]] = []
+    for name, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True):
+        try:
+            held = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+        found += [(name, held)] if isinstance(held, Tensor) else closed_over(held, depth + 1)
+    return found
 
 
 def tensors_in(value: Any) -> list[Tensor]:

@@ -1,0 +1,278 @@
+"""What runs on threads that a forward starts, in whichever order they happen to run."""
+
+import atexit
+import concurrent.futures
+import itertools
+import queue
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.graph import ConstantNode
+from modeldiagrams.tracer import trace
+from tracer.seen import Applies, Seen, linear, seen, x
+
+MODES = ("real", "fake")
+POOL = ThreadPoolExecutor(2)
+POOL.submit(int).result()  # one of its threads is there before any trace
+OLD_POOL = ThreadPool(2)
+atexit.register(OLD_POOL.terminate)
+_turns = itertools.count()
+
+
+def wait():
+    """Let another thread run first, another one every time."""
+    time.sleep((next(_turns) % 3) / 500)
+
+
+def shifted(h, number):
+    wait()
+    h = h * number
+    wait()
+    return h + torch.full((4,), float(number))
+
+
+def on_threads(_model, h):
+    found = {}
+
+    def work(number):
+        found[number] = shifted(h, number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return torch.stack([found[number] for number in (1, 2, 3)])
+
+
+class Worker(threading.Thread):
+    def __init__(self, h, number):
+        super().__init__()
+        self.h, self.number, self.found = h, number, None
+
+    def run(self):
+        self.found = shifted(self.h, self.number)
+
+
+def on_own_class(_model, h):
+    workers = [Worker(h, number) for number in (1, 2, 3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert "run" not in vars(worker)
+    return torch.stack([worker.found for worker in workers])
+
+
+def in_new_pool(_model, h):
+    with ThreadPoolExecutor(2) as pool:
+        return torch.stack(list(pool.map(shifted, [h] * 3, (1, 2, 3))))
+
+
+def in_old_pool(_model, h):
+    return torch.stack([future.result() for future in [POOL.submit(shifted, h, number) for number in (1, 2, 3)]])
+
+
+def in_process_like_pool(_model, h):
+    with ThreadPool(2) as pool:
+        return torch.stack(pool.starmap(shifted, [(h, 1), (h, 2), (h, 3)], chunksize=1))
+
+
+def in_old_process_like_pool(_model, h):
+    first = OLD_POOL.apply_async(func=shifted, args=(h, 1))
+    return torch.stack([first.get(), *OLD_POOL.imap(lambda number: shifted(h, number), (2, 3))])
+
+
+def on_thread_of_a_thread(_model, h):
+    def outer(number):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(shifted, h, number).result()
+
+    with ThreadPoolExecutor(3) as pool:
+        return torch.stack(list(pool.map(outer, (1, 2, 3))))
+
+
+WAYS = (
+    *(on_threads, on_own_class, in_new_pool, in_old_pool, in_process_like_pool, in_old_process_like_pool),
+    on_thread_of_a_thread,
+)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("way", WAYS)
+def test_raw_ops_on_threads(way, mode):
+    found = seen(Applies(way), x(), mode=mode)
+    assert [node.id for node in found.graph.nodes[1:-2]] == [
+        *("/mul", "/full", "/add", "/mul#2", "/full#2", "/add#2", "/mul#3", "/full#3", "/add#3"),
+    ]
+    assert [op.arguments["other"] for op in found.ops["mul"]] == [1, 2, 3]
+    assert len(found.edges("mul", "add")) == 3
+    assert len(found.edges("full", "add")) == 3
+    assert not found.of(ConstantNode)
+    line = shifted.__code__.co_firstlineno
+    assert {op.source.rpartition("test_threads.py:")[2] for op in found.ops["mul"]} == {str(line + 2)}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_module_on_several_threads(mode):
+    def forward(self, h):
+        def work(number):
+            wait()
+            return self.a(h * number)
+
+        with ThreadPoolExecutor(3) as pool:
+            return torch.cat(list(pool.map(work, range(12))))
+
+    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    assert [call.id for call in found.calls] == ["a", *(f"a#{i}" for i in range(2, 13))]
+    assert [op.arguments["other"] for op in found.ops["mul"]] == list(range(12))
+    assert {op.flops for op in found.ops["linear"]} == {96}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_work_belongs_to_the_module_that_started_it(mode):
+    class Inner(nn.Module):
+        def forward(self, h):
+            return on_threads(self, h)
+
+    found = seen(Applies(lambda self, h: self.inner(h) * 2, inner=Inner()), x(), mode=mode)
+    assert {found.graph.hierarchy[op.id] for op in found.ops["full"]} == {"inner"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_need_parts_of_each_other(mode):
+    """As stages of a pipeline hand on one part of the batch after the other."""
+
+    def forward(_model, h):
+        stages = [queue.Queue() for _ in range(3)]
+
+        def stage(number):
+            for _ in range(2):
+                part = stages[number].get() * (number + 2)
+                stages[number + 1].put(part)
+                wait()
+
+        threads = [threading.Thread(target=stage, args=(number,)) for number in (0, 1)]
+        for thread in threads:
+            thread.start()
+        stages[0].put(h.sin())
+        first = stages[2].get()
+        stages[0].put(first.cos())
+        for thread in threads:
+            thread.join()
+        return stages[2].get()
+
+    found = seen(Applies(forward), x(), mode=mode)
+    assert [op.id for ops in ("sin", "mul", "cos") for op in found.ops[ops]] == [
+        *("/sin", "/mul", "/mul#2", "/mul#3", "/mul#4", "/cos"),
+    ]
+    assert [node.id for node in found.graph.nodes[1:-1]] == [
+        *("/sin", "/mul", "/mul#2", "/cos", "/mul#3", "/mul#4"),
+    ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_write_to_parts_of_one_tensor(mode):
+    def forward(_model, h, other):
+        out = torch.zeros(2, 3, 4)
+
+        def work(number, given):
+            wait()
+            out[number].copy_(given.sin())
+
+        threads = [threading.Thread(target=work, args=job) for job in enumerate((h, other))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return out[0].exp(), out[1].cos(), out
+
+    found = seen(Applies(forward), x(), x(), mode=mode)
+    assert [len(node.outputs) for node in found.ops["getitem"]] == [1] * 4
+    first, second = found.ops["sin"]
+    assert "/cos" not in found.reached([first.id])
+    assert "/exp" not in found.reached([second.id])
+
+
+def test_guesses_on_threads_belong_to_the_op_that_asked():
+    def forward(self, h):
+        def work(number):
+            wait()
+            return h * number if self.a(h).sum().item() else h
+
+        with ThreadPoolExecutor(2) as pool:
+            return torch.stack(list(pool.map(work, (1, 2, 3))))
+
+    found = seen(Applies(forward, a=linear()), x(), mode="auto")
+    assert found.graph.status.mode == "fake"
+    assert [guess.node for guess in found.graph.status.guesses] == ["/item", "/item#2", "/item#3"]
+
+
+def test_threads_of_others_are_not_recorded():
+    stop, ran = threading.Event(), threading.Event()
+
+    def other():
+        while not stop.is_set():
+            torch.ones(2).exp()
+            ran.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+
+    def forward(self, h):
+        ran.clear()
+        ran.wait()
+        return self.a(h)
+
+    try:
+        found = seen(Applies(forward, a=linear()), x())
+    finally:
+        stop.set()
+        thread.join()
+    assert [node.id for node in found.graph.nodes[1:-1]] == ["a", "a/linear"]
+
+
+def test_failure_on_a_thread_is_the_models():
+    def forward(_model, h):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: h.sin() @ h).result()
+
+    graph = trace(Applies(forward), (x(),), mode="real")
+    assert graph.status.error.node == "/matmul"
+    assert [op.id for op in Seen(graph).ops["sin"]] == ["/sin"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_thread_that_outlives_the_forward_is_recorded_no_more(mode):
+    go, results = threading.Event(), queue.Queue()
+
+    def late():
+        go.wait()
+        results.put(torch.ones(2) + 1)
+
+    def forward(self, h):
+        self.threads = [threading.Thread(target=late)]
+        self.threads[0].start()
+        threads.extend(self.threads)
+        return self.a(h)
+
+    threads = []
+    graph = trace(Applies(forward, a=linear()), (x(),), mode=mode)
+    go.set()
+    threads[0].join()
+    assert [node.id for node in graph.nodes[1:-1]] == ["a", "a/linear"]
+    assert type(results.get()) is torch.Tensor
+
+
+def test_classes_of_threads_are_as_before():
+    owners = (threading.Thread, concurrent.futures.Executor, ThreadPoolExecutor, ThreadPool)
+    before = [dict(vars(owner)) for owner in owners]
+    trace(Applies(in_new_pool), (x(),))
+    trace(Applies(lambda _self, h: h @ h), (x(),))
+    assert [dict(vars(owner)) for owner in owners] == before
