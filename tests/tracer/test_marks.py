@@ -1,5 +1,6 @@
 """A trace leaves no mark, also one that raised."""
 
+import contextlib
 import random
 from types import SimpleNamespace
 
@@ -171,6 +172,36 @@ def test_values_equal_the_plain_forward():
     trace(model, (given,), mode="real")
     handle.remove()
     assert torch.equal(kept[0], expected)
+
+
+AROUND = {
+    "nothing": contextlib.nullcontext,
+    "no_grad": torch.no_grad,
+    "inference": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+}
+
+
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("around", AROUND)
+def test_values_equal_the_plain_forward_in_training_whatever_is_around(around, costs):
+    kept = []
+
+    def forward(self, h):
+        h, _ = self.lstm(self.drop(self.norm(self.a(h)))[None])
+        out = nn.functional.rrelu(h, training=True) * random.random() + torch.rand(4)  # noqa: S311
+        kept.append((out.detach().clone(), out.requires_grad, out.is_inference()))
+        return out
+
+    layers = {"norm": nn.BatchNorm1d(4, momentum=None), "lstm": nn.LSTM(4, 4, 2, dropout=0.5)}
+    model = Applies(forward, a=torch.nn.utils.parametrizations.weight_norm(linear()), drop=nn.Dropout(), **layers)
+    with AROUND[around]():
+        trace(model, (x(),), mode="real", costs=costs)
+        model(x())
+    (traced, *traced_flags), (plain, *plain_flags) = kept
+    assert traced.dtype == plain.dtype
+    assert torch.equal(traced, plain)
+    assert traced_flags == plain_flags
 
 
 def test_keyboard_interrupt_is_not_swallowed():
