@@ -1,6 +1,8 @@
 """A trace leaves no mark, also one that raised."""
 
+import contextlib
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -77,6 +79,54 @@ def test_model_and_settings_are_as_before(mode, raises):
     assert (graph.status.error is not None) == raises
 
 
+@pytest.fixture
+def cuda(monkeypatch):
+    """What torch.cuda does where there is a GPU: the state of its generators, and what was asked of it."""
+    cuda = SimpleNamespace(state=[torch.tensor([1, 2]), torch.tensor([3])], asked=[])
+
+    def read():
+        cuda.asked.append("read")
+        return [state.clone() for state in cuda.state]
+
+    def write(states):
+        cuda.asked.append("write")
+        cuda.state = list(states)
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", read)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", write)
+    return cuda
+
+
+@pytest.mark.parametrize("mode", ["real", "fake", "meta"])
+@pytest.mark.parametrize("raises", [False, True])
+def test_random_state_of_gpus_is_read_before_and_put_back_after(mode, raises, cuda):
+    def draws(self, h):
+        cuda.asked.append("draw")
+        cuda.state[0] += 7
+        cuda.state[1] = torch.tensor([4])
+        if raises:
+            raise ValueError("enough")
+        return self.a(h)
+
+    model = Applies(draws, a=linear())
+    graph = trace(model.to("meta") if mode == "meta" else model, (x(),), mode=mode)
+    assert (graph.status.error is not None) == raises
+    assert cuda.asked[0] == "read"
+    assert cuda.asked[-2:] == ["draw", "write"]
+    assert [state.tolist() for state in cuda.state] == [[1, 2], [3]]
+
+
+def test_gpus_that_nobody_uses_stay_unused(monkeypatch):
+    def fails(*_):
+        raise AssertionError("this would start CUDA")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    for name in ("get_rng_state_all", "set_rng_state_all"):
+        monkeypatch.setattr(torch.cuda, name, fails)
+    trace(linear(), (x(),), mode="real")
+
+
 def interceptable():
     function = torch.autograd.Function
     base = torch.autograd.function._SingleLevelFunction
@@ -127,6 +177,36 @@ def test_values_equal_the_plain_forward():
     trace(model, (given,), mode="real")
     handle.remove()
     assert torch.equal(kept[0], expected)
+
+
+AROUND = {
+    "nothing": contextlib.nullcontext,
+    "no_grad": torch.no_grad,
+    "inference": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+}
+
+
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("around", AROUND)
+def test_values_equal_the_plain_forward_in_training_whatever_is_around(around, costs):
+    kept = []
+
+    def forward(self, h):
+        h, _ = self.lstm(self.drop(self.norm(self.a(h)))[None])
+        out = nn.functional.rrelu(h, training=True) * random.random() + torch.rand(4)  # noqa: S311
+        kept.append((out.detach().clone(), out.requires_grad, out.is_inference()))
+        return out
+
+    layers = {"norm": nn.BatchNorm1d(4, momentum=None), "lstm": nn.LSTM(4, 4, 2, dropout=0.5)}
+    model = Applies(forward, a=torch.nn.utils.parametrizations.weight_norm(linear()), drop=nn.Dropout(), **layers)
+    with AROUND[around]():
+        trace(model, (x(),), mode="real", costs=costs)
+        model(x())
+    (traced, *traced_flags), (plain, *plain_flags) = kept
+    assert traced.dtype == plain.dtype
+    assert torch.equal(traced, plain)
+    assert traced_flags == plain_flags
 
 
 def test_keyboard_interrupt_is_not_swallowed():

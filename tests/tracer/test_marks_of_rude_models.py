@@ -1,6 +1,11 @@
 """What forwards do that is not done: each leaves no mark all the same, also where it raises."""
 
+import logging
+import os
+import sys
+import warnings
 from collections import deque
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.internals import MODES, default_device
+from modeldiagrams.tracer.internals import MODES, PRIVATE_SETTINGS, default_device
+from modeldiagrams.tracer.settings import modes_left, same_settings
 from tracer.seen import Applies, linear, x
 
 
@@ -23,21 +29,52 @@ class DispatchMode(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+def entered(mode):
+    """A mode that ends when nobody holds it."""
+    mode.__enter__()
+    return mode
+
+
 SETTERS = {
     "default device": lambda: torch.set_default_device("meta"),
     "device of a block": lambda: torch.device("meta").__enter__(),
     "cache of autocast": lambda: torch.set_autocast_cache_enabled(False),
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16).__enter__(),
     "no_grad": lambda: torch.no_grad().__enter__(),
-    "inference": lambda: torch.inference_mode().__enter__(),
+    "inference": lambda: entered(torch.inference_mode()),
     "anomalies": lambda: torch.set_anomaly_enabled(True),
     "deterministic": lambda: torch.use_deterministic_algorithms(True, warn_only=True),
     "fast path": lambda: torch.backends.mha.set_fastpath_enabled(False),
     "attention": lambda: torch.backends.cuda.enable_math_sdp(False),
     "hook of all modules": lambda: nn.modules.module.register_module_forward_hook(lambda *_: None),
+    "precision": lambda: torch.set_float32_matmul_precision("medium"),
+    "TF32": lambda: setattr(torch.backends.cuda.matmul, "allow_tf32", True),
+    "TF32 of convolutions": lambda: setattr(torch.backends.cudnn, "allow_tf32", False),
+    "half sums": lambda: setattr(torch.backends.cuda.matmul, "allow_fp16_reduced_precision_reduction", False),
+    "brain sums": lambda: setattr(torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", False),
+    "cudnn": lambda: setattr(torch.backends.cudnn, "enabled", False),
+    "benchmark": lambda: setattr(torch.backends.cudnn, "benchmark", True),
+    "deterministic cudnn": lambda: setattr(torch.backends.cudnn, "deterministic", True),
+    "mkldnn": lambda: torch.backends.mkldnn.set_flags(_enabled=False),
+    "threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "printing": lambda: torch.set_printoptions(precision=2, sci_mode=True),
+    "warnings of torch": lambda: torch.set_warn_always(True),
+    "sparse checks": torch.sparse.check_sparse_tensor_invariants.enable,
+    "no saved tensors' hooks": lambda: entered(torch.autograd.graph.disable_saved_tensors_hooks("no")),
+    "one thread for gradients": lambda: torch.autograd.set_multithreading_enabled(False),
+    "views": lambda: torch._C._set_view_replay_enabled(True),
+    "checks of distributions": lambda: torch.distributions.Distribution.set_default_validate_args(False),
+    "working directory": lambda: os.chdir(os.sep),
+    "environment": lambda: [os.environ.update(HOME="nowhere"), os.environ.pop("PATH")],
+    "recursion": lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1000),
+    "logging": lambda: [logging.getLogger().setLevel(1), logging.disable(5)],
+    "ignored warnings": lambda: warnings.simplefilter("ignore"),
     "function mode": lambda: FunctionMode().__enter__(),
     "dispatch mode": lambda: DispatchMode().__enter__(),
 }
+
+if hasattr(torch._C._autograd, "_top_saved_tensors_default_hooks"):  # older versions of torch do not tell
+    SETTERS["saved tensors"] = lambda: torch.autograd.graph.saved_tensors_hooks(abs, abs).__enter__()
 
 
 def settings():
@@ -51,7 +88,36 @@ def settings():
         torch.backends.cuda.math_sdp_enabled(),
         len(nn.modules.module._global_forward_hooks),
         *(entered() for _, entered in MODES),
+        *(read() for read, _ in PRIVATE_SETTINGS),
+        (torch.get_float32_matmul_precision(), torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.flags),
+        *(torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic),
+        *(torch.backends.cudnn.allow_tf32, torch.backends.mkldnn.enabled, torch.get_num_threads()),
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
+        *(torch.is_warn_always_enabled(), torch.distributions.Distribution._validate_args),
+        *(Path.cwd(), dict(os.environ), sys.getrecursionlimit(), list(warnings.filters)),
+        *(logging.root.level, logging.root.manager.disable),
+        str(torch.tensor([1 / 3])),
     )
+
+
+def test_every_setting_here_shows_when_it_is_left(monkeypatch):
+    """The test below would pass as well if `settings` could not see them."""
+    monkeypatch.chdir(Path.cwd())
+    for what, change in SETTERS.items():
+        with same_settings(), modes_left():
+            before = settings()
+            kept = change()
+            assert settings() != before, what
+        del kept
+
+
+def test_precisions_are_as_before_although_the_new_names_forbid_the_old_ones():
+    if not hasattr(torch.backends, "fp32_precision"):  # before torch 2.9
+        return
+    before = settings()
+    trace(lambda h: [h, setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32")][0], (x(),), mode="real")
+    assert settings() == before
 
 
 @pytest.mark.parametrize("raises", [False, True])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor
 
+from modeldiagrams.tracer.belongings import put_contents
 from modeldiagrams.tracer.internals import (
+    UninitializedTensor,
     memory_key,
     memory_keys,
     no_dispatch_modes,
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["Keeper", "is_same", "restore_container"]
+__all__ = ["Keeper"]
 
 _Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
 """Another tensor on the same memory, for one that is given other memory, and one with the same content."""
 
+_MAX_MEAN = 2**12
+"""Elements of a tensor that is neither parameter nor buffer and is copied at once."""
 _MAX_SMALL = 2**14
 """Elements of a buffer that is copied together with others."""
 _DTYPES = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool})
@@ -62,21 +65,35 @@ class Keeper:
     are copied when something is about to write to them.
     """
 
-    def __init__(self, modules: Sequence[nn.Module], inputs: Any) -> None:
+    def __init__(self, modules: Sequence[nn.Module], inputs: Any, constants: Sequence[Tensor] = ()) -> None:
+        """Remember.
+
+        Args:
+            modules: The model's.
+            inputs: Its arguments.
+            constants: Tensors that it holds in other ways.
+        """
         parameters = [parameter for module in modules for parameter in own_parameters(module).values()]
         buffers = {id(buffer): buffer for module in modules for buffer in own_buffers(module).values()}
         given = [tensor for _, tensor in find_tensors(inputs, into_objects=True)]
-        self._tensors = list({id(tensor): tensor for tensor in (*parameters, *buffers.values(), *given)}.values())
+        found = (*parameters, *buffers.values(), *given, *constants)
+        self._tensors = list({id(tensor): tensor for tensor in found}.values())
+        self._grads = _grads(self._tensors)
+        self._filled = [grad for grad in self._grads if grad is not None]
+        """Gradients that are there already."""
+        self._tensors += self._filled
+        self._grads += [None] * len(self._filled)
         self._kinds = list(map(type, self._tensors))
         self._versions = versions_of(self._tensors)
         self._requires_grad = list(map(_REQUIRES_GRAD, self._tensors))
-        self._grads = _grads(self._tensors)
         self._hooks = list(map(tensor_hooks, self._tensors))
         self._hooks_in = [(hooks, hooks.copy()) for hooks in self._hooks if hooks is not None]
         self._copies: dict[int, _Copy] = {}
         self._by_memory: dict[int, list[Tensor]] = {}
         """By what tells one tensor's memory from another's; one without memory of its own stands for itself."""
-        self._small = self._copy_small(buffers.values())
+        known = {*buffers, *map(id, given)}
+        means = [constant for constant in constants if id(constant) not in known and _may_be_mean(constant)]
+        self._small = self._copy_small([*buffers.values(), *means])
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
@@ -87,6 +104,16 @@ class Keeper:
             if id(kept) not in self._copies:
                 with no_dispatch_modes():
                     self._copy(kept)
+
+    def before_backward(self) -> None:
+        """A backward pass adds to the gradients that are there."""
+        for grad in self._filled:
+            self.before_write(grad)
+
+    @property
+    def has_grads(self) -> bool:
+        """Whether there are gradients already."""
+        return bool(self._filled)
 
     def restore(self) -> None:
         """Put everything back."""
@@ -132,7 +159,7 @@ class Keeper:
             if tensor_hooks(tensor) is not hooks_before:
                 set_tensor_hooks(tensor, hooks_before)
         for hooks, content in self._hooks_in:
-            restore_container(hooks, content)
+            put_contents(hooks, content)
         for tensor, required_grad in zip(tensors, self._requires_grad, strict=True):
             if tensor.requires_grad != required_grad and tensor.is_leaf:
                 tensor.requires_grad_(required_grad)
@@ -141,30 +168,9 @@ class Keeper:
                 tensor.grad = grad_before
 
 
-def restore_container(value: Any, content: Any) -> None:
-    """Give a container the content it had.
-
-    Args:
-        value: A dict, list, set or deque.
-        content: A copy of it from before.
-    """
-    if isinstance(value, list):
-        value[:] = content
-    elif isinstance(value, deque):
-        value.clear()
-        value.extend(content)
-    elif isinstance(value, set) or not is_same(value, content):
-        value.clear()
-        value.update(content)
-
-
-def is_same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
-    """Whether both hold the very same objects in the same order."""
-    return (
-        len(now) == len(before)
-        and all(map(operator.is_, now.values(), before.values()))
-        and all(map(operator.is_, now, before))
-    )
+def _may_be_mean(tensor: Tensor) -> bool:
+    """Whether a tensor is as small as statistics are, which batch norm writes silently."""
+    return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_MEAN
 
 
 def _is_small(buffer: Tensor) -> bool:

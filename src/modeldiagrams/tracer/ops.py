@@ -106,7 +106,7 @@ class Function:
     writes_first: bool = False
     """Known to write its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
     writes_any: bool = False
-    """Its schema says that it writes some argument."""
+    """It may write any of its arguments."""
     opaque: bool = False
     pure: bool = False
     """Its schemas say that it writes none, but for ``out``."""
@@ -145,7 +145,24 @@ def _describe(function: Callable[..., Any]) -> Function:
         return _describe_property(function, raw)
     name = _public_name(function, raw)
     short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
-    return Function(name, short, raw, raw in METADATA, _writes_first(raw), pure=_is_pure(function, raw))
+    return Function(
+        name,
+        short,
+        raw,
+        raw in METADATA,
+        _writes_first(raw),
+        _writes_several(function, raw),
+        pure=_is_pure(function, raw),
+    )
+
+
+def _writes_several(function: Any, raw: str) -> bool:
+    """Whether a function may write other arguments than the first, or hands out their memory for everybody to write."""
+    if raw in ("numpy", "__array__"):
+        return True
+    if not isinstance(function, _BUILT_IN) or not raw.endswith("_"):
+        return False
+    return any(_is_written(argument) for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments[1:])
 
 
 _described = functools.lru_cache(maxsize=4096)(_describe)

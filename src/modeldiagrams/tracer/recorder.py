@@ -180,10 +180,10 @@ class Recorder(TorchFunctionMode):
         may_write = not function.pure or "out" in kwargs
         versions = versions_of(tensors) if may_write else None
         start = len(steps)
-        if function.writes_any or kwargs.get("inplace"):
+        if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
             self._announce_write(tensors)
         elif function.writes_first or "out" in kwargs:
-            self._announce_write([*args[:1], kwargs.get("out")])
+            self._announce_write([*given[:1], kwargs.get("out")])
         outer, here.flops = here.flops, None
         here.observed += 1
         try:

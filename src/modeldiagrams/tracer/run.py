@@ -31,7 +31,7 @@ from modeldiagrams.tracer.fake import (
 )
 from modeldiagrams.tracer.finish import build_graph
 from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
-from modeldiagrams.tracer.marks import modes_left, untouched
+from modeldiagrams.tracer.marks import untouched
 from modeldiagrams.tracer.nested import nested_alike
 from modeldiagrams.tracer.net import Net
 from modeldiagrams.tracer.ops import without_addresses
@@ -39,8 +39,10 @@ from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
 from modeldiagrams.tracer.scalars import follow_numbers
+from modeldiagrams.tracer.settings import modes_left
 from modeldiagrams.tracer.source import SourceFinder, user_files
 from modeldiagrams.tracer.strands import put_in_order
+from modeldiagrams.tracer.surroundings import owners_of
 from modeldiagrams.tracer.threads import followed
 from modeldiagrams.tracer.walk import find_tensors
 from modeldiagrams.tracer.weights import Weights
@@ -76,7 +78,9 @@ def trace(
     """Run one forward pass of a model and record it.
 
     Never raises for what the model does: a forward that raises gives a graph that ends there, see `Graph.status`.
-    Torch, the model, its parameters, buffers, gradients and the random state are afterwards as they were before.
+    Torch, the model, its parameters, buffers, gradients and the random state are afterwards as they were before. So is
+    what else the model holds (objects, containers, optimizers, generators of random numbers, modules behind functions),
+    what names of its classes and of the Python modules that define them are bound to, and settings of torch and Python.
 
     Args:
         model: A module, or any callable that computes with tensors.
@@ -183,9 +187,10 @@ class _Pass:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, and put everything back."""
+        owners = owners_of(self._model, self._modules)
         with (
-            untouched(self._modules, (args, kwargs)) as keeper,
-            fresh_caches(self._model, self._modules),
+            untouched(self._model, self._modules, owners, (args, kwargs)) as keeper,
+            fresh_caches(owners),
             contextlib.ExitStack() as scope,
         ):
             recorder = Recorder(self._recording, self._finder, keeper.before_write)
