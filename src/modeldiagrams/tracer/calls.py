@@ -111,6 +111,8 @@ class CallStack:
     ) -> Any:
         if not isinstance(module, torch.jit.ScriptModule):
             return function(module, *args, **kwargs)
+        with unseen_by_modes():
+            self.recorder.announce_write([*module.parameters(), args, kwargs])
         with self.recorder.out_of_sight():
             result, call.unseen_flops = self.recorder.counted(function, (module, *args), kwargs)
         return result
@@ -352,7 +354,7 @@ def _recording_lookup(recorder: Recorder) -> Callable[..., Any]:
 
 
 def _function_of(class_: type) -> ops.Function:
-    return ops.Function(class_.__name__, class_.__name__, class_.__name__, opaque=True)
+    return ops.Function(class_.__name__, class_.__name__, class_.__name__, writes_any=True, opaque=True)
 
 
 def _runs_modules(class_: type) -> bool:
@@ -367,7 +369,7 @@ def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Calla
         name = str(self.name)
         with recorder.out_of_sight():
             run = partial(original, self)
-            return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
+            return recorder.observe(ops.Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs)
 
     return __call__
 

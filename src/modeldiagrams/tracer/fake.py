@@ -316,20 +316,26 @@ def share_with_threads(fake_mode: FakeTensorMode, thread: int) -> None:
 
 @contextlib.contextmanager
 def alike() -> Iterator[None]:
-    """Let fake tensors do two things as real ones do them.
+    """Let fake tensors do two things as real ones do them, and not do a third.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
     as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds.
+    Another library that is given one by DLPack would write to memory that is not there and end the process.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
     torch.utils.swap_tensors = lambda tensor, other: setattr(tensor, "data", other)
     FakeTensor.__format__ = _format  # type: ignore[method-assign]
+    FakeTensor.__dlpack__ = _no_memory  # type: ignore[method-assign]
     try:
         yield
     finally:
         torch.utils.swap_tensors = swap
         if is_first:  # not in a forward that traces another model
-            del FakeTensor.__format__
+            del FakeTensor.__format__, FakeTensor.__dlpack__
+
+
+def _no_memory(*_: Any, **__: Any) -> Any:
+    raise BufferError("a tensor without memory cannot be given to another library by DLPack")
 
 
 def _format(tensor: Tensor, spec: str) -> str:

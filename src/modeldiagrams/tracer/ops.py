@@ -101,7 +101,7 @@ class Function:
     writes_first: bool = False
     """Known to write its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
     writes_any: bool = False
-    """Its schema says that it writes some argument."""
+    """Its schema says that it writes some argument, or it runs out of sight and nothing says that it does not."""
     opaque: bool = False
     pure: bool = False
     """Its schemas say that it writes none, but for ``out``."""

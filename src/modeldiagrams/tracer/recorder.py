@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer import ops
-from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of
+from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of, without_wrappers
 from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec, Value
@@ -164,9 +164,9 @@ class Recorder(TorchFunctionMode):
         versions = versions_of(tensors) if may_write else None
         start = len(steps)
         if function.writes_any or kwargs.get("inplace"):
-            self._announce_write(tensors)
+            self.announce_write(tensors)
         elif function.writes_first or "out" in kwargs:
-            self._announce_write([*args[:1], kwargs.get("out")])
+            self.announce_write([*args[:1], kwargs.get("out")])
         outer, here.flops = here.flops, None
         here.observed += 1
         try:
@@ -218,9 +218,10 @@ class Recorder(TorchFunctionMode):
             here.observed -= 1
             here.flops = outer
 
-    def _announce_write(self, targets: Sequence[Any]) -> None:
+    def announce_write(self, targets: Sequence[Any]) -> None:
+        """Something is about to write to these tensors, or perhaps: what runs out of sight does not say."""
         for tensor in tensors_in(targets):
-            self._before_write(tensor)
+            self._before_write(without_wrappers(tensor))
 
     def failed(self, error: BaseException, where: Op | Call) -> None:
         """Remember where an exception was seen first, that is innermost."""
