@@ -257,6 +257,59 @@ def test_list_arguments_have_places():
     assert found.ops["cat"][0].arguments == {"dim": 1}
 
 
+class Weighs(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, given, factor):
+        return given * factor
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad, None
+
+
+NAMED = {
+    "2 - h": (lambda h: 2 - h, ["self"], {"other": 2}),
+    "h / h": (lambda h: h / h, ["other", "self"], {}),
+    "2**h": (lambda h: 2**h, ["self"], {"other": 2}),
+    "h == 0": (lambda h: h == 0, ["self"], {"other": 0}),
+    "~(h)": (lambda h: ~h.bool(), ["self"], {}),
+    "h[0, 1:]": (lambda h: h[0, 1:], ["self"], {"key": [0, "1::"]}),
+    "h.int()": (lambda h: h.int(), ["self"], {}),
+    "einsum": (lambda h: torch.einsum("ij,kj->ik", h, h), ["tensors[0]", "tensors[1]"], {"equation": "ij,kj->ik"}),
+    "meshgrid": (lambda h: torch.meshgrid(h[0], h[1], indexing="ij"), ["tensors[0]", "tensors[1]"], {"indexing": "ij"}),
+    "softmax": (lambda h: functional.softmax(h, -1), ["input"], {"dim": -1, "dtype": None}),
+    "adaptive pool": (
+        lambda h: functional.adaptive_max_pool1d(h[None], 2),
+        ["input"],
+        {"output_size": 2, "return_indices": False},
+    ),
+    "unique": (torch.unique, ["input"], {"sorted": True, "return_inverse": False, "return_counts": False, "dim": None}),
+    "autograd function": (lambda h: Weighs.apply(h, 2), ["given"], {"factor": 2}),
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_arguments_have_the_names_of_the_signature(what):
+    function, tensors, plain_ones = NAMED[what]
+    graph = trace(function, (x(),), mode="real")
+    op = [node for node in graph.nodes if isinstance(node, OpNode)][-1]
+    assert sorted(e.argument for edges in graph.adjacency.values() for e in edges if e.to == op.id) == tensors
+    assert op.arguments == plain_ones
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda h: torch.sparse.mm(h.to_sparse(), h.T), "torch.sparse.mm"),
+        (lambda h: torch.sparse.sampled_addmm(h.to_sparse_csr(), h, torch.ones(4, 4)), "torch.sparse.sampled_addmm"),
+        (torch.functional.norm, "torch.norm"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_functions_have_their_public_names(function, name):
+    assert seen(function, x()).of(OpNode)[-1].name == name
+
+
 def test_failing_module_is_named_when_no_op_failed():
     def fails(*_):
         raise ValueError("not today")

@@ -29,6 +29,7 @@ __all__ = [
     "SingleLevelFunction",
     "UninitializedTensor",
     "alias_of",
+    "chosen_by_flag",
     "classes_of",
     "default_device",
     "higher_order_open_to",
@@ -252,6 +253,16 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
 
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
     return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
+
+
+def chosen_by_flag(function: Any) -> Any:
+    """The function behind one that looks at flags (``return_indices``) and then calls another; itself for others.
+
+    `torch.nn.functional.max_pool2d` has no signature of its own.
+    """
+    while (choice := torch._jit_internal.boolean_dispatched.get(function)) is not None:
+        function = choice["if_false"]
+    return function
 
 
 def schema_of(operator: Any) -> Any:

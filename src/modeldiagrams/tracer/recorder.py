@@ -375,7 +375,7 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
         source,
         function.opaque,
         function.takes_values,
-        arguments={name: ops.plain(value) for name, value in bound if not _is_only_tensors(value)},
+        arguments={name: ops.plain(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)},
         slots=tuple((place, flow) for (place, _), flow in zip(found, flows, strict=True)),
     )
 
