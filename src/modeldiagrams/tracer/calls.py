@@ -1,8 +1,8 @@
 """Which module runs: module calls as a true stack, by intercepting calls for the time of one trace.
 
 What is intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the model's
-classes directly, and what torch runs out of sight, recorded as one op (a
-`torch.autograd.Function`, a scripted function).
+classes directly, what torch runs out of sight, recorded as one op (a
+`torch.autograd.Function`, a scripted function), and the making of lazy modules' weights.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from modeldiagrams.tracer import ops
 from modeldiagrams.tracer.internals import (
@@ -26,6 +27,9 @@ from modeldiagrams.tracer.internals import (
     SingleLevelFunction,
     alias_of,
     modules_of,
+    no_dispatch_modes,
+    own_buffers,
+    own_parameters,
     unseen_by_modes,
 )
 from modeldiagrams.tracer.recording import Call, Site
@@ -148,6 +152,15 @@ class CallStack:
             ):
                 provenance.assign(tensor, source.value)
 
+    def initialised(self, module: nn.Module) -> None:
+        """A lazy module was given its weights: they are what their names stood for all along."""
+        lazy = {**own_parameters(module), **own_buffers(module)}
+        self.recorder.on_initialised(module)
+        for name, tensor in {**own_parameters(module), **own_buffers(module)}.items():
+            source = self._weights.renewed(tensor, lazy[name])
+            if source is not None:
+                self.recorder.provenance.assign(tensor, source.value)
+
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
         returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
         if call.is_empty:
@@ -256,6 +269,9 @@ def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
         _replace(undo, nn.Module, "_call_impl", _recording_call(calls, nn.Module.__dict__["_call_impl"]))
         for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
+        for class_ in filter(_is_lazy, classes):
+            name = "initialize_parameters"
+            _replace(undo, class_, name, _hidden_initialisation(calls, class_.__dict__[name]))
         apply = torch.autograd.Function.__dict__["apply"]
         apply = getattr(apply, "__func__", apply)
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
@@ -320,6 +336,18 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
         return calls.run(self, original, args, kwargs, direct=True)
 
     return forward
+
+
+def _hidden_initialisation(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What a lazy module does once, the first time it runs, is no part of what it computes."""
+
+    @functools.wraps(original)
+    def initialize_parameters(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        with calls.recorder.out_of_sight(), no_dispatch_modes():  # to fakes, weights cannot be given their shape
+            original(self, *args, **kwargs)
+            calls.initialised(self)
+
+    return initialize_parameters
 
 
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -394,6 +422,11 @@ def _has_forward(class_: type) -> bool:
         and not issubclass(class_, torch.jit.ScriptModule)
         and inspect.isfunction(class_.__dict__.get("forward"))
     )
+
+
+def _is_lazy(class_: type) -> bool:
+    """Whether a class of lazy modules says itself how their weights are made."""
+    return issubclass(class_, LazyModuleMixin) and inspect.isfunction(class_.__dict__.get("initialize_parameters"))
 
 
 def _class_name(module: Any) -> str:

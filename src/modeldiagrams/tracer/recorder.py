@@ -87,6 +87,8 @@ class Recorder(TorchFunctionMode):
         self._sites: dict[Any, Site] = {}
         self._before_write = before_write
         self.on_new_thread: Callable[[], None] = lambda: None
+        self.on_initialised: Callable[[Any], None] = lambda _: None
+        """Is told a lazy module that was just given its weights."""
         self._strands = itertools.count()
         self._pending_guesses: list[tuple[Any, str]] = []
         main_stack = [recording.root]

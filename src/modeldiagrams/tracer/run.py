@@ -210,6 +210,7 @@ class _Pass:
             fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
             shadows = Shadows(fake_mode, recorder.guessed)
             put_fake_weights(self._model, fake_mode, shadows)
+            recorder.on_initialised = functools.partial(put_fake_weights, fake_mode=fake_mode, shadows=shadows)
             recorder.on_new_thread = functools.partial(share_with_threads, fake_mode, threading.get_ident())
             return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
         if self._attempt.mode == "meta":
