@@ -226,10 +226,13 @@ class Recorder(TorchFunctionMode):
             self._before_write(without_wrappers(tensor))
 
     def failed(self, error: BaseException, where: Op | Call) -> None:
-        """Remember where an exception was seen first, that is innermost."""
-        if self.recording.error is not error:
-            self.recording.error = error
-            self.recording.failed_at = where
+        """Remember where an exception was seen first, that is innermost; or the one in whose place it was raised."""
+        recording = self.recording
+        if recording.error is error:
+            return
+        if recording.error is None or recording.error not in (error.__cause__, error.__context__):
+            recording.failed_at = where
+        recording.error = error
 
     def forgive(self) -> None:
         """The pass ended well: what was raised on the way, the model caught itself."""

@@ -47,6 +47,8 @@ __all__ = ["Mode", "Trace", "trace", "trace_run"]
 
 _MAX_MESSAGE = 2000
 _MAX_YIELDED = 1024
+_ROOM = 4
+"""So many times as deep may a traced call go: a module's takes 3 frames of torch's, and 4 of ours."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -126,7 +128,7 @@ def _run(
     attempts = _attempts(model, mode)
     notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        with _no_collection():
+        with _no_collection(), _room_for_frames():
             graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
@@ -298,6 +300,17 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextlib.contextmanager
+def _room_for_frames() -> Iterator[None]:
+    """Every call takes frames of this package beside its own: what runs without a trace is to run in one."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(_ROOM * limit)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @contextlib.contextmanager

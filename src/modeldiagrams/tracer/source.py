@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import linecache
 import re
 import sys
 import sysconfig
 import weakref
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,7 @@ _TORCH = str(Path(torch.__file__).parent) + "/"
 _OWN = str(Path(__file__).parent) + "/"
 _PACKAGE = str(Path(__file__).parents[1]) + "/"
 _MODULE = str(torch.nn.modules.module.__file__)
+_MAX_FRAMES = 64
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 
 
@@ -167,14 +170,14 @@ class SourceFinder:
         return False
 
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
-        """The user-code frames of a traceback, innermost last."""
-        found = []
+        """The user-code frames of a traceback, innermost last; the innermost of very many."""
+        found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
         while traceback is not None:
             name = self._name(traceback.tb_frame)
             if name is not None:
-                found.append(_frame(traceback, name))
+                found.append((traceback, name))
             traceback = traceback.tb_next
-        return tuple(found)
+        return tuple(itertools.starmap(_frame, found))
 
     def _name(self, frame: FrameType) -> str | None:
         """The relative file of a frame of user code; None for torch's, ours and generated code."""
