@@ -277,9 +277,8 @@ def _run_model(
         if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
             result = list(itertools.islice(result, _MAX_YIELDED))
     name = "output" if isinstance(result, Tensor) else ""
-    for place, tensor in find_tensors(result, name, into_objects=True):
-        if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns
-            continue
+    # private parts of an object are its own bookkeeping, nothing the model says it returns
+    for place, tensor in find_tensors(result, name, into_objects=True, private=False):
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
 
 
