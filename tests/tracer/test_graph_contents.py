@@ -213,6 +213,54 @@ def test_flops_of_a_recurrent_net_do_not_depend_on_the_kernel(grad):
         assert flops(nn.LSTM(4, 8, 2), torch.randn(5, 3, 4), op="lstm") == 2 * 15 * (4 * 8 * 4 + 3 * 8 * 8 * 4)
 
 
+@pytest.mark.parametrize(("kind", "gates"), [(nn.LSTM, 4), (nn.GRU, 3), (nn.RNN, 1)])
+@pytest.mark.parametrize("context", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_flops_of_packed_sequences(kind, gates, context):
+    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(5, 3, 4), torch.tensor([5, 3, 2]))
+    with context():
+        graph = trace(kind(4, 8), (packed,), mode="real")
+    assert graph.model.flops == 2 * (5 + 3 + 2) * gates * 8 * (4 + 8)
+
+
+FLOPS = {
+    "addbmm": (torch.addbmm, [(3, 5), (2, 3, 4), (2, 4, 5)], 2 * 2 * 3 * 4 * 5),
+    "baddbmm": (torch.baddbmm, [(2, 3, 5), (2, 3, 4), (2, 4, 5)], 2 * 2 * 3 * 4 * 5),
+    "addmv": (torch.addmv, [(3,), (3, 4), (4,)], 2 * 3 * 4),
+    "dot": (torch.dot, [(4,), (4,)], 2 * 4),
+    "einsum": (lambda a, b: torch.einsum("bqd,bkd->bqk", a, b), [(2, 5, 4), (2, 7, 4)], 2 * 2 * 5 * 7 * 4),
+    "sparse by dense": (lambda a, b: torch.sparse.mm(a.to_sparse(), b), [(3, 4), (4, 5)], 2 * 3 * 4 * 5),
+    "conv1d": (functional.conv1d, [(2, 3, 10), (5, 3, 3)], 2 * 2 * 5 * 8 * 3 * 3),
+    "grouped conv2d": (
+        lambda x, w: functional.conv2d(x, w, groups=2),
+        [(2, 4, 8, 8), (6, 2, 3, 3)],
+        2 * 2 * 6 * 6 * 6 * 2 * 9,
+    ),
+    "conv3d": (functional.conv3d, [(1, 3, 4, 4, 4), (5, 3, 3, 3, 3)], 2 * 5 * 8 * 3 * 27),
+    "transposed conv2d": (
+        lambda x, w: functional.conv_transpose2d(x, w, stride=2),
+        [(2, 4, 8, 8), (4, 6, 2, 2)],
+        2 * 2 * 4 * 8 * 8 * 6 * 4,
+    ),
+    "attention with few keys": (
+        lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        [(1, 4, 6, 8), (1, 2, 9, 8), (1, 2, 9, 4)],
+        2 * 4 * 6 * 9 * (8 + 4),
+    ),
+    "causal attention": (
+        lambda q: functional.scaled_dot_product_attention(q, q, q, is_causal=True),
+        [(1, 2, 6, 8)],
+        2 * 2 * 6 * 6 * (8 + 8),
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize("what", FLOPS)
+def test_flops_are_those_of_the_documented_formulas(what, mode):
+    function, shapes, expected = FLOPS[what]
+    assert trace(function, [torch.randn(shape) for shape in shapes], mode=mode).model.flops == expected
+
+
 def test_flops_of_grouped_matrices():
     offsets = torch.tensor([2, 6], dtype=torch.int32)
     a, b = torch.randn(6, 8).bfloat16(), torch.randn(2, 8, 16).bfloat16()
