@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,6 +38,7 @@ __all__ = [
     "memory_key",
     "memory_keys",
     "modules_of",
+    "nested_tensors_as_new",
     "no_dispatch_modes",
     "own_buffers",
     "own_modules",
@@ -268,6 +270,21 @@ def chosen_by_flag(function: Any) -> Any:
     while (choice := torch._jit_internal.boolean_dispatched.get(function)) is not None:
         function = choice["if_false"]
     return function
+
+
+@contextlib.contextmanager
+def nested_tensors_as_new() -> Iterator[None]:
+    """Let nested tensors find torch as they do in a new process: the first one makes a tensor that later ones share."""
+    module: Any = sys.modules.get("torch.nested._internal.nested_tensor")  # newer torch loads it when it is needed
+    was = getattr(module, "_dummy_instance", None)
+    if was is None:
+        yield
+        return
+    module._dummy_instance = None
+    try:
+        yield
+    finally:
+        module._dummy_instance = was
 
 
 def schema_of(operator: Any) -> Any:

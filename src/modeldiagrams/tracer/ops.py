@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.overrides import resolve_name
 
 from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, schemas_named
+from modeldiagrams.tracer.symbols import symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -230,7 +231,7 @@ def _plain_object(value: Any) -> Any:
     if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
         return str(value).removeprefix("torch.")
     if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):
-        return str(value)
+        return symbol(value) if isinstance(value, torch.SymInt) else str(value)
     if value is Ellipsis:
         return "..."
     if callable(value) and hasattr(value, "__qualname__"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from modeldiagrams.tracer.internals import is_wrapped, storage_of, unseen_by_modes, without_wrappers
 from modeldiagrams.tracer.recording import Spec
+from modeldiagrams.tracer.symbols import symbol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +204,7 @@ def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
 
 
 def _spec_of_symbolic(tensor: Tensor) -> Spec:
-    shape = tuple(size if type(size) is int else str(size) for size in tensor.shape)
+    shape = tuple(size if type(size) is int else symbol(size) for size in tensor.shape)
     return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
 
 

@@ -37,6 +37,7 @@ from modeldiagrams.tracer.provenance import spec_of
 from modeldiagrams.tracer.recorder import Recorder
 from modeldiagrams.tracer.recording import Call, Recording, Source, Value
 from modeldiagrams.tracer.source import SourceFinder, user_files
+from modeldiagrams.tracer.symbols import fresh_symbols
 from modeldiagrams.tracer.walk import find_tensors
 from modeldiagrams.tracer.weights import Weights
 
@@ -128,7 +129,7 @@ def _run(
     attempts = _attempts(model, mode)
     notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        with _no_collection(), _room_for_frames():
+        with _no_collection(), _room_for_frames(), fresh_symbols():
             graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
