@@ -1,8 +1,10 @@
 """What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
 
 import dataclasses
+import functools
 import http
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,6 +131,28 @@ def test_source_of_what_runs_in_like_places_called_from_different_lines():
         "b.0/linear": f"{first + 2}",
         "b.1/relu": f"{first + 2}",
     }
+
+
+class Wrapped(nn.Module):
+    @torch.no_grad()
+    def forward(self, h, power=1):
+        return h**power
+
+
+@pytest.mark.parametrize("model", [Wrapped().forward, functools.partial(Wrapped().forward, power=2)])
+def test_function_as_a_model_is_named_and_found_where_it_is_written(model):
+    graph = trace(model, (x(),), mode="real")
+    assert graph.model.name == "Wrapped.forward"
+    file, line = graph.model.source.split(":")
+    assert file.endswith("test_graph_contents.py")
+    assert "@torch.no_grad" in Path(__file__).read_text().splitlines()[int(line) - 1]
+
+
+def test_what_was_typed_in_has_no_file():
+    names = {}
+    exec(compile("def typed(h): return h * 2", "<ipython-input-3-ab>", "exec"), names)  # noqa: S102 - as a notebook does
+    graph = trace(names["typed"], (x(),), mode="real")
+    assert (graph.model.name, graph.model.source) == ("typed", None)
 
 
 def test_source_files_of_the_user():

@@ -61,7 +61,7 @@ _class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDic
 def class_source(class_: Any) -> str | None:
     """Where a class or function is defined, as ``file:line``; None if that can't be told."""
     if not isinstance(class_, type):
-        return _find_source(class_)
+        return _find_source(inspect.unwrap(getattr(class_, "__func__", class_)))  # not where a decorator is written
     if class_ not in _class_sources:
         _class_sources[class_] = _find_source(class_)
     return _class_sources[class_]
@@ -73,7 +73,7 @@ def _find_source(class_: Any) -> str | None:
         file = inspect.getsourcefile(class_)
     except TypeError:
         return None
-    if not file:
+    if not file or file.startswith("<"):  # typed in, with a number that counts what was typed in before
         return None
     line = class_.__code__.co_firstlineno if inspect.isfunction(class_) else _class_line(class_, file)
     return f"{relative_file(file, class_.__module__)}:{line}" if line else None
