@@ -55,6 +55,8 @@ class CallStack:
         self.recorder = recorder
         self._weights = weights
         self._numbers = {"": 1}
+        self._made: dict[str, int] = {}
+        """How many modules of a class were made in one that is called so."""
         self._is_root_call = False
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
 
@@ -125,7 +127,7 @@ class CallStack:
         holder = here.stack[-1]
         path = self._weights.path(module)
         if path is None:
-            path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+            path = self._path_of_new(module, holder)
             self.learn(modules_of(module), path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
@@ -138,6 +140,12 @@ class CallStack:
             outer = outer.holder
         self.recorder.recording.steps.append(call)
         return call
+
+    def _path_of_new(self, module: nn.Module, holder: Call) -> str:
+        """A path for a module that is not the model's: made in the forward, or kept where torch does not look."""
+        path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+        number = self._made[path] = self._made.get(path, 0) + 1
+        return path if number == 1 else f"{path}_{number}"
 
     def learn(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
         """Make the weights of a module and of those in it known under its path."""
