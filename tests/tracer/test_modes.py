@@ -66,8 +66,20 @@ def test_guess_is_recorded():
     (guess,) = graph.status.guesses
     assert guess.node == "/bool"
     assert guess.value is False
-    assert "were not computed" in guess.reason
+    assert guess.reason == "item needs values that were not computed"
     assert len(Seen(graph).ops["linear"]) == 2
+
+
+@pytest.mark.parametrize("costs", [True, False])
+def test_guess_that_no_op_asked_for_is_recorded_without_one(costs):
+    model = Applies(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
+    graph = trace(model, (x(),), mode="fake", costs=costs)
+    assert [(guess.node, guess.value) for guess in graph.status.guesses] == [(None, 1.0)]
+
+
+def test_tensors_that_nobody_knows_are_not_close():
+    graph = trace(Applies(lambda self, h: self.a(h) if torch.allclose(self.a(h), h) else h * 2, a=linear()), (x(),))
+    assert (graph.status.mode, [guess.node for guess in graph.status.guesses]) == ("fake", ["/allclose"])
 
 
 @pytest.mark.parametrize("mode", ["fake", "auto"])

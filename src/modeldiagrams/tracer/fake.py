@@ -97,6 +97,7 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if told is not None:
                 self._has_guessed = True
                 name = schema_of(func).name.removeprefix("aten::")
+                name = _PUBLIC_NAMES.get(name, name)
                 self._on_guess(told, f"{name} needs values that were not computed")
                 if guess is _guess_nonzero and args[0].numel() <= _SMALL:
                     with _disable_current_modes():  # every element, so these are their places
@@ -200,7 +201,7 @@ def _has_script_object(args: Sequence[Any]) -> bool:
     return any(isinstance(arg, torch.ScriptObject) for arg in args)
 
 
-def _guess_equal(*_: Any) -> tuple[Any, Any]:
+def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
     return False, False
 
 
@@ -268,6 +269,7 @@ def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
 
 _GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::_local_scalar_dense": _guess_scalar,
+    "aten::allclose": _guess_equal,
     "aten::equal": _guess_equal,
     "aten::nonzero": _guess_nonzero,
     "aten::masked_select": _guess_masked_select,
@@ -281,6 +283,9 @@ _GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::quantize_per_tensor": _guess_quantised,
     "aten::split_with_sizes": _guess_split,
 }
+
+
+_PUBLIC_NAMES = {"_local_scalar_dense": "item", "_unique2": "unique"}
 
 
 class _ThreadedFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]

@@ -189,6 +189,7 @@ class Recorder(TorchFunctionMode):
             return result  # an autograd function that runs modules: these tell more than one op would
         returned = tensors_in(result)
         if not (returned or written or function.reads_values):
+            self._note_guesses(None)
             return result
         op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
@@ -207,6 +208,12 @@ class Recorder(TorchFunctionMode):
     def guessed(self, value: Any, reason: str) -> None:
         """A value was assumed while the call that is being observed ran."""
         self._pending_guesses.append((value, reason))
+        if not self.threads.here.observed:
+            self._note_guesses(None)
+
+    def _note_guesses(self, op: Op | None) -> None:
+        self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
+        self._pending_guesses.clear()
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
@@ -246,8 +253,7 @@ class Recorder(TorchFunctionMode):
         op = Op(call.new_id(site.short), site, call, here.strand, [], [], [], {})
         self.recording.steps.append(op)
         if self._pending_guesses:
-            self.recording.guesses += [(op, value, reason) for value, reason in self._pending_guesses]
-            self._pending_guesses.clear()
+            self._note_guesses(op)
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:

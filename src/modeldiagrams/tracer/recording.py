@@ -164,8 +164,8 @@ class Recording:
     steps: list[Op | Call] = field(default_factory=list)
     outputs: list[tuple[str, list[Value]]] = field(default_factory=list)
     """Place in the returned value, and what it holds (several values where parts were written separately)."""
-    guesses: list[tuple[Op, Any, str]] = field(default_factory=list)
-    """The op that asked, the value assumed, and why."""
+    guesses: list[tuple[Op | None, Any, str]] = field(default_factory=list)
+    """The op that asked, if it was one, the value assumed, and why."""
     error: BaseException | None = None
     failed_at: Op | Call | None = None
 

@@ -224,7 +224,10 @@ class _Pass:
 
     def _status(self, notes: tuple[str, ...]) -> Status:
         recording, error = self._recording, self._recording.error
-        guesses = tuple(Guess(node=op.id, value=value, reason=reason) for op, value, reason in recording.guesses)
+        guesses = tuple(
+            Guess(node=None if op is None else op.id, value=value, reason=reason)
+            for op, value, reason in recording.guesses
+        )
         failure = None
         if error is not None:
             where = recording.failed_at
