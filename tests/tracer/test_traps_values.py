@@ -286,6 +286,19 @@ def test_plain_tensor_attribute_is_a_named_constant():
 GLOBAL = torch.ones(4)
 
 
+class Scales(nn.Module):
+    scale = torch.full((4,), 2.0)
+
+    def forward(self, h):
+        return h * self.scale
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_tensor_of_a_class_is_a_named_constant(mode):
+    found = seen(Applies(lambda self, h: self.a(self.s(h)), a=linear(), s=Scales()), x(), mode=mode)
+    assert names(found.of(ConstantNode)) == ["s.scale"]
+
+
 def test_global_tensor_is_a_named_constant():
     found = seen(Applies(lambda self, h: self.a(h) * GLOBAL, a=linear()), x())
     assert names(found.of(ConstantNode)) == [f"{__name__}.GLOBAL"]

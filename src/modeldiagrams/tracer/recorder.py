@@ -356,11 +356,11 @@ class Recorder(TorchFunctionMode):
         return value
 
     def _constant(self, tensor: Tensor) -> Value:
-        """A tensor that was there before: a global variable, or else of unknown origin."""
-        name = self.finder.global_name(tensor)
+        """A tensor that was there before: of a class, a global variable, or else of unknown origin."""
+        call = self.here.stack[-1]
+        name = call.class_attribute(tensor) or self.finder.global_name(tensor)
         if name is not None:
             return Source("constant", f"constant:{name}", (name,)).hold(spec_of(tensor))
-        call = self.here.stack[-1]
         maker = ops.CONSTRUCTORS.get(tensor.dtype, "")
         if tensor.grad_fn is None and self.finder.mentions(maker):  # made of Python numbers, which no mode sees
             source = Source("constant", call.new_id(maker), (f"torch.{maker}",))

@@ -100,6 +100,17 @@ class Call:
         n = counts[short] = counts.get(short, 0) + 1
         return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
 
+    def class_attribute(self, value: Any) -> str | None:
+        """The dotted path under which this module's class, or that of one around it, holds this object, or None."""
+        call: Call | None = self
+        while call is not None:
+            for class_ in type(call.module).__mro__:
+                name = next((name for name, held in vars(class_).items() if held is value), None)
+                if name is not None:
+                    return f"{call.path}.{name}" if call.path else name
+            call = call.holder
+        return None
+
 
 @dataclass(slots=True, eq=False)
 class Site:
