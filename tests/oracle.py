@@ -1,4 +1,4 @@
-"""An independent witness for edges: autograd.
+"""An independent witness for edges: autograd. It shares no code with the tracer.
 
 The witness runs the plain model and clones what every leaf module call returns. From what a leaf call made it walks
 the autograd graph back to the nearest clones: these are the leaf calls that really fed it. (Not from its inputs: of
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from modeldiagrams.graph import Graph, ModuleNode
-from modeldiagrams.tracer.walk import find_tensors, substitute
 
 Edge = tuple[str, str]
 
@@ -104,7 +104,7 @@ class Witness:
         call = self._stack.pop()
         if not call.is_leaf:
             return output
-        made = [tensor for _, tensor in find_tensors(output)]
+        made = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor)]
         self.edges |= {(source, call.name) for source in self._sources(tensor.grad_fn for tensor in made)}
 
         def clone(tensor: torch.Tensor) -> torch.Tensor:
@@ -115,7 +115,7 @@ class Witness:
             self.seen.add(call.name)
             return cloned
 
-        return substitute(output, clone)
+        return tree_map_only(torch.Tensor, clone, output)
 
     def _sources(self, functions: Iterable[Any]) -> set[str]:
         pending, passed, found = list(functions), set(), set()

@@ -256,7 +256,7 @@ class Guess(_Struct, frozen=True, kw_only=True):
     """A value the trace had to assume where Python asked for numbers that were not computed."""
 
     node: str | None
-    """The op that asked."""
+    """The op that asked; None where none did (an f-string)."""
     value: Any
     reason: str
 

@@ -1,8 +1,10 @@
 """What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
 
 import dataclasses
+import functools
 import http
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,6 +133,28 @@ def test_source_of_what_runs_in_like_places_called_from_different_lines():
     }
 
 
+class Wrapped(nn.Module):
+    @torch.no_grad()
+    def forward(self, h, power=1):
+        return h**power
+
+
+@pytest.mark.parametrize("model", [Wrapped().forward, functools.partial(Wrapped().forward, power=2)])
+def test_function_as_a_model_is_named_and_found_where_it_is_written(model):
+    graph = trace(model, (x(),), mode="real")
+    assert graph.model.name == "Wrapped.forward"
+    file, line = graph.model.source.split(":")
+    assert file.endswith("test_graph_contents.py")
+    assert "@torch.no_grad" in Path(__file__).read_text().splitlines()[int(line) - 1]
+
+
+def test_what_was_typed_in_has_no_file():
+    names = {}
+    exec(compile("def typed(h): return h * 2", "<ipython-input-3-ab>", "exec"), names)  # noqa: S102 - as a notebook does
+    graph = trace(names["typed"], (x(),), mode="real")
+    assert (graph.model.name, graph.model.source) == ("typed", None)
+
+
 def test_source_files_of_the_user():
     sources = trace_run(Stack(), (x(),), None, "real").sources
     assert __file__ in sources
@@ -213,6 +237,54 @@ def test_flops_of_a_recurrent_net_do_not_depend_on_the_kernel(grad):
         assert flops(nn.LSTM(4, 8, 2), torch.randn(5, 3, 4), op="lstm") == 2 * 15 * (4 * 8 * 4 + 3 * 8 * 8 * 4)
 
 
+@pytest.mark.parametrize(("kind", "gates"), [(nn.LSTM, 4), (nn.GRU, 3), (nn.RNN, 1)])
+@pytest.mark.parametrize("context", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+def test_flops_of_packed_sequences(kind, gates, context):
+    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(5, 3, 4), torch.tensor([5, 3, 2]))
+    with context():
+        graph = trace(kind(4, 8), (packed,), mode="real")
+    assert graph.model.flops == 2 * (5 + 3 + 2) * gates * 8 * (4 + 8)
+
+
+FLOPS = {
+    "addbmm": (torch.addbmm, [(3, 5), (2, 3, 4), (2, 4, 5)], 2 * 2 * 3 * 4 * 5),
+    "baddbmm": (torch.baddbmm, [(2, 3, 5), (2, 3, 4), (2, 4, 5)], 2 * 2 * 3 * 4 * 5),
+    "addmv": (torch.addmv, [(3,), (3, 4), (4,)], 2 * 3 * 4),
+    "dot": (torch.dot, [(4,), (4,)], 2 * 4),
+    "einsum": (lambda a, b: torch.einsum("bqd,bkd->bqk", a, b), [(2, 5, 4), (2, 7, 4)], 2 * 2 * 5 * 7 * 4),
+    "sparse by dense": (lambda a, b: torch.sparse.mm(a.to_sparse(), b), [(3, 4), (4, 5)], 2 * 3 * 4 * 5),
+    "conv1d": (functional.conv1d, [(2, 3, 10), (5, 3, 3)], 2 * 2 * 5 * 8 * 3 * 3),
+    "grouped conv2d": (
+        lambda x, w: functional.conv2d(x, w, groups=2),
+        [(2, 4, 8, 8), (6, 2, 3, 3)],
+        2 * 2 * 6 * 6 * 6 * 2 * 9,
+    ),
+    "conv3d": (functional.conv3d, [(1, 3, 4, 4, 4), (5, 3, 3, 3, 3)], 2 * 5 * 8 * 3 * 27),
+    "transposed conv2d": (
+        lambda x, w: functional.conv_transpose2d(x, w, stride=2),
+        [(2, 4, 8, 8), (4, 6, 2, 2)],
+        2 * 2 * 4 * 8 * 8 * 6 * 4,
+    ),
+    "attention with few keys": (
+        lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        [(1, 4, 6, 8), (1, 2, 9, 8), (1, 2, 9, 4)],
+        2 * 4 * 6 * 9 * (8 + 4),
+    ),
+    "causal attention": (
+        lambda q: functional.scaled_dot_product_attention(q, q, q, is_causal=True),
+        [(1, 2, 6, 8)],
+        2 * 2 * 6 * 6 * (8 + 8),
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize("what", FLOPS)
+def test_flops_are_those_of_the_documented_formulas(what, mode):
+    function, shapes, expected = FLOPS[what]
+    assert trace(function, [torch.randn(shape) for shape in shapes], mode=mode).model.flops == expected
+
+
 def test_flops_of_grouped_matrices():
     offsets = torch.tensor([2, 6], dtype=torch.int32)
     a, b = torch.randn(6, 8).bfloat16(), torch.randn(2, 8, 16).bfloat16()
@@ -255,6 +327,59 @@ def test_list_arguments_have_places():
     found = seen(lambda h: torch.cat([h, torch.sin(h)], 1), x())
     assert [edge.argument for edge in found.edges("sin", "cat")] == ["tensors[1]"]
     assert found.ops["cat"][0].arguments == {"dim": 1}
+
+
+class Weighs(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, given, factor):
+        return given * factor
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad, None
+
+
+NAMED = {
+    "2 - h": (lambda h: 2 - h, ["self"], {"other": 2}),
+    "h / h": (lambda h: h / h, ["other", "self"], {}),
+    "2**h": (lambda h: 2**h, ["self"], {"other": 2}),
+    "h == 0": (lambda h: h == 0, ["self"], {"other": 0}),
+    "~(h)": (lambda h: ~h.bool(), ["self"], {}),
+    "h[0, 1:]": (lambda h: h[0, 1:], ["self"], {"key": [0, "1::"]}),
+    "h.int()": (lambda h: h.int(), ["self"], {}),
+    "einsum": (lambda h: torch.einsum("ij,kj->ik", h, h), ["tensors[0]", "tensors[1]"], {"equation": "ij,kj->ik"}),
+    "meshgrid": (lambda h: torch.meshgrid(h[0], h[1], indexing="ij"), ["tensors[0]", "tensors[1]"], {"indexing": "ij"}),
+    "softmax": (lambda h: functional.softmax(h, -1), ["input"], {"dim": -1, "dtype": None}),
+    "adaptive pool": (
+        lambda h: functional.adaptive_max_pool1d(h[None], 2),
+        ["input"],
+        {"output_size": 2, "return_indices": False},
+    ),
+    "unique": (torch.unique, ["input"], {"sorted": True, "return_inverse": False, "return_counts": False, "dim": None}),
+    "autograd function": (lambda h: Weighs.apply(h, 2), ["given"], {"factor": 2}),
+}
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_arguments_have_the_names_of_the_signature(what):
+    function, tensors, plain_ones = NAMED[what]
+    graph = trace(function, (x(),), mode="real")
+    op = [node for node in graph.nodes if isinstance(node, OpNode)][-1]
+    assert sorted(e.argument for edges in graph.adjacency.values() for e in edges if e.to == op.id) == tensors
+    assert op.arguments == plain_ones
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda h: torch.sparse.mm(h.to_sparse(), h.T), "torch.sparse.mm"),
+        (lambda h: torch.sparse.sampled_addmm(h.to_sparse_csr(), h, torch.ones(4, 4)), "torch.sparse.sampled_addmm"),
+        (torch.functional.norm, "torch.norm"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_functions_have_their_public_names(function, name):
+    assert seen(function, x()).of(OpNode)[-1].name == name
 
 
 def test_failing_module_is_named_when_no_op_failed():

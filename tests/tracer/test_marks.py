@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from modeldiagrams.graph import OpNode
 from modeldiagrams.tracer import trace
 from tracer.seen import Applies, linear, x
 
@@ -154,15 +155,23 @@ def test_torch_is_as_before(mode, model):
     assert interceptable() == before
 
 
-@pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("real", "real")])
-def test_lazy_modules_stay_lazy(mode, used):
-    model = nn.Sequential(nn.LazyLinear(3))
+@pytest.mark.parametrize("mode", ["real", "auto"])
+def test_lazy_modules_stay_lazy_and_show_what_they_become(mode):
+    model = nn.Sequential(nn.LazyLinear(3), nn.LazyBatchNorm1d(), nn.Unflatten(1, (3, 1)), nn.LazyConv1d(2, 1)).eval()
     graph = trace(model, (x(),), mode=mode)
-    assert graph.status.mode == used
-    assert type(model[0]) is nn.LazyLinear
+    assert graph.status.mode == {"real": "real", "auto": "fake"}[mode]
+    assert [type(module) for module in model[:2]] == [nn.LazyLinear, nn.LazyBatchNorm1d]
     assert model[0].has_uninitialized_params()
     assert graph.parameters["0.weight"].shape == (3, 4)
-    assert model(x()).shape == (3, 3)
+    assert graph.model.parameters.total == 3 * 4 + 3 + 2 * 3 + 2 * 3 + 2
+    ops = {node.id: sorted(node.weights) for node in graph.nodes if isinstance(node, OpNode)}
+    assert ops == {
+        "0/linear": ["bias", "weight"],
+        "1/batch_norm": ["bias", "running_mean", "running_var", "weight"],
+        "2/unflatten": [],
+        "3/conv1d": ["bias", "weight"],
+    }
+    assert model(x()).shape == (3, 2, 1)
 
 
 def test_values_equal_the_plain_forward():

@@ -66,8 +66,20 @@ def test_guess_is_recorded():
     (guess,) = graph.status.guesses
     assert guess.node == "/bool"
     assert guess.value is False
-    assert "were not computed" in guess.reason
+    assert guess.reason == "item needs values that were not computed"
     assert len(Seen(graph).ops["linear"]) == 2
+
+
+@pytest.mark.parametrize("costs", [True, False])
+def test_guess_that_no_op_asked_for_is_recorded_without_one(costs):
+    model = Applies(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
+    graph = trace(model, (x(),), mode="fake", costs=costs)
+    assert [(guess.node, guess.value) for guess in graph.status.guesses] == [(None, 1.0)]
+
+
+def test_tensors_that_nobody_knows_are_not_close():
+    graph = trace(Applies(lambda self, h: self.a(h) if torch.allclose(self.a(h), h) else h * 2, a=linear()), (x(),))
+    assert (graph.status.mode, [guess.node for guess in graph.status.guesses]) == ("fake", ["/allclose"])
 
 
 @pytest.mark.parametrize("mode", ["fake", "auto"])
@@ -224,6 +236,67 @@ def test_chain_of_20000_ops():
     graph = trace(Applies(forward), (x(),), mode="real")
     assert graph.status.error is None
     assert len(serialize.deserialize(serialize.serialize(graph)).nodes) == 20_002
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_what_runs_plainly_is_not_too_deep_for_a_trace(mode):
+    model = linear()
+    for _ in range(200):
+        model = nn.Sequential(model)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    try:
+        model(x())
+        graph = trace(model, (x(),), mode=mode)
+        assert sys.getrecursionlimit() == 1000
+    finally:
+        sys.setrecursionlimit(limit)
+    assert graph.status.error is None
+    assert len(graph.nodes) == 203
+
+
+def test_modules_too_deep_for_python_are_the_models_failure():
+    model = linear()
+    for _ in range(1500):
+        model = nn.Sequential(model)
+    graph = trace(model, (x(),), mode="real")
+    assert graph.status.error.type == "RecursionError"
+
+
+def test_endless_recursion_tells_its_innermost_frames():
+    def forward(h):
+        return forward(h + 1)
+
+    error = trace(forward, (x(),), mode="real").status.error
+    assert error.type == "RecursionError"
+    assert len(error.frames) == 64
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_error_raised_in_place_of_an_ops_own_ends_the_graph_at_that_op(mode):
+    def forward(self, h):
+        h = self.a(h)
+        try:
+            return h @ torch.ones(7, 7)
+        except RuntimeError as error:
+            raise ValueError("wrong width") from error
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode=mode)
+    assert (graph.status.error.type, graph.status.error.node) == ("ValueError", "/matmul")
+    assert graph.nodes[-1].id == "/matmul"
+
+
+def test_error_after_one_that_was_dealt_with_is_not_at_the_ops():
+    def forward(self, h):
+        try:
+            h @ torch.ones(7, 7)
+        except RuntimeError:
+            h = self.a(h)
+        raise ValueError("other")
+
+    graph = trace(Applies(forward, a=linear()), (x(),), mode="real")
+    assert graph.status.error.node is None
+    assert graph.nodes[-1].id == "a/linear"
 
 
 def test_same_bytes_in_every_process(tmp_path):

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -181,9 +182,34 @@ class Outer:
     more: Any = None
 
 
+class Kept:
+    def __init__(self, h):
+        self.hidden = h
+        self._mark = h * 2
+
+
+class Slotted:
+    __slots__ = ("hidden", "more")
+
+    def __init__(self, h):
+        self.hidden = h
+
+
+def boxed(h, depth):
+    for _ in range(depth):
+        h = [h]
+    return h
+
+
 @pytest.mark.parametrize(
     ("wrap", "expected"),
     [
+        (lambda h: {"_a": h, "b": {"_c": h * 2}}, ["_a", "b._c"]),
+        (Kept, ["hidden"]),
+        (lambda h: [Kept(h)], ["[0].hidden"]),
+        (Slotted, ["hidden"]),
+        (lambda h: deque([h, h * 2]), ["[0]", "[1]"]),
+        (lambda h: boxed(h, 20), ["[0]" * 20]),
         (lambda h: Outer(Inner(h), {"z": h * 2}), ["inner.hidden", "more.z"]),
         (lambda h: {"a": {"b": [h, None]}, "c": None}, ["a.b[0]"]),
         (lambda h: torch.max(h, 1), ["values", "indices"]),

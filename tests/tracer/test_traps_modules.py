@@ -211,6 +211,18 @@ def test_module_made_in_the_forward():
     assert "Linear.weight" in found.graph.parameters
 
 
+def test_modules_made_in_the_forward_are_told_apart():
+    def forward(self, given):
+        first, second = nn.Linear(4, 4), nn.Linear(4, 2)
+        return second(first(first(self.a(given))))
+
+    found = seen(Applies(forward, a=linear()), x())
+    assert ids(found) == ["a", "Linear", "Linear#2", "Linear_2"]
+    assert [call.call for call in found.calls] == [1, 1, 2, 1]
+    assert found.graph.parameters["Linear_2.weight"].shape == (2, 4)
+    assert found.nodes["Linear_2/linear"].weights["weight"] == "Linear_2.weight"
+
+
 def test_module_that_holds_itself():
     model = Applies(lambda self, h: self.a(h), a=linear())
     model.a.itself = model.a

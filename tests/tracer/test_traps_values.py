@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils._pytree import tree_map_only
 
 from modeldiagrams.graph import ConstantNode, OpNode, OutputNode
+from modeldiagrams.serialize import serialize
 from modeldiagrams.tracer import trace
 from tracer.seen import Applies, Seen, linear, names, seen, x
 
@@ -229,12 +230,22 @@ def test_nested_tensor_of_computed_parts():
         nested = torch.nested.as_nested_tensor([self.a(a), self.a(b)], layout=torch.jagged)
         return self.a(nested * 2).to_padded_tensor(0.0)
 
-    graph = trace(Applies(forward, a=linear()), (x(), torch.randn(2, 4)), mode="real")
-    found = Seen(graph)
-    assert graph.status.error is None
+    found = seen(Applies(forward, a=linear()), x(), torch.randn(2, 4))
     assert found.edges("linear", "cat")
     assert found.edges("mul", "linear")
-    assert graph.status.unseen == ()
+    assert found.graph.tensors["/mul:0"].shape[1].startswith("j")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nested_tensor_given_as_a_list():
+    def forward(self, a, b):
+        nested = torch.nested.nested_tensor([a, b], layout=torch.jagged)
+        return self.a(nested * 2).to_padded_tensor(0.0)
+
+    model = Applies(forward, a=linear())
+    first, second = (serialize(trace(model, (x(), torch.ones(2, 4)), mode="real")) for _ in range(2))
+    assert first == second
+    assert trace(model, (x(), torch.ones(2, 4)), mode="real").status.unseen == ()
 
 
 class Branded(torch.Tensor):
@@ -358,6 +369,19 @@ def test_plain_tensor_attribute_is_a_named_constant():
 
 
 GLOBAL = torch.ones(4)
+
+
+class Scales(nn.Module):
+    scale = torch.full((4,), 2.0)
+
+    def forward(self, h):
+        return h * self.scale
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_tensor_of_a_class_is_a_named_constant(mode):
+    found = seen(Applies(lambda self, h: self.a(self.s(h)), a=linear(), s=Scales()), x(), mode=mode)
+    assert names(found.of(ConstantNode)) == ["s.scale"]
 
 
 def test_global_tensor_is_a_named_constant():

@@ -11,6 +11,8 @@ What it does not tell:
 - An `torch.autograd.Function` whose forward calls modules as one op: it shows the modules instead.
 - What other threads compute outside of modules: it comes from nowhere (`Status.unseen`).
 - What an inner module's forward that yields computes as inside of it: it runs when the caller asks for more.
+- What numpy writes into memory that it shares with a tensor: the tensor is drawn with what torch wrote last. And where
+  comes from what is read from a file or unpickled in the forward: it is drawn as made there.
 - Functions with `functools.lru_cache` of installed packages other than those where the model's classes are written.
 - Without costs: operators that C++ extensions run.
 """

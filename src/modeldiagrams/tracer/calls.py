@@ -1,8 +1,8 @@
 """Which module runs: module calls as a true stack, by intercepting calls for the time of one trace.
 
 What is intercepted, and put back whatever happens: calling a module, calling ``forward`` of one of the model's
-classes directly, and what torch runs out of sight, recorded as one op (a
-`torch.autograd.Function`, a scripted function).
+classes directly, what torch runs out of sight, recorded as one op (a
+`torch.autograd.Function`, a scripted function), and the making of lazy modules' weights.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from modeldiagrams.tracer import ops
 from modeldiagrams.tracer.internals import (
@@ -26,6 +27,9 @@ from modeldiagrams.tracer.internals import (
     SingleLevelFunction,
     alias_of,
     modules_of,
+    no_dispatch_modes,
+    own_buffers,
+    own_parameters,
     unseen_by_modes,
 )
 from modeldiagrams.tracer.recording import Call, Site
@@ -52,6 +56,8 @@ class CallStack:
         self.recorder = recorder
         self._weights = weights
         self._numbers = {"": 1}
+        self._made: dict[str, int] = {}
+        """How many modules of a class were made in one that is called so."""
         self._is_root_call = False
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
 
@@ -112,6 +118,8 @@ class CallStack:
     ) -> Any:
         if not isinstance(module, torch.jit.ScriptModule):
             return function(module, *args, **kwargs)
+        with unseen_by_modes():
+            self.recorder.announce_write([*module.parameters(), args, kwargs])
         with self.recorder.out_of_sight():
             result, call.unseen_flops = self.recorder.counted(function, (module, *args), kwargs)
         return result
@@ -120,7 +128,7 @@ class CallStack:
         holder = here.stack[-1]
         path = self._weights.path(module)
         if path is None:
-            path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+            path = self._path_of_new(module, holder)
             self.learn(modules_of(module), path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
@@ -133,6 +141,12 @@ class CallStack:
             outer = outer.holder
         self.recorder.recording.steps.append(call)
         return call
+
+    def _path_of_new(self, module: nn.Module, holder: Call) -> str:
+        """A path for a module that is not the model's: made in the forward, or kept where torch does not look."""
+        path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+        number = self._made[path] = self._made.get(path, 0) + 1
+        return path if number == 1 else f"{path}_{number}"
 
     def learn(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
         """Make the weights of a module and of those in it known under its path."""
@@ -147,6 +161,15 @@ class CallStack:
             ):
                 provenance.assign(tensor, source.value)
 
+    def initialised(self, module: nn.Module) -> None:
+        """A lazy module was given its weights: they are what their names stood for all along."""
+        lazy = {**own_parameters(module), **own_buffers(module)}
+        self.recorder.on_initialised(module)
+        for name, tensor in {**own_parameters(module), **own_buffers(module)}.items():
+            source = self._weights.renewed(tensor, lazy[name])
+            if source is not None:
+                self.recorder.provenance.assign(tensor, source.value)
+
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
         returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
         if call.is_empty:
@@ -160,7 +183,7 @@ class CallStack:
         for name, tensor in named:
             values = provenance.values(tensor)
             if values:
-                into[name] = values[-1]
+                into[name] = values[0] if len(values) == 1 else _last(values)
 
     def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
         names = self._names.get(type(module))
@@ -198,6 +221,11 @@ class CallStack:
                 self.recorder.output(op, tensor)
             result = substitute(result, lambda tensor: handed_on.get(id(tensor), tensor))
         return result, [(name, handed_on.get(id(tensor), tensor)) for name, tensor in returned]
+
+
+def _last(values: Sequence[Value]) -> Value:
+    """The last of the values that a tensor's parts hold, whichever thread was faster."""
+    return max(reversed(values), key=lambda value: getattr(value.origin, "strand", 0))
 
 
 def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
@@ -248,6 +276,9 @@ def intercepted(calls: CallStack, classes: Sequence[type]) -> Iterator[None]:
         _replace(undo, nn.Module, "_call_impl", _recording_call(calls, nn.Module.__dict__["_call_impl"]))
         for class_ in filter(_has_forward, classes):
             _replace(undo, class_, "forward", _recording_forward(calls, class_.__dict__["forward"]))
+        for class_ in filter(_is_lazy, classes):
+            name = "initialize_parameters"
+            _replace(undo, class_, name, _hidden_initialisation(calls, class_.__dict__[name]))
         apply = torch.autograd.Function.__dict__["apply"]
         apply = getattr(apply, "__func__", apply)
         _replace(undo, torch.autograd.Function, "apply", classmethod(_recording_apply(calls.recorder, apply)))
@@ -314,6 +345,18 @@ def _recording_forward(calls: CallStack, original: Callable[..., Any]) -> Callab
     return forward
 
 
+def _hidden_initialisation(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What a lazy module does once, the first time it runs, is no part of what it computes."""
+
+    @functools.wraps(original)
+    def initialize_parameters(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        with calls.recorder.out_of_sight(), no_dispatch_modes():  # to fakes, weights cannot be given their shape
+            original(self, *args, **kwargs)
+            calls.initialised(self)
+
+    return initialize_parameters
+
+
 def _recording_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         if not recorder.here.is_in_the_open or _runs_modules(cls):
@@ -346,7 +389,7 @@ def _recording_lookup(recorder: Recorder) -> Callable[..., Any]:
 
 
 def _function_of(class_: type) -> ops.Function:
-    return ops.Function(class_.__name__, class_.__name__, class_.__name__, opaque=True)
+    return ops.Function(class_.__name__, class_.__name__, class_.__name__, writes_any=True, opaque=True)
 
 
 def _runs_modules(class_: type) -> bool:
@@ -361,7 +404,7 @@ def _recording_script(recorder: Recorder, original: Callable[..., Any]) -> Calla
         name = str(self.name)
         with recorder.out_of_sight():
             run = partial(original, self)
-            return recorder.observe(ops.Function(name, name, name, opaque=True), run, args, kwargs)
+            return recorder.observe(ops.Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs)
 
     return __call__
 
@@ -386,6 +429,11 @@ def _has_forward(class_: type) -> bool:
         and not issubclass(class_, torch.jit.ScriptModule)
         and inspect.isfunction(class_.__dict__.get("forward"))
     )
+
+
+def _is_lazy(class_: type) -> bool:
+    """Whether a class of lazy modules says itself how their weights are made."""
+    return issubclass(class_, LazyModuleMixin) and inspect.isfunction(class_.__dict__.get("initialize_parameters"))
 
 
 def _class_name(module: Any) -> str:

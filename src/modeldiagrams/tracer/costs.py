@@ -1,7 +1,9 @@
 """Floating point operations of operators, from their shapes.
 
 Formulas are those of `torch.utils.flop_counter` (a multiply-add counts as two), and here those it lacks. Only matrix
-products, convolutions, attention and recurrent layers count; element-wise work and reductions do not.
+products, convolutions, attention and recurrent layers count; element-wise work and reductions do not. Shapes are all
+that counts: sparse matrices are taken for dense ones, complex numbers for real ones. ``docs/format.md`` tells the
+formulas.
 """
 
 from __future__ import annotations
@@ -36,6 +38,11 @@ def _addmv(_added: Tensor, matrix: Tensor, *_: Any, **__: Any) -> int:
     return 2 * matrix.numel()
 
 
+def _addbmm(_added: Tensor, a: Tensor, b: Tensor, *_: Any, **__: Any) -> int:
+    """Batches of n × m by m × k, summed up."""
+    return 2 * a.numel() * b.shape[-1]
+
+
 def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
     """Softmax(query · keyᵀ) · value, batch × heads × length × width each; a causal mask saves nothing here.
 
@@ -60,8 +67,13 @@ def _recurrent_layer(given: Tensor, w_ih: Tensor, w_hh: Tensor, *_: Any, **__: A
     return 2 * steps * (w_ih.numel() + w_hh.numel())
 
 
-def _recurrent(given: Tensor, _state: Any, parameters: Sequence[Tensor], *_: Any, **__: Any) -> int:
-    """A whole recurrent network: every step multiplies by every matrix once."""
+def _recurrent(given: Tensor, *args: Any, **__: Any) -> int:
+    """A whole recurrent network: every step multiplies by every matrix once.
+
+    Its parameters are the last list of tensors: after the state, which may be a list, and for packed sequences after
+    the sizes of the steps.
+    """
+    parameters: Sequence[Tensor] = [arg for arg in args[:3] if isinstance(arg, list | tuple)][-1]
     steps = math.prod(given.shape[:-1])
     return 2 * steps * sum(p.numel() for p in parameters if p.dim() == 2)  # noqa: PLR2004 - matrices, not biases
 
@@ -71,6 +83,8 @@ _MORE: dict[str, Callable[..., int]] = {
     "aten.mv": _dot,
     "aten.vdot": _dot,
     "aten.addmv": _addmv,
+    "aten.addbmm": _addbmm,
+    "aten._sparse_addmm": flop_registry[torch.ops.aten.addmm],
     "aten._addmm_activation": flop_registry[torch.ops.aten.addmm],
     "aten._scaled_dot_product_cudnn_attention": _attention,
     "aten._scaled_dot_product_efficient_attention": _attention,

@@ -37,6 +37,7 @@ _FACTORIES = frozenset(
 )
 _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _ONES = "as if whole numbers made of others were 1"
+_PUBLIC_NAMES = {"_local_scalar_dense": "item", "_unique2": "unique"}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 aten = torch.ops.aten
 _RNN = "torch.nn.utils.rnn"
@@ -115,6 +116,7 @@ class Shadows(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _tell(self, func: Any, told: Any) -> None:
         self._has_guessed = True
         name = schema_of(func).name.removeprefix("aten::")
+        name = _PUBLIC_NAMES.get(name, name)
         self._on_guess(told, f"{name} needs values that were not computed")
 
     def _run(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -291,13 +293,10 @@ def alike() -> Iterator[None]:
     """Let fake tensors do some things as real ones do them, and not do one.
 
     `nn.Module.to` swaps the tensors themselves if they are fake, which fails for tensors that someone keeps an eye on,
-    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A
-    parameter of a lazy module is given memory (nobody writes to it, so it takes none) instead of another class. A list
+    as we do: give them new content instead. A tensor of one element in an f-string is the number that it holds. A list
     of values is read in one go. Memory that is not there is not handed to other libraries, which would crash.
     """
     swap, is_first = torch.utils.swap_tensors, "__format__" not in vars(FakeTensor)
-    materialize = UninitializedTensor.materialize
-    UninitializedTensor.materialize = _materialize_with(materialize)
     tolist = FakeTensor.tolist
     FakeTensor.tolist = _tolist_with(tolist)  # type: ignore[method-assign]
     FakeTensor.__dlpack__ = _no_memory  # type: ignore[assignment, method-assign]
@@ -307,7 +306,6 @@ def alike() -> Iterator[None]:
         yield
     finally:
         torch.utils.swap_tensors = swap
-        UninitializedTensor.materialize = materialize
         FakeTensor.tolist = tolist  # type: ignore[method-assign]
         if is_first:  # not in a forward that traces another model
             del FakeTensor.__format__, FakeTensor.__dlpack__
@@ -327,14 +325,6 @@ def _tolist_with(original: Callable[..., Any]) -> Callable[..., Any]:
         return handle_torch_function(tolist, (self,), self) if has_torch_function((self,)) else original(self)
 
     return shown_tolist
-
-
-def _materialize_with(original: Callable[..., None]) -> Callable[..., None]:
-    def materialize(self: Tensor, *args: Any, **kwargs: Any) -> None:
-        with _disable_current_modes():
-            original(self, *args, **kwargs)
-
-    return materialize
 
 
 def _format(tensor: Tensor, spec: str) -> str:

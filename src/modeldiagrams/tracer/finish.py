@@ -278,7 +278,9 @@ def _name_and_source(class_: Any) -> tuple[str, str | None]:
 
 
 def class_of(model: Any) -> type | Any:
-    """A model's class; a plain function stands for itself."""
+    """A model's class; a plain function stands for itself, with some arguments fixed or not."""
+    while isinstance(model, functools.partial):
+        model = model.func
     return type(model) if isinstance(model, nn.Module) or not hasattr(model, "__qualname__") else model
 
 

@@ -49,7 +49,7 @@ def _running() -> Iterator[tuple[str, str]]:
         frame = frame.f_back
 
 
-def _guess_equal(*_: Any) -> tuple[Any, Any]:
+def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
     return False, False
 
 
@@ -118,6 +118,7 @@ def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
 
 GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::_local_scalar_dense": _guess_scalar,
+    "aten::allclose": _guess_equal,
     "aten::equal": _guess_equal,
     "aten::nonzero": guess_nonzero,
     "aten::masked_select": _guess_masked_select,

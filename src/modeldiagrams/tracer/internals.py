@@ -31,6 +31,7 @@ __all__ = [
     "UninitializedTensor",
     "alias_of",
     "announced_backward",
+    "chosen_by_flag",
     "classes_of",
     "default_device",
     "higher_order_open_to",
@@ -229,19 +230,24 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
     As `named_modules` without leaving out those with several paths, but four times faster, and not endless where a
     module holds itself.
     """
-    found: list[tuple[str, nn.Module]] = []
-    if isinstance(model, nn.Module):
-        _add_modules(model, "", found, set())
+    if not isinstance(model, nn.Module):
+        return []
+    found = [("", model)]
+    open_ = [("", model, iter(own_modules(model).items()))]  # not by recursion: modules lie thousands deep
+    around = {id(model)}
+    while open_:
+        prefix, module, items = open_[-1]
+        for name, inner in items:
+            path = prefix + name
+            found.append((path, inner))
+            if inner._modules and id(inner) not in around:
+                around.add(id(inner))
+                open_.append((f"{path}.", inner, iter(own_modules(inner).items())))
+                break
+        else:
+            around.discard(id(module))
+            open_.pop()
     return found
-
-
-def _add_modules(module: nn.Module, path: str, found: list[tuple[str, nn.Module]], around: set[int]) -> None:
-    found.append((path, module))
-    if module._modules and id(module) not in around:
-        around.add(id(module))
-        for name, inner in own_modules(module).items():
-            _add_modules(inner, f"{path}.{name}" if path else name, found, around)
-        around.discard(id(module))
 
 
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
@@ -282,6 +288,16 @@ def is_torchs(function: Any) -> bool:
         return True
     is_written_there = type(function) is FunctionType and str(function.__module__).startswith("torch.")
     return is_written_there and "<locals>" not in function.__qualname__
+
+
+def chosen_by_flag(function: Any) -> Any:
+    """The function behind one that looks at flags (``return_indices``) and then calls another; itself for others.
+
+    `torch.nn.functional.max_pool2d` has no signature of its own.
+    """
+    while (choice := torch._jit_internal.boolean_dispatched.get(function)) is not None:
+        function = choice["if_false"]
+    return function
 
 
 def schema_of(operator: Any) -> Any:

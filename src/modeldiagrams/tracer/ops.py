@@ -84,6 +84,12 @@ METADATA = frozenset(
     | {"_is_view", "_has_compatible_shallow_copy_type"}
 )
 
+_PUBLIC = {
+    "torch.functional.": "torch.",
+    "torch._C._sparse._sparse_": "torch.sparse.",
+    "torch._C._sparse.sparse_": "torch.sparse.",
+}
+"""Where some of torch's functions happen to be written, and where they are public."""
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -199,12 +205,11 @@ def _describe_property(function: Any, raw: str) -> Function:
 
 def _public_name(function: Callable[..., Any], raw: str) -> str:
     name = resolve_name(function)
-    if name is None:
-        if getattr(torch, raw, None) is function:
-            return f"torch.{raw}"
-        name = f"{getattr(function, '__module__', None) or 'torch'}.{raw}"
-    # torch.functional is where some of torch's own functions happen to be written
-    return str(name).replace("torch.functional.", "torch.", 1)
+    if name is None and getattr(torch, raw, None) is function:
+        return f"torch.{raw}"
+    name = str(name or f"{getattr(function, '__module__', None) or 'torch'}.{raw}")
+    written = next(filter(name.startswith, _PUBLIC), "")
+    return _PUBLIC.get(written, "") + name.removeprefix(written)
 
 
 def _writes_first(raw: str) -> bool:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer import ops
-from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of
+from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of, without_wrappers
 from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec, Value
@@ -94,6 +94,8 @@ class Recorder(TorchFunctionMode):
         """Is asked which modes another thread than the main one has to enter."""
         self.on_read: Callable[[Recorder, Any, Op], None] = lambda *_: None
         """Is told what leaves torch, and through which op."""
+        self.on_initialised: Callable[[Any], None] = lambda _: None
+        """Is told a lazy module that was just given its weights."""
         self.strands = itertools.count()
         """Numbers for stretches of work on threads of their own."""
         main_stack = [recording.root]
@@ -181,9 +183,9 @@ class Recorder(TorchFunctionMode):
         versions = versions_of(tensors) if may_write else None
         start = len(steps)
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
-            self._announce_write(tensors)
+            self.announce_write(tensors)
         elif function.writes_first or "out" in kwargs:
-            self._announce_write([*given[:1], kwargs.get("out")])
+            self.announce_write([*given[:1], kwargs.get("out")])
         outer, here.flops = here.flops, None
         here.observed += 1
         try:
@@ -204,6 +206,7 @@ class Recorder(TorchFunctionMode):
             return result  # an autograd function that runs modules: these tell more than one op would
         returned = tensors_in(result)
         if not (returned or written or function.reads_values):
+            self._note_guesses(None)
             return result
         op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
@@ -221,7 +224,15 @@ class Recorder(TorchFunctionMode):
 
     def guessed(self, value: Any, reason: str) -> None:
         """A value was assumed while the call that is being observed ran."""
-        self.threads.here.guesses.append((value, reason))
+        here = self.threads.here
+        here.guesses.append((value, reason))
+        if not here.observed:
+            self._note_guesses(None)
+
+    def _note_guesses(self, op: Op | None) -> None:
+        guesses = self.threads.here.guesses
+        self.recording.guesses += [(op, value, reason) for value, reason in guesses]
+        guesses.clear()
 
     def counted(self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
         """Run a call; tells also the floating point operations the net counted in it."""
@@ -235,15 +246,19 @@ class Recorder(TorchFunctionMode):
             here.observed -= 1
             here.flops = outer
 
-    def _announce_write(self, targets: Sequence[Any]) -> None:
+    def announce_write(self, targets: Sequence[Any]) -> None:
+        """Something is about to write to these tensors, or perhaps: what runs out of sight does not say."""
         for tensor in tensors_in(targets):
-            self._before_write(tensor)
+            self._before_write(without_wrappers(tensor))
 
     def failed(self, error: BaseException, where: Op | Call) -> None:
-        """Remember where an exception was seen first, that is innermost."""
-        if self.recording.error is not error:
-            self.recording.error = error
-            self.recording.failed_at = where
+        """Remember where an exception was seen first, that is innermost; or the one in whose place it was raised."""
+        recording = self.recording
+        if recording.error is error:
+            return
+        if recording.error is None or recording.error not in (error.__cause__, error.__context__):
+            recording.failed_at = where
+        recording.error = error
 
     def forgive(self) -> None:
         """The pass ended well: what was raised on the way, the model caught itself."""
@@ -257,8 +272,7 @@ class Recorder(TorchFunctionMode):
         op = Op(call.new_id(site.short), site, call, here.strand, [], [], [], {})
         self.recording.steps.append(op)
         if here.guesses:
-            self.recording.guesses += [(op, value, reason) for value, reason in here.guesses]
-            here.guesses.clear()
+            self._note_guesses(op)
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
@@ -376,11 +390,11 @@ class Recorder(TorchFunctionMode):
         return value
 
     def _constant(self, tensor: Tensor) -> Value:
-        """A tensor that was there before: a global variable, or else of unknown origin."""
-        name = self.finder.global_name(tensor)
+        """A tensor that was there before: of a class, a global variable, or else of unknown origin."""
+        call = self.here.stack[-1]
+        name = call.class_attribute(tensor) or self.finder.global_name(tensor)
         if name is not None:
             return Source("constant", f"constant:{name}", (name,)).hold(spec_of(tensor))
-        call = self.here.stack[-1]
         maker = ops.CONSTRUCTORS.get(tensor.dtype, "")
         if tensor.grad_fn is None and self.finder.mentions(maker):  # made of Python numbers, which no mode sees
             source = Source("constant", call.new_id(maker), (f"torch.{maker}",))
@@ -407,7 +421,7 @@ def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: s
         source,
         function.opaque,
         function.takes_values,
-        arguments={name: ops.plain(value) for name, value in bound if not _is_only_tensors(value)},
+        arguments={name: ops.plain(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)},
         slots=tuple((place, flow) for (place, _), flow in zip(found, flows, strict=True)),
     )
 

@@ -100,6 +100,17 @@ class Call:
         n = counts[short] = counts.get(short, 0) + 1
         return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
 
+    def class_attribute(self, value: Any) -> str | None:
+        """The dotted path under which this module's class, or that of one around it, holds this object, or None."""
+        call: Call | None = self
+        while call is not None:
+            for class_ in type(call.module).__mro__:
+                name = next((name for name, held in vars(class_).items() if held is value), None)
+                if name is not None:
+                    return f"{call.path}.{name}" if call.path else name
+            call = call.holder
+        return None
+
 
 @dataclass(slots=True, eq=False)
 class Site:
@@ -164,8 +175,8 @@ class Recording:
     steps: list[Op | Call] = field(default_factory=list)
     outputs: list[tuple[str, list[Value]]] = field(default_factory=list)
     """Place in the returned value, and what it holds (several values where parts were written separately)."""
-    guesses: list[tuple[Op, Any, str]] = field(default_factory=list)
-    """The op that asked, the value assumed, and why."""
+    guesses: list[tuple[Op | None, Any, str]] = field(default_factory=list)
+    """The op that asked, if it was one, the value assumed, and why."""
     births: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Strand → when it was started among those of where it was started, the outermost first."""
     error: BaseException | None = None

@@ -54,6 +54,8 @@ __all__ = ["Mode", "Trace", "trace", "trace_run"]
 
 _MAX_MESSAGE = 2000
 _MAX_YIELDED = 1024
+_ROOM = 4
+"""So many times as deep may a traced call go: a module's takes 3 frames of torch's, and 4 of ours."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -135,7 +137,7 @@ def _run(
     attempts = _attempts(model, mode)
     notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        with _no_collection():
+        with _no_collection(), _room_for_frames():
             graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
@@ -222,6 +224,7 @@ class _Pass:
             fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
             shadows = Shadows(fake_mode, recorder.guessed)
             put_fake_weights(self._model, fake_mode, shadows)
+            recorder.on_initialised = functools.partial(put_fake_weights, fake_mode=fake_mode, shadows=shadows)
             return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
         if self._attempt.mode == "meta":
             shadows = Shadows(None, recorder.guessed)
@@ -231,7 +234,10 @@ class _Pass:
 
     def _status(self, notes: tuple[str, ...]) -> Status:
         recording, error = self._recording, self._recording.error
-        guesses = tuple(Guess(node=op.id, value=value, reason=reason) for op, value, reason in recording.guesses)
+        guesses = tuple(
+            Guess(node=None if op is None else op.id, value=value, reason=reason)
+            for op, value, reason in recording.guesses
+        )
         failure = None
         if error is not None:
             where = recording.failed_at
@@ -289,9 +295,8 @@ def _run_model(
         if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
             result = list(itertools.islice(result, _MAX_YIELDED))
     name = "output" if isinstance(result, Tensor) else ""
-    for place, tensor in find_tensors(result, name, into_objects=True):
-        if "._" in place:  # private parts of an object: its own bookkeeping, nothing the model says it returns
-            continue
+    # private parts of an object are its own bookkeeping, nothing the model says it returns
+    for place, tensor in find_tensors(result, name, into_objects=True, private=False):
         recorder.recording.outputs.append((place, list(recorder.values(tensor))))
 
 
@@ -312,6 +317,17 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextlib.contextmanager
+def _room_for_frames() -> Iterator[None]:
+    """Every call takes frames of this package beside its own: what runs without a trace is to run in one."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(_ROOM * limit)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 @contextlib.contextmanager

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from modeldiagrams.tracer.internals import Operator, OperatorPacket, schema_of, schemas_named
+from modeldiagrams.tracer.internals import (
+    Operator,
+    OperatorPacket,
+    ScriptFunction,
+    chosen_by_flag,
+    schema_of,
+    schemas_named,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +41,8 @@ _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (tuple, ()),
     (type(None), ()),
 )
+_AFTER_SELF = {"__getitem__": ("key",), "__setitem__": ("key", "value"), "__set__": ("value",)}
+"""Names of the arguments of special methods; others take ``other``."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -58,14 +67,29 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
     if isinstance(function, OperatorPacket):
         schemas = [schema_of(getattr(function, name)) for name in function.overloads()]
         return _from_schemas(schemas, tuple(map(type, args)))
+    if inspect.isfunction(function):
+        names = _from_signature(chosen_by_flag(function), args)
+        if names is not None:
+            return names
     name = getattr(function, "__name__", "")
-    if inspect.isfunction(function) and not hasattr(function, "__wrapped__"):
-        return _from_signature(function, args)
-    if name == "__get__":
-        return ("self",)
     if name.startswith("__"):
-        return ("self", "key", "value")[: len(args)] if name.endswith("item__") else None
-    return _of_builtin(name, tuple(map(type, args)))
+        return ("self", *_AFTER_SELF.get(name, ("other",)))[: len(args)]
+    names = _of_builtin(name, tuple(map(type, args))) or _of_opaque(function, args)
+    if names is None and isinstance(function, MethodDescriptorType):
+        names = ("self", *map(str, range(1, len(args))))
+    return names
+
+
+def _of_opaque(run: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
+    """Names for what runs as one op out of sight: an autograd function or a scripted one, bound to its ``apply``."""
+    owner = run.args[0] if isinstance(run, functools.partial) else getattr(run, "__self__", None)
+    if isinstance(owner, ScriptFunction):
+        return tuple(argument.name for argument in owner.schema.arguments)
+    if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+        is_split = owner.setup_context is not torch.autograd.Function.setup_context  # then without ``ctx``
+        names = _from_signature(owner.forward, args if is_split else (None, *args))
+        return names if names is None or is_split else names[1:] or None
+    return None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -74,10 +98,13 @@ def _of_builtin(name: str, kinds: tuple[type, ...]) -> tuple[str, ...] | None:
 
 
 def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[str, ...] | None:
-    names, rest = positional_names(function)
+    try:
+        names, rest = positional_names(function)
+    except ValueError:  # wraps a built-in
+        return None
     if rest is not None:
         # *args, **kwargs of a wrapper says nothing
-        return (*names, rest) if names else None
+        return (*names, rest) if names or rest not in ("args", "_") else None
     return names if len(args) <= len(names) else None
 
 
@@ -129,9 +156,9 @@ def _from_schemas(schemas: Sequence[Any], kinds: Sequence[type]) -> tuple[str, .
 
 
 def _takes(expected: Sequence[Any], kinds: Sequence[type]) -> bool:
-    """Whether a schema's positional arguments fit; sizes given one by one fit a last argument that is a list."""
+    """Whether a schema's positional arguments fit; sizes or tensors one by one fit a last argument that is a list."""
     n = len(expected)
-    if len(kinds) > n > 0 and all(issubclass(kind, int) for kind in kinds[n - 1 :]):
+    if len(kinds) > n > 0 and any(all(issubclass(kind, item) for kind in kinds[n - 1 :]) for item in (int, Tensor)):
         kinds = [*kinds[: n - 1], list]
     if len(kinds) > n:
         return False

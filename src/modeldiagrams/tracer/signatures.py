@@ -2,7 +2,8 @@
 
 A hash covers, for every op inside: its name, arguments and outputs, and for every value going in whether it was made
 inside (and where), enters from outside (and as which one), or is a weight, with its shape and dtype. A module call
-inside counts with its own signature and the values that enter it.
+inside counts with its own signature and the values that enter it. Besides, where it is not as usual: which argument
+each entering value is, which weights are the same ones, and what is returned.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class _Work:
         self.signatures: dict[int, str] = {}
         self._entered: dict[int, list[Value]] = {}
         """id(call) → values that enter it from outside, in the order of their first use."""
+        self._weights: dict[int, list[Value]] = {}
+        """id(call) → weights used in it, in the same order."""
+        self._last: dict[int, Op | None] = {}
+        """id(call) → the op that ran last in it."""
         # layers are alike: most texts come up often
         self._op = functools.cache(_op_text)
         self._feed = functools.cache(_feed_text)
@@ -50,23 +55,49 @@ class _Work:
     def sign(self, call: Call, steps: list[Op | Call]) -> None:
         """Compute one call's signature from its direct steps; those of the calls inside are known already."""
         entered: dict[Value, int] = {}
+        weights: list[Value] = []
         parts = [repr(type(call.module).__qualname__)]
         for step in steps:
             if isinstance(step, Op):
                 parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.feeds:
-                    parts.append(self._feed(argument, flow, self._place(value, call, entered)))
+                    parts.append(self._feed(argument, flow, self._place(value, call, entered, weights)))
             else:
                 parts.append(repr(self.signatures[id(step)]))
-                parts += [self._place(value, call, entered) for value in self._entered[id(step)]]
+                parts += [self._place(value, call, entered, weights) for value in self._entered[id(step)]]
+                weights += self._weights[id(step)]
+        last = steps[-1] if steps else None
+        self._last[id(call)] = last if last is None or isinstance(last, Op) else self._last[id(last)]
+        self._weights[id(call)] = distinct = list(dict.fromkeys(weights))
+        if len(call.inputs) > 1:
+            order = [entered[value] for value in call.inputs.values() if value in entered]
+            if order != sorted(order):
+                parts.append(f"arguments {order}")
+        if len(distinct) < len(weights):
+            numbers = {value: i for i, value in enumerate(distinct)}
+            parts.append(f"weights {[numbers[value] for value in weights]}")
+        parts += self._returned(call)
         self._entered[id(call)] = list(entered)
         self.signatures[id(call)] = self._digest(f"[{', '.join(parts)}]")
 
-    def _place(self, value: Value, call: Call, entered: dict[Value, int]) -> str:
-        """Where a value comes from, seen from inside a call."""
+    def _returned(self, call: Call) -> list[str]:
+        """What is returned, unless it is what the last op made, as mostly, or nothing new."""
+        values = list(call.outputs.values())
+        last = self._last[id(call)]
+        if not values or (len(values) == 1 and values[0].origin is last and not values[0].index):
+            return []
+        elsewhere: dict[Value, int] = {}
+        weights: list[Value] = []
+        places = [self._place(value, call, elsewhere, weights) for value in values]
+        made = [place for value, place in zip(values, places, strict=True) if value not in elsewhere]
+        return [f"returns [{', '.join(made)}]"] if made else []
+
+    def _place(self, value: Value, call: Call, entered: dict[Value, int], weights: list[Value]) -> str:
+        """Where a value comes from, seen from inside a call; one from outside or a weight is added to its list."""
         origin = value.origin
         if isinstance(origin, Source):
             if origin.kind in _WEIGHTS:
+                weights.append(value)
                 return self._outside("weight", value.spec)
             return self._outside(entered.setdefault(value, len(entered)), value.spec)
         holder = origin.holder

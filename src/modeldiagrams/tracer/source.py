@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import linecache
 import re
 import sys
 import sysconfig
 import weakref
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,7 @@ _TORCH = str(Path(torch.__file__).parent) + "/"
 _OWN = str(Path(__file__).parent) + "/"
 _PACKAGE = str(Path(__file__).parents[1]) + "/"
 _MODULE = str(torch.nn.modules.module.__file__)
+_MAX_FRAMES = 64
 _STDLIB = sysconfig.get_path("stdlib") + "/"
 
 
@@ -58,7 +61,7 @@ _class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDic
 def class_source(class_: Any) -> str | None:
     """Where a class or function is defined, as ``file:line``; None if that can't be told."""
     if not isinstance(class_, type):
-        return _find_source(class_)
+        return _find_source(inspect.unwrap(getattr(class_, "__func__", class_)))  # not where a decorator is written
     if class_ not in _class_sources:
         _class_sources[class_] = _find_source(class_)
     return _class_sources[class_]
@@ -70,7 +73,7 @@ def _find_source(class_: Any) -> str | None:
         file = inspect.getsourcefile(class_)
     except TypeError:
         return None
-    if not file:
+    if not file or file.startswith("<"):  # typed in, with a number that counts what was typed in before
         return None
     line = class_.__code__.co_firstlineno if inspect.isfunction(class_) else _class_line(class_, file)
     return f"{relative_file(file, class_.__module__)}:{line}" if line else None
@@ -167,14 +170,14 @@ class SourceFinder:
         return False
 
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
-        """The user-code frames of a traceback, innermost last."""
-        found = []
+        """The user-code frames of a traceback, innermost last; the innermost of very many."""
+        found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
         while traceback is not None:
             name = self._name(traceback.tb_frame)
             if name is not None:
-                found.append(_frame(traceback, name))
+                found.append((traceback, name))
             traceback = traceback.tb_next
-        return tuple(found)
+        return tuple(itertools.starmap(_frame, found))
 
     def _name(self, frame: FrameType) -> str | None:
         """The relative file of a frame of user code; None for torch's, ours and generated code."""

@@ -39,7 +39,7 @@ def put_in_order(recording: Recording) -> None:
     places = {id(step): i for i, step in enumerate(ordered)}
     _sort_writes(recording, places)
     _number(recording)
-    recording.guesses.sort(key=lambda guess: places[id(guess[0])])
+    recording.guesses.sort(key=lambda guess: places.get(id(guess[0]), -1))
 
 
 class _Order:

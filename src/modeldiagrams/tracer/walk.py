@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 from typing import Any
@@ -10,24 +12,32 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["children", "closed_over", "find_tensors", "flatten", "substitute", "tensors_in"]
+__all__ = ["closed_over", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
+"""Of objects in objects; eight lists or dicts count as one."""
 _MAX_ITEMS = 4096
 _SEQUENCES = (list, tuple)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
+_PLAIN_CONTAINERS = frozenset({list, tuple, dict})
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
 
 
 def find_tensors(
-    value: Any, name: str = "", *, into_objects: bool = False, entered: dict[int, Any] | None = None
+    value: Any,
+    name: str = "",
+    *,
+    into_objects: bool = False,
+    private: bool = True,
+    entered: dict[int, Any] | None = None,
 ) -> list[tuple[str, Tensor]]:
     """All tensors in a nested value with their places, in order.
 
     Args:
-        value: Anything; lists, tuples, mappings and dataclasses are entered, at most 8 levels deep.
+        value: Anything; lists, tuples, mappings and dataclasses are entered, at most 64 lists and dicts deep.
         name: Place of the value itself.
         into_objects: Whether attributes of other objects (caches, outputs of unknown classes) are entered too.
+        private: Whether attributes are entered whose names begin with an underscore.
         entered: Containers by id that were searched before and are not searched again; new ones are added.
 
     Returns:
@@ -35,7 +45,7 @@ def find_tensors(
     """
     found: list[tuple[str, Tensor]] = []
     entered = {} if entered is None else entered
-    stack: list[tuple[str, Any, int]] = [(name, value, 0)]
+    stack: list[tuple[str, Any, float]] = [(name, value, 0)]
     while stack:
         place, item, depth = stack.pop()
         kind = type(item)  # not `isinstance`, which asks the object: some classes make that slow
@@ -45,16 +55,17 @@ def find_tensors(
             found.append((place, item))
         elif depth < _MAX_DEPTH and not issubclass(kind, _PLAIN):
             entered[id(item)] = item  # kept alive, so that ids stay unique during the walk
-            inner = _parts(item, place, into_objects=into_objects)
-            stack.extend((p, v, depth + 1) for p, v in reversed(inner))
+            inner = _parts(item, place, into_objects=into_objects, private=private)
+            deeper = depth + (1 / 8 if kind in _PLAIN_CONTAINERS else 1)
+            stack.extend((p, v, deeper) for p, v in reversed(inner))
     return _with_unique_places(found)
 
 
-def _parts(item: Any, place: str, *, into_objects: bool) -> list[tuple[str, Any]]:
+def _parts(item: Any, place: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
     if type(item) in (tuple, list):  # most
         return [(f"{place}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
     try:
-        return list(children(item, place, into_objects=into_objects))
+        return list(_children(item, place, into_objects=into_objects, private=private))
     except Exception:  # noqa: BLE001 - a container of the user's own that can't be read is left closed
         return []
 
@@ -71,25 +82,36 @@ def _with_unique_places(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tens
     return unique
 
 
-def children(item: Any, place: str, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
+def _children(item: Any, place: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
     """The parts of one container with their places."""
-    if isinstance(item, list | tuple):
+    if isinstance(item, list | tuple | deque):
         names = getattr(item, "_fields", None) or (hasattr(item, "n_fields") and getattr(item, "__match_args__", None))
-        for i, value in enumerate(item[:_MAX_ITEMS]):
+        for i, value in enumerate(itertools.islice(item, _MAX_ITEMS)):
             yield (_joined(place, names[i]) if names else f"{place}[{i}]"), value
     elif isinstance(item, Mapping):
-        for key, value in list(item.items())[:_MAX_ITEMS]:
+        for key, value in itertools.islice(item.items(), _MAX_ITEMS):
             yield _joined(place, str(key)), value
     elif isinstance(item, slice):
         yield from ((_joined(place, part), getattr(item, part)) for part in ("start", "stop", "step"))
-    elif dataclasses.is_dataclass(item):
-        held = getattr(item, "__dict__", {})  # some classes make every getattr slow
+    else:
+        for name, value in itertools.islice(_attributes(item, into_objects=into_objects), _MAX_ITEMS):
+            if private or not name.startswith("_"):
+                yield _joined(place, name), value
+
+
+def _attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
+    """Fields of a dataclass; attributes of another object, in its ``__dict__`` or its slots."""
+    held = getattr(item, "__dict__", {})  # some classes make every getattr slow
+    if dataclasses.is_dataclass(item):
         for field in dataclasses.fields(item):
-            name = field.name
-            yield _joined(place, name), held[name] if name in held else getattr(item, name, None)
-    elif into_objects and hasattr(item, "__dict__") and not callable(item):
-        for key, value in list(vars(item).items())[:_MAX_ITEMS]:
-            yield _joined(place, key), value
+            yield field.name, held[field.name] if field.name in held else getattr(item, field.name, None)
+    elif into_objects and not callable(item):
+        yield from list(held.items())
+        for class_ in type(item).__mro__:
+            slots = class_.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if name not in ("__dict__", "__weakref__"):
+                    yield name, getattr(item, name, None)
 
 
 def flatten(value: Any, place: str, found: list[tuple[str, Tensor]], depth: int = 0) -> None:

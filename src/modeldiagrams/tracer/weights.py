@@ -79,6 +79,16 @@ class Weights:
         known = self._paths.get(id(module))
         return known[1] if known else None
 
+    def renewed(self, tensor: Tensor, lazy: Tensor) -> Source | None:
+        """The parameter or buffer that a lazy tensor was, now that it has its shape, perhaps as another tensor."""
+        known = self._sources.get(id(lazy))
+        if known is None:
+            return None
+        source = known[1]
+        source.value.spec = spec_of(tensor)
+        self._sources[id(tensor)] = (tensor, source)
+        return source
+
     def count(self, module: Any) -> ParameterCount:
         """Parameter counts of a module; a tied weight counts once."""
         if not isinstance(module, nn.Module):
