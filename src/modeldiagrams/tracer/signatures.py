@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec
 
@@ -34,19 +34,27 @@ def signatures(recording: Recording) -> dict[int, str]:
             inside[step] = []
     for call, steps in reversed(inside.items()):  # those inside come first
         work.sign(call, steps)
-    return work.signatures
+    return {key: signed.signature for key, signed in work.signed.items()}
+
+
+class _Signed(NamedTuple):
+    """What is known of a call that was signed."""
+
+    signature: str
+    entered: list[Value]
+    """Values that enter it from outside, in the order of their first use."""
+    weights: list[Value]
+    """Used in it, in the same order."""
+    last: Op | None
+    """The op that ran last in it."""
 
 
 class _Work:
     def __init__(self) -> None:
-        self.signatures: dict[int, str] = {}
-        self._entered: dict[int, list[Value]] = {}
-        """id(call) → values that enter it from outside, in the order of their first use."""
-        self._weights: dict[int, list[Value]] = {}
-        """id(call) → weights used in it, in the same order."""
-        self._last: dict[int, Op | None] = {}
-        """id(call) → the op that ran last in it."""
+        self.signed: dict[int, _Signed] = {}
+        """By ``id(call)``."""
         # layers are alike: most texts come up often
+        self._name = functools.cache(repr)
         self._op = functools.cache(_op_text)
         self._feed = functools.cache(_feed_text)
         self._outside = functools.cache(_outside_text)
@@ -56,35 +64,35 @@ class _Work:
         """Compute one call's signature from its direct steps; those of the calls inside are known already."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts = [repr(type(call.module).__qualname__)]
+        parts = [self._name(type(call.module).__qualname__)]
+        last = None
         for step in steps:
             if isinstance(step, Op):
                 parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.feeds:
                     parts.append(self._feed(argument, flow, self._place(value, call, entered, weights)))
+                last = step
             else:
-                parts.append(repr(self.signatures[id(step)]))
-                parts += [self._place(value, call, entered, weights) for value in self._entered[id(step)]]
-                weights += self._weights[id(step)]
-        last = steps[-1] if steps else None
-        self._last[id(call)] = last if last is None or isinstance(last, Op) else self._last[id(last)]
-        self._weights[id(call)] = distinct = list(dict.fromkeys(weights))
+                signature, inner, used, last = self.signed[id(step)]
+                parts.append(f"'{signature}'")
+                parts += [self._place(value, call, entered, weights) for value in inner]
+                weights += used
         if len(call.inputs) > 1:
             order = [entered[value] for value in call.inputs.values() if value in entered]
             if order != sorted(order):
                 parts.append(f"arguments {order}")
+        distinct = list(dict.fromkeys(weights))
         if len(distinct) < len(weights):
             numbers = {value: i for i, value in enumerate(distinct)}
             parts.append(f"weights {[numbers[value] for value in weights]}")
-        parts += self._returned(call)
-        self._entered[id(call)] = list(entered)
-        self.signatures[id(call)] = self._digest(f"[{', '.join(parts)}]")
+        if call.outputs:
+            parts += self._returned(call, last)
+        self.signed[id(call)] = _Signed(self._digest(f"[{', '.join(parts)}]"), [*entered], distinct, last)
 
-    def _returned(self, call: Call) -> list[str]:
+    def _returned(self, call: Call, last: Op | None) -> list[str]:
         """What is returned, unless it is what the last op made, as mostly, or nothing new."""
         values = list(call.outputs.values())
-        last = self._last[id(call)]
-        if not values or (len(values) == 1 and values[0].origin is last and not values[0].index):
+        if len(values) == 1 and values[0].origin is last and not values[0].index:
             return []
         elsewhere: dict[Value, int] = {}
         weights: list[Value] = []

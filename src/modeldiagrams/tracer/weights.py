@@ -36,6 +36,8 @@ class Weights:
         self._sources: dict[int, tuple[Tensor, Source]] = {}
         self._paths: dict[int, tuple[nn.Module, str]] = {}
         self._counts: dict[int, ParameterCount] = {}
+        self._has_ties = False
+        """Something is held twice, by one module or by several."""
         self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
         self._specs: dict[str, tuple[Tensor, SourceKind]] = {}
 
@@ -67,10 +69,10 @@ class Weights:
 
     def _add_attributes(self, module: nn.Module, entered: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
-        for key in [key for key in vars(module) if key not in BOOKKEEPING]:
-            value = vars(module)[key]
+        held = [(key, value) for key, value in vars(module).items() if type(value) not in _NO_TENSORS]
+        for key, value in [(key, value) for key, value in held if key not in BOOKKEEPING]:
             kind = type(value)
-            is_plain = kind in _NO_TENSORS or (kind is tuple and _NO_TENSORS.issuperset(map(type, value)))
+            is_plain = kind is tuple and _NO_TENSORS.issuperset(map(type, value))
             if not is_plain and not issubclass(kind, nn.Module) and id(value) not in entered:
                 self._add_constants(value, f"{path}.{key}" if path else key, entered)
 
@@ -95,17 +97,32 @@ class Weights:
             return _NO_PARAMETERS
         count = self._counts.get(id(module))
         if count is None:
-            inside = self._parameters_in(module)
-            count = _NO_PARAMETERS
-            if inside:
-                own = dict.fromkeys(map(id, own_parameters(module).values()))
-                count = ParameterCount(
-                    own=sum([inside[key][0] for key in own]),
-                    total=sum([size for size, _ in inside.values()]),
-                    trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
-                )
-            self._counts[id(module)] = count
+            count = self._counts[id(module)] = _NO_PARAMETERS  # for a module that holds itself
+            count = self._counts[id(module)] = self._union(module) if self._has_ties else self._sum(module)
         return count
+
+    def _sum(self, module: nn.Module) -> ParameterCount:
+        """Counts where nothing is held twice."""
+        own = trainable = 0
+        for parameter in own_parameters(module).values():
+            size = _size(parameter)
+            own += size
+            trainable += size if parameter.requires_grad else 0
+        total = own
+        for inner in own_modules(module).values():
+            count = self.count(inner)
+            total += count.total
+            trainable += count.trainable
+        return ParameterCount(own=own, total=total, trainable=trainable) if total else _NO_PARAMETERS
+
+    def _union(self, module: nn.Module) -> ParameterCount:
+        inside = self._parameters_in(module)
+        own = dict.fromkeys(map(id, own_parameters(module).values()))
+        return ParameterCount(
+            own=sum([inside[key][0] for key in own]),
+            total=sum([size for size, _ in inside.values()]),
+            trainable=sum([size for size, is_trainable in inside.values() if is_trainable]),
+        )
 
     def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
         """Size of, and whether trainable, every parameter in a module and the modules in it, each once."""
@@ -126,7 +143,9 @@ class Weights:
         known = self._sources.get(id(tensor))
         if known is None:
             self._register(tensor, kind, name)
-        elif name not in known[1].names:
+            return
+        self._has_ties = True
+        if name not in known[1].names:
             known[1].names += (name,)
 
     def _add_constants(self, value: Any, name: str, entered: dict[int, Any]) -> None:
