@@ -88,23 +88,25 @@ class Reads(Good):
 
 
 class ChangesDirectory(Good):
-    def forward(self, x):
+    """As the next two, where it is made: what a forward does so is put back."""
+
+    def __init__(self):
+        super().__init__()
         os.chdir(Path.cwd().anchor)
-        return super().forward(x)
 
 
 class PatchesTorch(Good):
-    def forward(self, x):
+    def __init__(self):
+        super().__init__()
         torch.nn.functional.relu = torch.tanh
-        return x
 
 
 class Leaks(Good):
     """Within the limit, but for ever."""
 
-    def forward(self, x):
+    def __init__(self):
+        super().__init__()
         kept.append(bytearray(1_100_000_000))
-        return x
 
 
 class TakesAll(Good):
