@@ -169,6 +169,7 @@ class CallStack:
             source = self._weights.renewed(tensor, lazy[name])
             if source is not None:
                 self.recorder.provenance.assign(tensor, source.value)
+        self.learn([("", module)], self._weights.path(module) or "")  # it may hold more than before
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
         returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
