@@ -211,6 +211,8 @@ class _Pass:
                 recorder.failed(error, self._recording.root)
             else:
                 recorder.forgive()
+            finally:
+                recorder.close()
             put_in_order(self._recording)
             graph = build_graph(self._recording, self._weights, self._status(notes))
             self._recording.release()
