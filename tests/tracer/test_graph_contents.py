@@ -119,6 +119,20 @@ def test_source_of_a_hook_that_does_what_its_module_does_is_its_own_line():
     assert sources == [str(call), str(call), str(line)]
 
 
+def test_source_behind_a_forward_replaced_in_one_module():
+    model = Applies(lambda self, h: self.b(self.a(h)), a=linear(), b=linear())
+    original = model.b.forward
+
+    def replaced(h):
+        return original(h)
+
+    model.b.forward = replaced
+    found = seen(model, x())
+    sources = [found.nodes[key].source.partition(":")[2] for key in ("a/linear", "b/linear")]
+    codes = (model._function[0].__code__, replaced.__code__)
+    assert sources == [str(codes[0].co_firstlineno), str(codes[1].co_firstlineno + 1)]
+
+
 def test_source_of_what_runs_in_like_places_called_from_different_lines():
     def forward(self, h):
         h = self.a(h)

@@ -174,6 +174,42 @@ def test_lazy_modules_stay_lazy_and_show_what_they_become(mode):
     assert model(x()).shape == (3, 2, 1)
 
 
+class Growing(nn.modules.lazy.LazyModuleMixin, nn.Module):
+    """Makes a parameter and a buffer when it is given its shape."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.UninitializedParameter()
+        self.bias = None
+
+    def initialize_parameters(self, h):
+        if self.has_uninitialized_params():
+            self.weight.materialize(h.shape[-1:])
+            del self.bias
+            self.bias = nn.Parameter(torch.zeros(h.shape[-1]))
+            self.register_buffer("mean", torch.zeros(h.shape[-1]))
+
+    def forward(self, h):
+        return h * self.weight + self.bias - self.mean
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_lazy_module_shows_weights_that_it_makes_with_its_shape(mode):
+    model = nn.Sequential(Growing())
+    graph = trace(model, (x(),), mode=mode)
+    assert graph.status.unseen == ()
+    assert {name: (spec.shape, spec.kind) for name, spec in graph.parameters.items()} == {
+        "0.weight": ((4,), "parameter"),
+        "0.bias": ((4,), "parameter"),
+        "0.mean": ((4,), "buffer"),
+    }
+    assert graph.model.parameters.total == 8
+    weights = {node.id: node.weights for node in graph.nodes if isinstance(node, OpNode)}
+    assert weights == {"0/mul": {"other": "0.weight"}, "0/add": {"other": "0.bias"}, "0/sub": {"other": "0.mean"}}
+    assert model[0].bias is None
+    assert not hasattr(model[0], "mean")
+
+
 def test_values_equal_the_plain_forward():
     model = nn.Sequential(linear(), nn.BatchNorm1d(4), nn.Dropout(), nn.ReLU())
     given = x()

@@ -1,9 +1,12 @@
 """Real, fake, meta and auto: what each computes, guesses and says."""
 
+import gc
 import os
 import subprocess
 import sys
 import textwrap
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -213,6 +216,29 @@ def test_method_written_in_c_is_a_model(model):
     graph = trace(model, (x(),))
     assert graph.status.state == "complete"
     assert not graph.model.name.startswith("None")
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize(
+    "forward",
+    [
+        lambda self, h: self.a(h) * h.sum().item(),
+        lambda self, h: self.a(h) * torch.IntTensor([1, 2, 3, 4]),
+        lambda self, h: self.a(h) @ h,
+        lambda self, h: list(ThreadPoolExecutor(2).map(self.a, [h])),
+    ],
+)
+def test_trace_keeps_nothing_alive(forward, mode):
+    model, given = Applies(forward, a=linear()), x()
+    kept = [weakref.ref(model), weakref.ref(given)]
+    gc.collect()
+    gc.disable()
+    try:
+        trace(model, (given,), mode=mode)
+        del model, given
+        assert [reference() for reference in kept] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_caught_error_is_no_failure():

@@ -22,8 +22,10 @@ VIEWS = {
     "turned": WHOLE.T[3:5],
     "windows": MEMORY.unfold(0, 6, 5)[:3],
     "repeated": WHOLE[2:, 3:4].expand(2, 5),
+    "repeated with gaps": MEMORY[30::3][:2, None].expand(2, 2),
     "one": WHOLE[2, 7],
     "none": WHOLE[:0],
+    "none within": WHOLE[2, 4:4],
     "bytes": MEMORY.view(torch.uint8)[52:60],
     "halves": MEMORY.view(torch.int16)[::5],
 }
@@ -85,3 +87,14 @@ def test_write_in_another_type_reaches_what_it_touches():
     found = seen(Applies(forward), x(), torch.arange(4, dtype=torch.uint8))
     assert found.flows("copy", "exp")
     assert not found.flows("copy", "cos")
+
+
+def test_write_of_nothing_reaches_nothing():
+    def forward(_model, h, other):
+        h = h.sin()
+        h[1:1].copy_(other.cos()[1:1])
+        return h.exp(), other.sum(), h[:0]
+
+    found = seen(Applies(forward), x(), x())
+    assert not found.flows("cos", "exp")
+    assert found.flows("sin", "exp")

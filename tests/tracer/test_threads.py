@@ -14,7 +14,8 @@ import torch
 from torch import nn
 
 from modeldiagrams.graph import ConstantNode
-from modeldiagrams.tracer import trace
+from modeldiagrams.tracer import calls, trace
+from modeldiagrams.tracer.source import SourceFinder
 from tracer.seen import Applies, Seen, linear, seen, x
 
 MODES = ("real", "fake")
@@ -268,6 +269,77 @@ def test_thread_that_outlives_the_forward_is_recorded_no_more(mode):
     threads[0].join()
     assert [node.id for node in graph.nodes[1:-1]] == ["a", "a/linear"]
     assert type(results.get()) is torch.Tensor
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_thread_in_a_module_when_the_forward_ends_is_recorded_no_more(mode):
+    go, started, results = threading.Event(), threading.Event(), queue.Queue()
+
+    class Slow(nn.Module):
+        def forward(self, h):
+            started.set()
+            go.wait()
+            return h + 1
+
+    def late(model):
+        h = torch.ones(3)
+        model.slow(h)
+        results.put(h.contiguous() is h)  # while recorded, that is another
+
+    def forward(self, h):
+        thread = threading.Thread(target=late, args=(self,), name="late")
+        thread.start()
+        started.wait()
+        return self.a(h)
+
+    trace(Applies(forward, a=linear(), slow=Slow()), (x(),), mode=mode)
+    go.set()
+    assert results.get(timeout=10)
+
+
+def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
+    go, results = threading.Event(), queue.Queue()
+
+    def late(h):
+        results.put(h.contiguous() is h)
+
+    def forward(self, h):
+        POOL.submit(go.wait)
+        POOL.submit(go.wait)
+        POOL.submit(late, torch.ones(3))
+        return self.a(h)
+
+    trace(Applies(forward, a=linear()), (x(),), mode="real")
+    go.set()
+    assert results.get(timeout=10)
+
+
+CONSTANT = torch.ones(4)
+
+
+def test_what_several_threads_meet_first_at_the_same_time_is_one(monkeypatch):
+    class Made(nn.Module):
+        def forward(self, h):
+            return h + 1
+
+    def slow(find):
+        def wait_and_find(*args):
+            time.sleep(0.02)  # so that others come to this point, too
+            return find(*args)
+
+        return wait_and_find
+
+    monkeypatch.setattr(SourceFinder, "global_name", slow(SourceFinder.global_name))
+    monkeypatch.setattr(calls, "modules_of", slow(calls.modules_of))
+
+    def forward(_model, h):
+        made = Made()
+        with ThreadPoolExecutor(3) as pool:
+            return list(pool.map(lambda number: made(h * number) * CONSTANT, (1, 2, 3)))
+
+    found = seen(Applies(forward), x())
+    assert [node.id for node in found.of(ConstantNode)] == [f"constant:{__name__}.CONSTANT"]
+    assert [call.id for call in found.calls] == ["Made", "Made#2", "Made#3"]
 
 
 def test_classes_of_threads_are_as_before():

@@ -65,6 +65,26 @@ class SquareInNumpy(torch.autograd.Function):
         return grad
 
 
+class Reversible(torch.autograd.Function):
+    """Runs a module, and computes more with what that returns."""
+
+    @staticmethod
+    def forward(_ctx, given, module):
+        inner = module(given)
+        return given + (inner if inner.sum().item() else 0)
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad, None
+
+
+class HandsOn(Reversible):
+    @staticmethod
+    def forward(_ctx, given, module):
+        inner = module(given)
+        return inner if inner.sum().item() else given
+
+
 @pytest.fixture(scope="module")
 def custom_ops():
     """Ops of a library of one's own: ``mdtests::square`` and the writing ``mdtests::increment``."""
@@ -97,6 +117,23 @@ def test_autograd_function_is_one_op(function):
 @AUTOGRAD_FUNCTIONS
 def test_autograd_function_kept_since_before_the_trace_is_one_op(function):
     is_one_op(function, between(function.apply))
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_autograd_function_that_runs_a_module_is_an_op_after_it(mode):
+    found = seen(Applies(lambda self, h: Reversible.apply(h.sin(), self.a).cos(), a=linear()), x(), mode=mode)
+    assert [op.id for op in found.of(OpNode)] == ["/sin", "a/linear", "/Reversible", "/cos"]
+    assert found.edges("sin", "Reversible")
+    assert found.edges("linear", "Reversible")
+    assert found.edges("Reversible", "cos")
+    assert not found.edges("linear", "cos")
+    assert [guess.node for guess in found.graph.status.guesses] == ["/Reversible"] * (mode == "fake")
+
+
+def test_guess_in_an_autograd_function_that_only_runs_a_module_is_not_the_next_ops():
+    found = seen(Applies(lambda self, h: HandsOn.apply(h, self.a).cos(), a=linear()), x(), mode="fake")
+    assert [op.id for op in found.of(OpNode)] == ["a/linear", "/cos"]
+    assert [guess.node for guess in found.graph.status.guesses] == [None]
 
 
 def is_one_op(function, model):

@@ -265,6 +265,16 @@ def test_nested_tensors_look_alike_in_every_trace():
     assert not found.ops["zeros"]
 
 
+def test_nested_inputs_look_alike_in_every_trace():
+    def jagged(*lengths):
+        return torch.nested.nested_tensor([torch.ones(n, 4) for n in lengths], layout=torch.jagged)
+
+    found = seen(Applies(lambda _self, h, other: (other.sin(), h.cos())), jagged(2, 3), jagged(4, 1))
+    shapes = {key: tensor.shape for key, tensor in found.graph.tensors.items()}
+    assert shapes["input:args[0]:0"] == shapes["/cos:0"] == (2, "j0", 4)
+    assert shapes["input:args[1]:0"] == shapes["/sin:0"] == (2, "j1", 4)
+
+
 class Batch:
     """No tensor, but torch's functions take it, as they take a TensorDict."""
 

@@ -39,7 +39,8 @@ from modeldiagrams.tracer.walk import find_tensors, substitute
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from modeldiagrams.tracer.recorder import Here, Recorder
+    from modeldiagrams.tracer.here import Here
+    from modeldiagrams.tracer.recorder import Recorder
     from modeldiagrams.tracer.recording import Value
     from modeldiagrams.tracer.weights import Weights
 
@@ -129,7 +130,6 @@ class CallStack:
         path = self._weights.path(module)
         if path is None:
             path = self._path_of_new(module, holder)
-            self.learn(modules_of(module), path)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
         call.strand = here.strand
@@ -144,9 +144,14 @@ class CallStack:
 
     def _path_of_new(self, module: nn.Module, holder: Call) -> str:
         """A path for a module that is not the model's: made in the forward, or kept where torch does not look."""
-        path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
-        number = self._made[path] = self._made.get(path, 0) + 1
-        return path if number == 1 else f"{path}_{number}"
+        with self.recorder.lock:  # several threads may meet it
+            path = self._weights.path(module)
+            if path is None:
+                path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+                number = self._made[path] = self._made.get(path, 0) + 1
+                path = path if number == 1 else f"{path}_{number}"
+                self.learn(modules_of(module), path)
+        return path
 
     def learn(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
         """Make the weights of a module and of those in it known under its path."""
@@ -169,6 +174,7 @@ class CallStack:
             source = self._weights.renewed(tensor, lazy[name])
             if source is not None:
                 self.recorder.provenance.assign(tensor, source.value)
+        self.learn([("", module)], self._weights.path(module) or "")  # it may hold more than before
 
     def _close(self, call: Call, given: list[tuple[str, Tensor]], result: Any) -> Any:
         returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)

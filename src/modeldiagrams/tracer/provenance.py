@@ -125,7 +125,7 @@ class Provenance:
         """
         memory = self._memory(view)
         shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
-        if memory is None or shown is None:
+        if memory is None or shown is None or shown.is_empty:
             return feeds
         regions = {value: region(geometry) for value, geometry, _ in memory.writes}
         found: list[Feed] = []

@@ -8,66 +8,31 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer import ops
+from modeldiagrams.tracer.here import Here, HereByThread
 from modeldiagrams.tracer.internals import alias_of, unseen_by_modes, versions_of, without_wrappers
 from modeldiagrams.tracer.outline import outline
 from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec, Value
 from modeldiagrams.tracer.schemas import bind
-from modeldiagrams.tracer.walk import flatten, substitute, tensors_in
+from modeldiagrams.tracer.sites import site_of
+from modeldiagrams.tracer.walk import substitute, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from modeldiagrams.graph import Flow
     from modeldiagrams.tracer.source import SourceFinder
 
-__all__ = ["Here", "Recorder"]
+__all__ = ["Recorder"]
 
-_MAX_DEPTH = 8
 _OWN_FRAMES = 3
 """`Recorder.observe` and who calls it are this package's, seen from `SourceFinder.here`."""
 _Run: TypeAlias = "tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]"
-
-
-@dataclass(slots=True)
-class Here:
-    """Where one thread is in the pass."""
-
-    stack: list[Call]
-    is_recording: bool = False
-    strand: int = 0
-    paused: int = 0
-    """Above 0 inside a call that is recorded as one op."""
-    observed: int = 0
-    """Above 0 inside a call that is being observed: operators below belong to it."""
-    flops: int | None = None
-    """Counted so far in the call that is being observed."""
-    array_read: Op | None = None
-    """The last op through which values left torch."""
-    guesses: list[tuple[Any, str]] = field(default_factory=list)
-    """Made in the call that is being observed."""
-    branches: int = 0
-    """How many threads and jobs were started here."""
-
-    @property
-    def is_in_the_open(self) -> bool:
-        """Recorded, and not below a call that is recorded as one op."""
-        return self.is_recording and not self.paused and not self.observed
-
-
-class _Threads(threading.local):
-    """Where each thread is; a new one starts where the main one is."""
-
-    def __init__(self, main_stack: list[Call]) -> None:
-        """Runs on every thread that asks."""
-        self.here = Here(list(main_stack))
 
 
 class Recorder(TorchFunctionMode):
@@ -98,8 +63,10 @@ class Recorder(TorchFunctionMode):
         """Is told a lazy module that was just given its weights."""
         self.strands = itertools.count()
         """Numbers for stretches of work on threads of their own."""
+        self.lock = threading.RLock()
+        """Held by the thread that makes known what several may meet at the same time."""
         main_stack = [recording.root]
-        self.threads = _Threads(main_stack)
+        self.threads = HereByThread(main_stack)
         self.here.stack = main_stack
 
     @property
@@ -202,20 +169,35 @@ class Recorder(TorchFunctionMode):
             written = [t for t, before, after in zip(tensors, versions, now, strict=True) if before != after]
         elif function.writes_first and args:
             written = tensors_in(args[0])
-        if function.opaque and any(isinstance(step, Call) and step.strand == here.strand for step in steps[start:]):
-            return result  # an autograd function that runs modules: these tell more than one op would
         returned = tensors_in(result)
-        if not (returned or written or function.reads_values):
+        inside = self._calls_since(start) if function.opaque else ()
+        is_told = inside and all(map(self.provenance.values, returned))
+        if is_told or not (returned or written or function.reads_values):
             self._note_guesses(None)
             return result
         op = self._record(self._sites.get(key) or self._site(key, function, (run, args, kwargs)), tensors)
         op.flops = flops
+        if inside:
+            op.feeds += [("", value, "inferred") for call in inside for value in call.outputs.values()]
         if isinstance(result, Tensor) and not written and not function.reads_elsewhere:  # nearly all
             if id(result) in map(id, tensors):
                 result = alias_of(result)
             self.output(op, result)
             return result
         return self._bind_results(op, function, result, (returned, written, tensors))
+
+    def _calls_since(self, start: int) -> list[Call]:
+        """The modules that an autograd function ran: if it returns what they did, they tell more than one op would.
+
+        Args:
+            start: How many steps there were before.
+        """
+        steps, here = self.recording.steps[start:], self.here
+        return [
+            step
+            for step in steps
+            if isinstance(step, Call) and step.holder is here.stack[-1] and step.strand == here.strand
+        ]
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Record an operator that ran out of the function mode's sight."""
@@ -264,6 +246,13 @@ class Recorder(TorchFunctionMode):
         """The pass ended well: what was raised on the way, the model caught itself."""
         self.recording.error = self.recording.failed_at = None
 
+    def close(self) -> None:
+        """The pass is over: what still runs on other threads is recorded no more, and nothing is kept for it."""
+        self.recording = Recording(self.recording.root)  # for ops that are running right now
+        self.modes_of_threads, self.on_read, self.on_initialised = tuple, lambda *_: None, lambda _: None
+        self._before_write = lambda _: None
+        self.__class__ = _Closed
+
     def new_op(self, site: Site) -> Op:
         """Begin the next op in the running module call."""
         here = self.threads.here
@@ -308,7 +297,7 @@ class Recorder(TorchFunctionMode):
             run, args, kwargs = ran
             if function.raw == "__deepcopy__":  # the other argument is what was copied before, by address
                 args = args[:1]
-            self._sites[key] = _site_of(function, [*bind(run, args), *kwargs.items()], key[1])
+            self._sites[key] = site_of(function, [*bind(run, args), *kwargs.items()], key[1])
         return self._sites[key]
 
     def _record(self, site: Site, tensors: Sequence[Tensor]) -> Op:
@@ -380,14 +369,17 @@ class Recorder(TorchFunctionMode):
 
     def _value_of_stranger(self, tensor: Tensor) -> Value:
         """Value of a tensor whose making was not seen."""
-        read = self.origin_of_stranger(tensor)
-        if read is not None:
-            value = read.add_output(spec_of(tensor))
-            value.inferred = True
-        else:
-            value = self._constant(tensor)
-        self.provenance.assign(tensor, value)
-        return value
+        with self.lock:
+            if values := self.provenance.values(tensor):  # meanwhile another thread met it
+                return values[0]
+            read = self.origin_of_stranger(tensor)
+            if read is not None:
+                value = read.add_output(spec_of(tensor))
+                value.inferred = True
+            else:
+                value = self._constant(tensor)
+            self.provenance.assign(tensor, value)
+            return value
 
     def _constant(self, tensor: Tensor) -> Value:
         """A tensor that was there before: of a class, a global variable, or else of unknown origin."""
@@ -404,29 +396,18 @@ class Recorder(TorchFunctionMode):
         return source.hold(spec_of(tensor))
 
 
-def _site_of(function: ops.Function, bound: Sequence[tuple[str, Any]], source: str | None) -> Site:
-    found: list[tuple[str, Tensor]] = []
-    flows: list[Flow | None] = []
-    read_for_shape = ops.SHAPE_ONLY.get(function.short, -1)
-    for i, (name, value) in enumerate(bound):
-        flatten(value, name, found)
-        is_overwritten = name == "out" and "::" not in function.name
-        flow: Flow | None = "shape" if i == read_for_shape or is_overwritten else "data"
-        if i == 0 and function.replaces:  # the old content of a tensor is not read when its data is replaced
-            flow = None
-        flows += [flow] * (len(found) - len(flows))
-    return Site(
-        function.name,
-        function.short,
-        source,
-        function.opaque,
-        function.takes_values,
-        arguments={name: ops.plain(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)},
-        slots=tuple((place, flow) for (place, _), flow in zip(found, flows, strict=True)),
-    )
+class _Closed(Recorder):
+    """A recorder whose pass is over."""
 
+    @property
+    def here(self) -> Here:
+        return Here([self.recording.root])
 
-def _is_only_tensors(value: Any, depth: int = 0) -> bool:
-    if isinstance(value, list | tuple):
-        return bool(value) and depth < _MAX_DEPTH and all(_is_only_tensors(item, depth + 1) for item in value)
-    return isinstance(value, Tensor)
+    @contextlib.contextmanager
+    def entered(self, here: Here) -> Iterator[None]:  # noqa: ARG002 - as the others
+        yield
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))

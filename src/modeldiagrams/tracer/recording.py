@@ -186,5 +186,7 @@ class Recording:
         """Take apart what refers to itself, so that it goes at once, and with it what the pass held."""
         for step in (self.root, *self.steps):
             step.outputs.clear()
+            if isinstance(step, Call):
+                step.module = step.forward = None
         self.steps.clear()
         self.error = self.failed_at = None

@@ -32,9 +32,14 @@ class _Region:
     dense: bool
     exact: Geometry
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it shows no byte."""
+        return self.last < self.first
+
     def overlaps(self, other: _Region) -> bool:
         """Whether a byte is in both; taken for granted where that is too much to compare."""
-        if self.first > other.last or other.first > self.last:
+        if self.first > other.last or other.first > self.last or self.is_empty or other.is_empty:
             return False
         if self.dense and other.dense:
             return True
@@ -45,7 +50,7 @@ class _Region:
         """Whether every byte of the other is in this one; not where that is too much to compare."""
         if self.exact == other.exact:
             return True
-        if self.first > other.first or self.last < other.last:
+        if self.first > other.first or self.last < other.last or other.is_empty:
             return False
         if self.dense:
             return True
@@ -76,7 +81,19 @@ def _region(first: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype:
     width = _width(dtype)
     count = math.prod(shape)
     reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1 if count else 0
-    return _Region(first * width, (first + reach) * width - 1, reach == count, (first, shape, strides, dtype))
+    exact = (first, shape, strides, dtype)
+    return _Region(first * width, (first + reach) * width - 1, _is_dense(shape, strides), exact)
+
+
+def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements leave no gaps, as can be seen at once: each dimension, by its stride, begins where one ends."""
+    reach = 1
+    for stride, size in sorted(zip(strides, shape, strict=True)):
+        if size != 1 and stride:
+            if stride != reach:
+                return False
+            reach *= size
+    return True
 
 
 @functools.cache

@@ -211,6 +211,8 @@ class _Pass:
                 recorder.failed(error, self._recording.root)
             else:
                 recorder.forgive()
+            finally:
+                recorder.close()
             put_in_order(self._recording)
             graph = build_graph(self._recording, self._weights, self._status(notes))
             self._recording.release()
@@ -279,16 +281,16 @@ def _run_model(
     calls = CallStack(recorder, weights)
     calls.learn(modules, "")
     recorder.on_read = follow_numbers
-    _note_inputs(recorder, model, args, kwargs)
     run_uncompiled(modules)
     with contextlib.ExitStack() as scope:
+        scope.enter_context(nested_alike(recorder))
+        _note_inputs(recorder, model, args, kwargs)
         scope.enter_context(intercepted(calls, classes_of(modules)))
         scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             scope.enter_context(torch.compiler.set_stance("force_eager"))
         scope.enter_context(followed(recorder))
         scope.enter_context(imports_shown(recorder))
-        scope.enter_context(nested_alike(recorder))
         scope.enter_context(recorder.on_this_thread(joins=True))
         scope.enter_context(modes_left())
         result = calls.run_root(model, args, kwargs)

@@ -130,7 +130,11 @@ class SourceFinder:
         if way is not None:
             near, forward, far = way
             try:
-                if getframe(above + near).f_code is forward and getframe(above + far).f_code is self._module_call:
+                if (
+                    getframe(above + near).f_code is forward
+                    and getframe(above + far).f_code is self._module_call
+                    and "forward" not in call.module.__dict__  # else user code may run on the way
+                ):
                     return call.place
             except ValueError:  # no frame there
                 pass

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.recorder import Here
+from modeldiagrams.tracer.here import Here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,6 @@ def followed(recorder: Recorder) -> Iterator[None]:
                 delattr(owner, name)
             else:
                 setattr(owner, name, original)
-        branches.leave()
 
 
 class _Branches:
@@ -56,7 +55,6 @@ class _Branches:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._all: list[Here] = []
 
     def new(self, start: Here | None = None) -> Here | None:
         """Where one begins that is started now; None if it is not to be recorded.
@@ -73,7 +71,6 @@ class _Branches:
         branch = Here(list(start.stack), strand=next(recorder.strands), array_read=start.array_read)
         births = recorder.recording.births
         births[branch.strand] = (*births.get(start.strand, ()), start.branches)
-        self._all.append(branch)
         recorder.modes_of_threads()  # get ready now, while the thread that starts it runs no op
         return branch
 
@@ -85,7 +82,7 @@ class _Branches:
         recorder.threads.here = branch
         branch.is_recording = outer.is_recording
         try:
-            with contextlib.nullcontext() if outer.is_recording or branch.paused else recorder.entered(branch):
+            with contextlib.nullcontext() if outer.is_recording else recorder.entered(branch):
                 yield
         finally:
             recorder.threads.here = outer
@@ -100,11 +97,6 @@ class _Branches:
                 return function(*args, **kwargs)
 
         return run
-
-    def leave(self) -> None:
-        """Record nothing more of threads that still run."""
-        for branch in self._all:
-            branch.paused += 1
 
 
 def _following_start(branches: _Branches, original: Callable[..., None]) -> Callable[..., None]:
