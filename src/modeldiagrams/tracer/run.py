@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from modeldiagrams.graph import Failure, Graph, Guess, Status
 from modeldiagrams.tracer.arrays import imports_shown
 from modeldiagrams.tracer.caches import fresh_caches
-from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
+from modeldiagrams.tracer.calls import CallStack, argument_names, named_tensors
 from modeldiagrams.tracer.fake import (
     Shadows,
     alike,
@@ -30,6 +30,7 @@ from modeldiagrams.tracer.fake import (
     share_with_threads,
 )
 from modeldiagrams.tracer.finish import build_graph
+from modeldiagrams.tracer.interception import intercepted
 from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
 from modeldiagrams.tracer.marks import untouched
 from modeldiagrams.tracer.nested import nested_alike
