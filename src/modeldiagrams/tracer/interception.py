@@ -155,12 +155,18 @@ def _recording_lookup(recorder: Recorder) -> Callable[..., Any]:
         @functools.wraps(found)
         def forward(*args: Any, **kwargs: Any) -> Any:
             n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # the context, where it is given one
+            run = partial(_run_forward, cls, found, args[:n_own])
             with recorder.out_of_sight():
-                return recorder.observe(_function_of(cls), partial(found, *args[:n_own]), args[n_own:], kwargs)
+                return recorder.observe(_function_of(cls), run, args[n_own:], kwargs)
 
         return forward
 
     return __getattribute__
+
+
+def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    """Names of arguments are found by the class that comes first, as for ``apply``."""
+    return forward(*own, *args, **kwargs)
 
 
 def _function_of(class_: type) -> ops.Function:
