@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.internals import alias_of, modules_of, own_buffers, own_parameters, unseen_by_modes
+from modeldiagrams.tracer.internals import (
+    alias_of,
+    modules_of,
+    own_buffers,
+    own_modules,
+    own_parameters,
+    unseen_by_modes,
+)
 from modeldiagrams.tracer.recording import Call, Site
 from modeldiagrams.tracer.schemas import positional_names
 from modeldiagrams.tracer.walk import find_tensors, substitute
@@ -33,7 +40,7 @@ class CallStack:
         self._weights = weights
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
-        """How many modules of a class were made in one that is called so."""
+        """Path of a module that was made in the forward → the last number given to others after it."""
         self._is_root_call = False
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
 
@@ -120,9 +127,16 @@ class CallStack:
 
     def _path_of_new(self, module: nn.Module, holder: Call) -> str:
         """A path for a module that is not the model's: made in the forward, or kept where torch does not look."""
-        path = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
-        number = self._made[path] = self._made.get(path, 0) + 1
-        return path if number == 1 else f"{path}_{number}"
+        first = f"{holder.path}.{type(module).__name__}" if holder.path else type(module).__name__
+        held = own_modules(holder.module) if isinstance(holder.module, nn.Module) else ()
+        number = self._made.get(first, 0) + 1
+        path = first if number == 1 else f"{first}_{number}"
+        while path in self._made or path.rpartition(".")[2] in held:
+            number += 1
+            path = f"{first}_{number}"
+        self._made[first] = number
+        self._made.setdefault(path, 1)
+        return path
 
     def learn(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
         """Make the weights of a module and of those in it known under its path."""
