@@ -57,6 +57,8 @@ _MAX_MESSAGE = 2000
 _MAX_YIELDED = 1024
 _ROOM = 4
 """So many times as deep may a traced call go: a module's takes 3 frames of torch's, and 4 of ours."""
+_MOST_ROOM = 12_000
+"""But no more frames than so many, unless the program itself allows them: twice as many overflow the usual stack."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -324,7 +326,7 @@ def _no_collection() -> Iterator[None]:
 def _room_for_frames() -> Iterator[None]:
     """Every call takes frames of this package beside its own: what runs without a trace is to run in one."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(_ROOM * limit)
+    sys.setrecursionlimit(max(limit, min(_ROOM * limit, _MOST_ROOM)))
     try:
         yield
     finally:
