@@ -1,6 +1,6 @@
 """Golden files: what tiny models give, as graph and as picture. ``make golden`` writes them anew.
 
-On a difference the new file lies beside the old one as ``*.actual.json`` or ``*.actual.svg``, to be looked at.
+On a difference the new file lies under the same name in ``golden/actual``, to be looked at.
 """
 
 from __future__ import annotations
@@ -51,11 +51,19 @@ def compare(path: Path, actual: bytes, *, update: bool) -> None:
     if update:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(actual)
-    beside = path.with_suffix(f".actual{path.suffix}")
-    beside.unlink(missing_ok=True)
+    kept = path.parent / "actual" / path.name  # not beside it: all that lies there counts as golden
+    kept.unlink(missing_ok=True)
     if not path.is_file() or path.read_bytes() != actual:
-        beside.write_bytes(actual)
-        pytest.fail(f"{path.name} differs from {beside}; if the change is meant, run `make golden`")
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(actual)
+        pytest.fail(f"{path.name} differs from {kept}; if the change is meant, run `make golden`")
+
+
+def test_what_differs_is_no_golden_file(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"nested\.json differs from"):
+        compare(tmp_path / "nested.json", b"{}", update=False)
+    assert not list(tmp_path.glob("*.json"))
+    assert (tmp_path / "actual" / "nested.json").read_bytes() == b"{}"
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import http
 import inspect
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -422,3 +423,10 @@ class Generated(nn.Module):
 def test_source_of_a_class_with_generated_methods():
     source = inspect.getsourcelines(Generated)[1] + 1  # below the decorator
     assert class_source(Generated).endswith(f"test_graph_contents.py:{source}")
+
+
+def test_class_that_was_typed_in_has_no_source(monkeypatch):
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    typed_in = type("TypedIn", (nn.Module,), {"__module__": "__main__", "forward": lambda _, h: h + 1})
+    graph = trace(typed_in(), (x(),), mode="real")
+    assert (graph.model.class_, graph.model.source) == ("__main__.TypedIn", None)

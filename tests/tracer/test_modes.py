@@ -289,6 +289,22 @@ def test_modules_too_deep_for_python_are_the_models_failure():
     assert graph.status.error.type == "RecursionError"
 
 
+def test_endless_recursion_where_the_program_allows_many_frames_ends_no_process():
+    script = textwrap.dedent("""
+        import sys, torch
+        from modeldiagrams.tracer import trace
+
+        class Endless(torch.nn.Module):
+            def forward(self, h):
+                return self(h)
+
+        sys.setrecursionlimit(10_000)
+        print(trace(Endless(), (torch.ones(1),), mode="real").status.error.type)
+    """)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.strip()) == (0, "RecursionError")
+
+
 def test_endless_recursion_tells_its_innermost_frames():
     def forward(h):
         return forward(h + 1)

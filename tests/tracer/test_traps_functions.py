@@ -1,5 +1,7 @@
 """Functions that peers lose: autograd functions, custom and scripted ops, transforms, compiled code."""
 
+import functools
+
 import pytest
 import torch
 from torch import nn
@@ -144,7 +146,14 @@ def is_one_op(function, model):
     assert op.source
     assert found.edges("linear", function.__name__)
     assert found.edges(function.__name__, "linear")
+    assert {edge.argument for edge in found.edges("linear", function.__name__)} == {"given"}
     assert not found.edges("linear", "linear")
+
+
+def test_overridable_function_without_a_name():
+    plus = functools.partial(lambda given: given + 1)
+    found = seen(between(lambda h: torch.overrides.handle_torch_function(plus, (h,), h)), x())
+    assert found.flows("linear", "linear")
 
 
 @AUTOGRAD_FUNCTIONS

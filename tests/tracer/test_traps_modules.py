@@ -223,6 +223,20 @@ def test_modules_made_in_the_forward_are_told_apart():
     assert found.nodes["Linear_2/linear"].weights["weight"] == "Linear_2.weight"
 
 
+def test_modules_made_in_the_forward_take_no_name_of_another():
+    class Linear_2(nn.Linear):  # noqa: N801
+        pass
+
+    def forward(self, given):
+        return nn.Linear(4, 2)(nn.Linear(4, 4)(Linear_2(4, 4)(self.Linear(given))))
+
+    found = seen(Applies(forward, Linear=linear()), x())
+    assert ids(found) == ["Linear", "Linear_2", "Linear_3", "Linear_4"]
+    assert found.graph.parameters["Linear.weight"].shape == (4, 4)
+    assert found.nodes["Linear_4/linear"].weights["weight"] == "Linear_4.weight"
+    assert found.graph.parameters["Linear_4.weight"].shape == (2, 4)
+
+
 def test_module_that_holds_itself():
     model = Applies(lambda self, h: self.a(h), a=linear())
     model.a.itself = model.a

@@ -54,5 +54,5 @@ def outline(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> lis
             found.append((slice, *outline((value.start, value.stop, value.step), tensors, depth + 1)))
         else:
             found.append(object())
-            tensors += [tensor for _, tensor in closed_over(value)]
+            tensors += [tensor for _, tensor in closed_over(value, depth)]
     return found

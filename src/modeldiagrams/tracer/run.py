@@ -20,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from modeldiagrams.graph import Failure, Graph, Guess, Status
 from modeldiagrams.tracer.arrays import imports_shown
 from modeldiagrams.tracer.caches import fresh_caches
-from modeldiagrams.tracer.calls import CallStack, argument_names, intercepted, named_tensors
+from modeldiagrams.tracer.calls import CallStack, argument_names, named_tensors
 from modeldiagrams.tracer.fake import (
     Shadows,
     alike,
@@ -30,6 +30,7 @@ from modeldiagrams.tracer.fake import (
     share_with_threads,
 )
 from modeldiagrams.tracer.finish import build_graph
+from modeldiagrams.tracer.interception import intercepted
 from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
 from modeldiagrams.tracer.marks import untouched
 from modeldiagrams.tracer.nested import nested_alike
@@ -56,6 +57,8 @@ _MAX_MESSAGE = 2000
 _MAX_YIELDED = 1024
 _ROOM = 4
 """So many times as deep may a traced call go: a module's takes 3 frames of torch's, and 4 of ours."""
+_MOST_ROOM = 12_000
+"""But no more frames than so many, unless the program itself allows them: twice as many overflow the usual stack."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -325,7 +328,7 @@ def _no_collection() -> Iterator[None]:
 def _room_for_frames() -> Iterator[None]:
     """Every call takes frames of this package beside its own: what runs without a trace is to run in one."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(_ROOM * limit)
+    sys.setrecursionlimit(max(limit, min(_ROOM * limit, _MOST_ROOM)))
     try:
         yield
     finally:

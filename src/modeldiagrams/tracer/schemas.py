@@ -81,8 +81,8 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
 
 
 def _of_opaque(run: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
-    """Names for what runs as one op out of sight: an autograd function or a scripted one, bound to its ``apply``."""
-    owner = run.args[0] if isinstance(run, functools.partial) else getattr(run, "__self__", None)
+    """Names for what runs as one op out of sight: an autograd function or a scripted one, bound as first argument."""
+    owner = next(iter(run.args), None) if isinstance(run, functools.partial) else getattr(run, "__self__", None)
     if isinstance(owner, ScriptFunction):
         return tuple(argument.name for argument in owner.schema.arguments)
     if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):

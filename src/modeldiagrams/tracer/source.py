@@ -71,7 +71,7 @@ def _find_source(class_: Any) -> str | None:
     """The same; `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's."""
     try:
         file = inspect.getsourcefile(class_)
-    except TypeError:
+    except (TypeError, OSError):
         return None
     if not file or file.startswith("<"):  # typed in, with a number that counts what was typed in before
         return None
@@ -149,8 +149,7 @@ class SourceFinder:
             return code.places.get(frame.f_lasti) or code.place(frame)
         if code.code is self._boundary:
             return None
-        between = (_MODULE, self._module_call.co_filename)
-        near = max((i for i, passed in enumerate(walked) if passed.co_filename not in between), default=0)
+        near = max((i for i, passed in enumerate(walked) if not _is_between(passed.co_filename)), default=0)
         self._ways[key] = (near, walked[near], len(walked))
         return call.place
 
@@ -215,6 +214,11 @@ class _Code:
         """``file:line`` of the instruction that runs."""
         place = self.places[frame.f_lasti] = f"{self.name}:{frame.f_lineno}"
         return place
+
+
+def _is_between(file: str) -> bool:
+    """Whether code in a file runs between a module's call and its forward function."""
+    return file == _MODULE or file.startswith(_OWN)
 
 
 def _is_user_file(file: str) -> bool:

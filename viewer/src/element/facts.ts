@@ -191,9 +191,10 @@ function tiedOf(index: GraphIndex, node: GraphNode | undefined): string[] {
 
 function assumptionsOf(index: GraphIndex, id: string): string[] {
   const { assumptions, status } = index.graph;
-  const guesses = (status.guesses ?? []).filter(({ node }) => node === id);
-  const told = guesses.map(({ value, reason }) => `${valueText(value)}: ${reason}`);
   const node = index.nodes.get(id);
+  const asker = node === undefined ? null : id; // what no op asked for is about the whole
+  const guesses = (status.guesses ?? []).filter((guess) => guess.node === asker);
+  const told = guesses.map(({ value, reason }) => `${valueText(value)}: ${reason}`);
   // what had to be assumed is how the model is called: about the whole, and about its inputs
   const assumed = node === undefined || node.kind === "input" ? assumptions : [];
   return [...assumed.map(({ subject, value, reason }) => `${subject} = ${value}: ${reason}`), ...told];

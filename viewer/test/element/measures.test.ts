@@ -67,6 +67,18 @@ describe("factsOf", () => {
     ]);
   });
 
+  it("tells a guess at the op that asked, or about the whole where none did", () => {
+    const guesses = [
+      { node: "a/mul", value: 1, reason: "item" },
+      { node: null, value: 2, reason: "text" },
+    ];
+    const odd = index({ ...counted({}), status: { state: "complete", guesses } });
+    const told = (id: string) => factsOf(odd, id).find(({ label }) => label === "assumptions")?.lines;
+    expect(told("a/mul")).toEqual(["1: item"]);
+    expect(told("")).toEqual(["2: text"]);
+    expect(told("a")).toBeUndefined();
+  });
+
   it("tells arguments by name and place", () => {
     const base = counted({});
     const nodes = base.nodes.map((node) =>
