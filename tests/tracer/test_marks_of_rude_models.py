@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch._dynamo  # torch imports it with the first operator that a mode sees, and then sets variables
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -17,6 +18,8 @@ from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.internals import MODES, PRIVATE_SETTINGS, default_device
 from modeldiagrams.tracer.settings import modes_left, same_settings
 from tracer.seen import Applies, linear, x
+
+DISTRIBUTION = torch.distributions.Distribution
 
 
 class FunctionMode(TorchFunctionMode):
@@ -63,7 +66,7 @@ SETTERS = {
     "no saved tensors' hooks": lambda: entered(torch.autograd.graph.disable_saved_tensors_hooks("no")),
     "one thread for gradients": lambda: torch.autograd.set_multithreading_enabled(False),
     "views": lambda: torch._C._set_view_replay_enabled(True),
-    "checks of distributions": lambda: torch.distributions.Distribution.set_default_validate_args(False),
+    "checks of distributions": lambda: DISTRIBUTION.set_default_validate_args(not DISTRIBUTION._validate_args),
     "working directory": lambda: os.chdir(os.sep),
     "environment": lambda: [os.environ.update(HOME="nowhere"), os.environ.pop("PATH")],
     "recursion": lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1000),
@@ -94,7 +97,7 @@ def settings():
         *(torch.backends.cudnn.allow_tf32, torch.backends.mkldnn.enabled, torch.get_num_threads()),
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
-        *(torch.is_warn_always_enabled(), torch.distributions.Distribution._validate_args),
+        *(torch.is_warn_always_enabled(), DISTRIBUTION._validate_args),
         *(Path.cwd(), dict(os.environ), sys.getrecursionlimit(), list(warnings.filters)),
         *(logging.root.level, logging.root.manager.disable),
         str(torch.tensor([1 / 3])),

@@ -314,6 +314,19 @@ def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
     assert results.get(timeout=10)
 
 
+@pytest.mark.parametrize("start", [ThreadPoolExecutor, ThreadPool])
+def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started(start):
+    def forward(self, h):
+        with start(2) as pool:
+            modules = list(pool.map(self.a, [h, h * 2]))
+            return list(pool.map(torch.nn.functional.relu, modules))
+
+    found = seen(Applies(forward, a=linear()), x())
+    first = forward.__code__.co_firstlineno
+    for op, line in {"linear": first + 2, "relu": first + 3}.items():
+        assert [node.source.rpartition("test_threads.py:")[2] for node in found.ops[op]] == [str(line)] * 2
+
+
 CONSTANT = torch.ones(4)
 
 

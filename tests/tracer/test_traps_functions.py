@@ -190,8 +190,12 @@ def test_aten_overload_and_packet(op):
     assert found.edges("linear", "mul")[0].argument == "self"
 
 
+def traced(module):
+    return torch.jit.trace(module, x())
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("convert", [torch.jit.script, lambda m: torch.jit.trace(m, x())])
+@pytest.mark.parametrize("convert", [torch.jit.script, traced])
 def test_scripted_submodule_is_one_opaque_op(convert):
     model = Applies(
         lambda self, h: self.b(self.s(self.a(h))), a=linear(), b=linear(), s=convert(nn.Sequential(linear(), nn.ReLU()))

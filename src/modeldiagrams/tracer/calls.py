@@ -116,7 +116,7 @@ class CallStack:
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = Call(path if number == 1 else f"{path}#{number}", path, module, holder, number)
         call.strand = here.strand
-        call.place = self.recorder.finder.here(here.stack, _OWN_FRAMES)
+        call.place = self.recorder.finder.here(here.stack, _OWN_FRAMES) or here.place
         holder.is_leaf = False
         outer: Call | None = holder
         while outer is not None and outer.is_empty:

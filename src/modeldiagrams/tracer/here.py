@@ -29,6 +29,8 @@ class Here:
     """The last op through which values left torch."""
     guesses: list[tuple[Any, str]] = field(default_factory=list)
     """Made in the call that is being observed."""
+    place: str | None = None
+    """``file:line`` in user code where the thread or job was started; None on the main thread."""
     branches: int = 0
     """How many threads and jobs were started here."""
 

@@ -145,7 +145,8 @@ class Recorder(TorchFunctionMode):
         steps = self.recording.steps
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        key = (function, self.finder.here(here.stack, _OWN_FRAMES, function), *kwargs, *outline(given, tensors))
+        place = self.finder.here(here.stack, _OWN_FRAMES, function) or here.place
+        key = (function, place, *kwargs, *outline(given, tensors))
         may_write = not function.pure or "out" in kwargs
         versions = versions_of(tensors) if may_write else None
         start = len(steps)

@@ -25,6 +25,8 @@ __all__ = ["followed"]
 _POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
 _RUN = "run"
 _TASKS = "_guarded_task_generation"
+_OWN_FRAMES = 3
+"""`_Branches.new` and who calls it are this package's, seen from `SourceFinder.here`."""
 
 
 @contextlib.contextmanager
@@ -69,6 +71,7 @@ class _Branches:
         start.branches += 1
         start.stack[-1].is_empty = False
         branch = Here(list(start.stack), strand=next(recorder.strands), array_read=start.array_read)
+        branch.place = recorder.finder.here(start.stack, _OWN_FRAMES) or start.place
         births = recorder.recording.births
         births[branch.strand] = (*births.get(start.strand, ()), start.branches)
         recorder.modes_of_threads()  # get ready now, while the thread that starts it runs no op
