@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
+import logging
 import operator
 import random
 import re
@@ -25,17 +26,23 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_ITEMS",
     "Belongings",
+    "home_of",
     "is_looked_into",
+    "put_back",
     "put_contents",
-    "same",
+    "put_dicts",
     "stand_in",
 ]
+
+_log = logging.getLogger(__name__)
 
 ATOMS = frozenset({str, int, float, bool, type(None), torch.dtype, torch.device})
 """Kinds of values that cannot change."""
 _LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 _STATEFUL = ("collections", "torch.amp.", "torch.optim.", "types", "weakref")
 """Libraries' modules whose objects are looked into all the same: optimizers, `types.SimpleNamespace`, `UserDict`."""
+_RUNNING = frozenset({"asyncio", "concurrent", "io", "logging", "multiprocessing", "queue", "socket", "threading"})
+"""Libraries whose objects, also of classes derived from theirs, are in step with what is outside of them: threads."""
 KINDS: tuple[Any, ...] = (OrderedDict, dict, list, set, deque, bytearray)
 """Kinds of containers that can change."""
 _ITERATORS = frozenset(map(type, (iter([]), iter(()), iter(range(0)), itertools.count())))
@@ -45,8 +52,8 @@ MAX_ITEMS = 4096
 """How many things in a container are looked into."""
 _MAX_ENTERED = 1 << 15
 """A model may hold its training data."""
-_MAX_BYTES = 1 << 20
-"""Of an array that is copied."""
+_MAX_BYTES = 1 << 24
+"""Of arrays that are copied, in all; for the same reason."""
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
 _NOTHING: Any = object()
 _COUNT = re.compile(r"count\((-?\d+)(?:, (-?\d+))?\)")
@@ -65,11 +72,15 @@ class Belongings:
         """Those found whose place cannot be set back, only another be put in their place."""
         self.dicts: list[tuple[dict[Any, Any], dict[Any, Any]]] = []
         """Dicts and copies of them."""
+        self._bytes = 0
         self._entered: dict[int, Any] = {}
         self._undo: list[tuple[Callable[[Any, Any], Any], Any, Any]] = []
 
     def add(self, value: Any, depth: int = 0) -> None:
-        """Remember a value and what is in it."""
+        """Remember a value and what is in it, as far as its classes let it be seen."""
+        _or_nothing(self._add, value, depth)
+
+    def _add(self, value: Any, depth: int) -> None:
         kind = type(value)
         if id(value) in self._entered or (kind is tuple and ATOMS.issuperset(map(type, value))):
             return
@@ -79,11 +90,12 @@ class Belongings:
         if issubclass(kind, Tensor):
             self.tensors.append(value)
         elif issubclass(kind, nn.Module):
-            self.modules.append(value)
+            if "_modules" in vars(value):  # else it is not initialised
+                self.modules.append(value)
         elif issubclass(kind, KINDS):
             self._add_container(value, depth)
         elif issubclass(kind, tuple | frozenset):
-            self._add_items(value, depth)
+            self._add_items((tuple if issubclass(kind, tuple) else frozenset).__iter__(value), depth)
         elif issubclass(kind, _FUNCTIONS):
             self._add_function(value, depth)
         else:
@@ -93,18 +105,25 @@ class Belongings:
         """Put everything back."""
         put_dicts(self.dicts)
         for write, value, content in self._undo:
-            write(value, content)
+            put_back(write, value, content)
 
     def _add_container(self, value: Any, depth: int) -> None:
-        kind = type(value)
-        if kind is dict or kind is OrderedDict:
+        kind, base = type(value), _base_of(value)
+        if base is bytearray:
+            self._add_bytes(put_contents, value, bytearray.__len__(value), bytes)
+        elif kind is dict or kind is OrderedDict:
             self.dicts.append((value, value.copy()))
         else:
             self._undo.append((put_contents, value, _contents(value)))
-        if kind is not bytearray:
-            self._add_items(value.values() if issubclass(kind, dict) else value, depth)
+        if base is not bytearray:
+            self._add_items((base.values if issubclass(base, dict) else base.__iter__)(value), depth)
         if kind not in KINDS:
             self._add_object(value, depth)
+
+    def _add_bytes(self, write: Callable[[Any, Any], Any], value: Any, size: int, read: Callable[[Any], Any]) -> None:
+        if self._bytes + size <= _MAX_BYTES:
+            self._bytes += size
+            self._undo.append((write, value, read(value)))
 
     def _add_items(self, items: Iterable[Any], depth: int) -> None:
         if depth < MAX_DEPTH:
@@ -114,7 +133,9 @@ class Belongings:
     def _add_object(self, value: Any, depth: int) -> None:
         """The attributes of a plain object: a cache, a configuration; none of what torch and Python look after."""
         kind = type(value)
-        if issubclass(kind, type | ModuleType) or not is_looked_into(kind.__module__):
+        if issubclass(kind, type | ModuleType) or not is_looked_into(home_of(kind)):
+            return
+        if not _RUNNING.isdisjoint([home_of(base).partition(".")[0] for base in kind.__mro__[1:-1]]):
             return
         attributes = _or_nothing(object.__getattribute__, value, "__dict__")
         if type(attributes) is dict:
@@ -134,6 +155,11 @@ class Belongings:
         if type(value) in _ITERATORS:
             self.iterators.append(value)
             return
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and issubclass(type(value), numpy.ndarray):
+            if value.flags.writeable:
+                self._add_bytes(_put_array, value, value.nbytes, numpy.ndarray.copy)
+            return
         reader = _state_of(value)
         if reader is None:
             self._add_object(value, depth)
@@ -151,13 +177,13 @@ class Belongings:
             if depth == 0 or issubclass(type(function.__self__), nn.Module):
                 self.add(function.__self__, depth)
             return
-        if not is_looked_into(function.__module__ or ""):
+        if not is_looked_into(str(function.__module__)):
             return
         for cell in function.__closure__ or ():
             content = _or_nothing(_content_of, cell)
             if content is not _NOTHING:
                 self._undo.append((_set_cell, cell, content))
-                if isinstance(content, (Tensor, nn.Module, *_FUNCTIONS)):
+                if issubclass(type(content), (Tensor, nn.Module, *_FUNCTIONS)):
                     self.add(content, depth + 1)
         for name in function.__code__.co_names:
             used = function.__globals__.get(name)
@@ -167,26 +193,36 @@ class Belongings:
 
 
 def _contents(container: Any) -> Any:
-    """A shallow copy of what is in a container, also of a class of the user's own."""
-    if isinstance(container, dict):
-        kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
-        return dict(kind.items(container))
-    return bytes(container) if isinstance(container, bytearray) else list(container)
+    """A shallow copy of what is in a container, also of a class of the user's own: what that makes of it is not run."""
+    base = _base_of(container)
+    return dict(base.items(container)) if issubclass(base, dict) else list(base.__iter__(container))
 
 
 def put_contents(container: Any, before: Any) -> None:
     """Set a container's content back to a copy of it."""
-    if isinstance(container, dict):
-        if not same(container, before):
-            kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
-            kind.clear(container)
-            for key, value in before.items():
-                kind.__setitem__(container, key, value)
-    elif isinstance(container, list | bytearray):
-        container[:] = before
-    elif len(container) != len(before) or not all(map(operator.is_, container, before)):
-        container.clear()
-        container.update(before) if isinstance(container, set) else container.extend(before)
+    base = _base_of(container)
+    if issubclass(base, dict):
+        if not _is_same(container, before):
+            base.clear(container)
+            if base is dict:
+                dict.update(container, before)  # does not ask keys for their hash again
+            else:
+                for key, value in before.items():
+                    base.__setitem__(container, key, value)
+    elif base is bytearray or base is list:
+        if not _has_items(base, container, before):
+            base.__setitem__(container, slice(None), before)
+    elif not _has_items(base, container, before):
+        base.clear(container)
+        (set.update if base is set else deque.extend)(container, before)
+
+
+def _base_of(container: Any) -> Any:
+    return next(kind for kind in KINDS if issubclass(type(container), kind))
+
+
+def _has_items(base: Any, container: Any, before: Any) -> bool:
+    return base.__len__(container) == len(before) and all(map(operator.is_, base.__iter__(container), before))
 
 
 def put_dicts(dicts: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> None:
@@ -198,14 +234,14 @@ def put_dicts(dicts: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> None:
     )
     if not is_as_before:
         for now, before in dicts:
-            put_contents(now, before)
+            put_back(put_contents, now, before)
 
 
-def same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
+def _is_same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:
     """Whether both hold the very same objects in the same order."""
     kind: Any = OrderedDict if isinstance(now, OrderedDict) else dict
     return (
-        len(now) == len(before)
+        kind.__len__(now) == len(before)
         and all(map(operator.is_, kind.values(now), before.values()))
         and all(map(operator.is_, kind.__iter__(now), before))
     )
@@ -221,9 +257,8 @@ def stand_in(iterator: Any) -> Any:
 
 def _state_of(value: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]] | None:
     """How to read and to write the state of generators of random numbers and of arrays."""
-    kind = type(value)
     for class_, read, write in _states():
-        if issubclass(kind, class_):
+        if issubclass(type(value), class_):
             return read, write
     return None
 
@@ -231,27 +266,30 @@ def _state_of(value: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], An
 def _states() -> Iterator[tuple[type, Callable[[Any], Any], Callable[[Any, Any], Any]]]:
     yield torch.Generator, torch.Generator.get_state, torch.Generator.set_state
     yield random.Random, random.Random.getstate, random.Random.setstate
-    if numpy := sys.modules.get("numpy"):
+    if (numpy := sys.modules.get("numpy")) and "numpy.random" in sys.modules:
         yield numpy.random.RandomState, numpy.random.RandomState.get_state, numpy.random.RandomState.set_state
         yield numpy.random.Generator, lambda it: it.bit_generator.state, _put_generator
-        yield numpy.ndarray, _copy_array, _put_array
 
 
 def _put_generator(generator: Any, before: Any) -> None:
     generator.bit_generator.state = before
 
 
-def _copy_array(array: Any) -> Any:
-    if array.nbytes > _MAX_BYTES or not array.flags.writeable:
-        raise ValueError
-    return array.copy()
-
-
 def _put_array(array: Any, before: Any) -> None:
-    if array.shape == before.shape:
-        array[...] = before
+    kind = sys.modules["numpy"].ndarray
+    if array.shape == before.shape and kind.tobytes(array) != kind.tobytes(before):
+        kind.__setitem__(array, ..., before)
 
 
+def home_of(class_: type) -> str:
+    """The name of the Python module that defines a class, as far as the class tells it."""
+    return str(_HOME.__get__(class_))
+
+
+_HOME: Any = vars(type)["__module__"]
+
+
+@functools.lru_cache(maxsize=4096)
 def is_looked_into(python_module: str) -> bool:
     """Whether what this Python module defines may hold what is a model's own."""
     return python_module.partition(".")[0] not in _LIBRARIES or python_module.startswith(_STATEFUL)
@@ -264,7 +302,17 @@ def _set_cell(cell: Any, before: Any) -> None:
     cell.cell_contents = before
 
 
+def put_back(write: Callable[..., Any], *args: Any) -> None:
+    """Put one thing back; if that fails, tell it, and go on with the others."""
+    try:
+        write(*args)
+    except Exception as error:  # noqa: BLE001 - whatever the user's own class does
+        what = getattr(write, "__qualname__", "") + "".join(f" {type(arg).__name__}" for arg in args[:1])
+        _log.warning("A trace could not put something back (%s): %s", what, type(error).__name__)
+
+
 def _or_nothing(read: Callable[..., Any], *args: Any) -> Any:
+    """What comes out, or what stands for nothing at all."""
     try:
         return read(*args)
     except Exception:  # noqa: BLE001 - an empty slot or cell; whatever the user's own class does

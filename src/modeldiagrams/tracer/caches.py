@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from types import FunctionType
+import weakref
 from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.tracer.belongings import put_back
+from modeldiagrams.tracer.internals import CachedFunction
+from modeldiagrams.tracer.names import METHODS, bind, holds_cache, names_in, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,9 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fresh_caches"]
 
-_METHODS = (staticmethod, classmethod)
-_CachedFunction: Any = functools._lru_cache_wrapper  # noqa: SLF001 - its only name
-_KINDS = frozenset({FunctionType, _CachedFunction, *_METHODS})
+_spares: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+"""The same functions with caches that are empty between traces."""
 
 
 @contextlib.contextmanager
@@ -30,36 +33,23 @@ def fresh_caches(owners: Sequence[type | ModuleType]) -> Iterator[None]:
     Args:
         owners: The classes and Python modules.
     """
-    fresh: dict[Any, Any] = {}
 
     def emptied(cached: Any) -> Any:
-        if cached not in fresh:
-            fresh[cached] = functools.lru_cache(**cached.cache_parameters())(cached.__wrapped__)
-        return fresh[cached]
+        if cached not in _spares:
+            _spares[cached] = functools.lru_cache(**cached.cache_parameters())(cached.__wrapped__)
+        undo.callback(_spares[cached].cache_clear)
+        return _spares[cached]
 
     with contextlib.ExitStack() as undo:
         for owner in owners:
-            for name, value in list(vars(owner).items()):
-                kind = type(value)
-                if kind not in _KINDS or (kind is FunctionType and value.__closure__ is None):
+            for name in watched(owner).caches:
+                value = names_in(owner)[name]
+                function: Any = value.__func__ if isinstance(value, METHODS) else value
+                if type(function) is CachedFunction:
+                    undo.callback(put_back, bind, owner, name, value)
+                    bind(owner, name, emptied(function) if function is value else type(value)(emptied(function)))
                     continue
-                function = value.__func__ if isinstance(value, _METHODS) else value
-                if isinstance(function, _CachedFunction):
-                    undo.callback(setattr, owner, name, value)
-                    setattr(owner, name, emptied(function) if function is value else type(value)(emptied(function)))
-                for cell in _cells_with_cache(function):
+                for cell in [cell for cell in function.__closure__ if holds_cache(cell)]:
                     undo.callback(setattr, cell, "cell_contents", cell.cell_contents)
                     cell.cell_contents = emptied(cell.cell_contents)
         yield
-
-
-def _cells_with_cache(value: Any) -> list[Any]:
-    closure = value.__closure__ if isinstance(value, FunctionType) else None
-    return [cell for cell in closure or () if isinstance(_content(cell), _CachedFunction)]
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not filled yet
-        return None

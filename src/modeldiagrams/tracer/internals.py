@@ -21,6 +21,7 @@ __all__ = [
     "COMPILED_CLASS_METHOD",
     "MODES",
     "PRIVATE_SETTINGS",
+    "CachedFunction",
     "FunctionBase",
     "FunctionMeta",
     "InferenceMode",
@@ -63,6 +64,7 @@ Operator: Any = torch._ops.OpOverload
 """One operator: ``torch.ops.aten.add.Tensor``."""
 OperatorPacket: Any = torch._ops.OpOverloadPacket
 """Operators of one name: ``torch.ops.aten.add``."""
+CachedFunction: Any = functools._lru_cache_wrapper
 ScriptFunction: Any = torch._C.ScriptFunction
 FunctionBase: Any = torch._C._FunctionBase
 FunctionMeta: Any = torch.autograd.function.FunctionMeta
@@ -124,8 +126,10 @@ def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
 _VERSION: Any = attrgetter("_version")
 
 
-def set_version(tensor: Tensor, version: int) -> None:
+def set_version(tensor: Tensor, version: int | None) -> None:
     """Set the write counter back, so that a backward pass that was under way still runs."""
+    if version is None:
+        return
     set_counter: Any = torch._C._autograd._unsafe_set_version_counter
     try:
         set_counter((tensor,), (version,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,23 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor
 
-from modeldiagrams.tracer.belongings import put_contents
+from modeldiagrams.tracer.belongings import put_back, put_contents
 from modeldiagrams.tracer.internals import (
     UninitializedTensor,
     memory_key,
     memory_keys,
     no_dispatch_modes,
-    own_buffers,
-    own_parameters,
     set_tensor_hooks,
     set_version,
     tensor_hooks,
+    unseen_by_modes,
     versions_of,
 )
 from modeldiagrams.tracer.walk import find_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from torch import nn
 
@@ -34,11 +34,10 @@ __all__ = ["Keeper"]
 _Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
 """Another tensor on the same memory, for one that is given other memory, and one with the same content."""
 
-_MAX_MEAN = 2**12
-"""Elements of a tensor that is neither parameter nor buffer and is copied at once."""
-_MAX_SMALL = 2**14
-"""Elements of a buffer that is copied together with others."""
+_MAX_SMALL = 2**13
+"""Elements of a tensor that is copied at once: more than statistics have, which batch norm writes silently."""
 _DTYPES = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool})
+_PARAMETERS, _BUFFERS = operator.attrgetter("_parameters"), operator.attrgetter("_buffers")
 _REQUIRES_GRAD = operator.attrgetter("requires_grad")
 
 
@@ -61,8 +60,8 @@ class _Small:
 class Keeper:
     """Remembers tensors of a model and its inputs and puts back what a forward does to them.
 
-    Buffers are copied at once: some functions write them silently (batch norm). Parameters and inputs, which are big,
-    are copied when something is about to write to them.
+    Small buffers are copied at once: some functions write them silently (batch norm). What may be big is copied when
+    something is about to write to it.
     """
 
     def __init__(self, modules: Sequence[nn.Module], inputs: Any, constants: Sequence[Tensor] = ()) -> None:
@@ -73,8 +72,12 @@ class Keeper:
             inputs: Its arguments.
             constants: Tensors that it holds in other ways.
         """
-        parameters = [parameter for module in modules for parameter in own_parameters(module).values()]
-        buffers = {id(buffer): buffer for module in modules for buffer in own_buffers(module).values()}
+        with _out_of_sight():
+            self._remember(modules, inputs, constants)
+
+    def _remember(self, modules: Sequence[nn.Module], inputs: Any, constants: Sequence[Tensor]) -> None:
+        parameters = [tensor for module in modules for tensor in _PARAMETERS(module).values() if tensor is not None]
+        buffers = {id(it): it for module in modules for it in _BUFFERS(module).values() if it is not None}
         given = [tensor for _, tensor in find_tensors(inputs, into_objects=True)]
         found = (*parameters, *buffers.values(), *given, *constants)
         self._tensors = list({id(tensor): tensor for tensor in found}.values())
@@ -102,7 +105,7 @@ class Keeper:
                 self._by_memory.setdefault(key or id(kept), []).append(kept)
         for kept in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(kept) not in self._copies:
-                with no_dispatch_modes():
+                with _out_of_sight():
                     self._copy(kept)
 
     def before_backward(self) -> None:
@@ -117,27 +120,26 @@ class Keeper:
 
     def restore(self) -> None:
         """Put everything back."""
-        with torch.no_grad():
+        with torch.no_grad(), _out_of_sight():
             for tensor, kind in zip(self._tensors, self._kinds, strict=True):
                 if type(tensor) is not kind:  # a lazy parameter was given its shape
-                    tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-                    tensor.__class__ = kind
-            for tensor in self._tensors:
+                    put_back(_restore_kind, tensor, kind)
+            for tensor in self._tensors if self._copies else ():
                 if id(tensor) in self._copies:
-                    _restore_content(tensor, *self._copies[id(tensor)])
+                    put_back(_restore_content, tensor, *self._copies[id(tensor)])
             for small in self._small:
                 if not small.is_as_before():
                     for tensor, same, copy in zip(small.tensors, small.same, small.copies, strict=True):
-                        _restore_content(tensor, same, copy)
+                        put_back(_restore_content, tensor, same, copy)
             self._restore_state()
 
     def _copy_small(self, buffers: Iterable[Tensor]) -> list[_Small]:
-        """Copy all buffers, and tell those that were copied together."""
+        """Copy all that are not big, and tell those that were copied together."""
         groups: dict[Any, list[Tensor]] = {}
         for buffer in buffers:
-            if _is_small(buffer):
+            if _can_be_stacked(buffer):
                 groups.setdefault((buffer.shape, buffer.dtype), []).append(buffer)
-            else:
+            elif _may_be_mean(buffer):
                 self._copy(buffer)
         return [
             _Small(group, [*map(Tensor.detach, group)], [*map(Tensor.data_ptr, group)], torch.stack(group).detach())
@@ -152,40 +154,60 @@ class Keeper:
     def _restore_state(self) -> None:
         """Everything but the content: once that is put back, since to write is to change it."""
         tensors = self._tensors
-        for tensor, version, version_before in zip(tensors, versions_of(tensors), self._versions, strict=True):
-            if version != version_before and version_before is not None:
-                set_version(tensor, version_before)
-        for tensor, hooks_before in zip(tensors, self._hooks, strict=True):
-            if tensor_hooks(tensor) is not hooks_before:
-                set_tensor_hooks(tensor, hooks_before)
+        if (versions := versions_of(tensors)) != self._versions:  # big numbers are equal, but not the same object
+            self._each_changed(versions, self._versions, set_version)
+        self._each_changed(list(map(tensor_hooks, tensors)), self._hooks, set_tensor_hooks)
         for hooks, content in self._hooks_in:
-            put_contents(hooks, content)
-        for tensor, required_grad in zip(tensors, self._requires_grad, strict=True):
-            if tensor.requires_grad != required_grad and tensor.is_leaf:
-                tensor.requires_grad_(required_grad)
-        for tensor, grad, grad_before in zip(tensors, _grads(tensors), self._grads, strict=True):
-            if grad is not grad_before and tensor.is_leaf:
-                tensor.grad = grad_before
+            put_back(put_contents, hooks, content)
+        self._each_changed(list(map(_REQUIRES_GRAD, tensors)), self._requires_grad, _set_requires_grad)
+        self._each_changed(_grads(tensors), self._grads, _set_grad)
+
+    def _each_changed(self, now: list[Any], before: list[Any], write: Callable[[Tensor, Any], Any]) -> None:
+        if not all(map(operator.is_, now, before)):
+            for tensor, value, value_before in zip(self._tensors, now, before, strict=True):
+                if value is not value_before:
+                    put_back(write, tensor, value_before)
+
+
+@contextlib.contextmanager
+def _out_of_sight() -> Iterator[None]:
+    """What is done inside is no affair of tensors' own classes, nor of modes around the trace."""
+    with unseen_by_modes(), no_dispatch_modes():
+        yield
 
 
 def _may_be_mean(tensor: Tensor) -> bool:
-    """Whether a tensor is as small as statistics are, which batch norm writes silently."""
-    return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_MEAN
+    return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_SMALL
 
 
-def _is_small(buffer: Tensor) -> bool:
+def _can_be_stacked(tensor: Tensor) -> bool:
     return (
-        type(buffer) is Tensor
-        and buffer.is_cpu
-        and buffer.layout is torch.strided
-        and buffer.dtype in _DTYPES
-        and buffer.numel() <= _MAX_SMALL
-        and not buffer.is_inference()
+        type(tensor) is Tensor
+        and tensor.is_cpu
+        and tensor.layout is torch.strided
+        and tensor.dtype in _DTYPES
+        and tensor.numel() <= _MAX_SMALL
+        and not tensor.is_inference()
     )
 
 
 def _grads(tensors: Sequence[Tensor]) -> list[Tensor | None]:
     return [tensor.grad if tensor.is_leaf else None for tensor in tensors]
+
+
+def _set_requires_grad(tensor: Tensor, before: bool) -> None:  # noqa: FBT001 - as it was read
+    if tensor.is_leaf:
+        tensor.requires_grad_(before)
+
+
+def _set_grad(tensor: Tensor, before: Tensor | None) -> None:
+    if tensor.is_leaf:
+        tensor.grad = before
+
+
+def _restore_kind(tensor: Tensor, kind: type) -> None:
+    tensor.data = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    tensor.__class__ = kind
 
 
 def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:

@@ -6,7 +6,7 @@ import contextlib
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.belongings import ATOMS, Belongings, put_dicts, stand_in
+from modeldiagrams.tracer.belongings import ATOMS, Belongings, put_back, put_dicts, stand_in
 from modeldiagrams.tracer.internals import announced_backward, modules_of
 from modeldiagrams.tracer.keeper import Keeper
 from modeldiagrams.tracer.settings import same_settings
@@ -40,9 +40,8 @@ def untouched(
     states = _ModuleStates((model, inputs), list({id(module): module for _, module in modules}.values()))
     keeper = Keeper(states.modules, inputs, states.belongings.tensors)
     with contextlib.ExitStack() as undo:
-        undo.callback(keeper.restore)
-        undo.callback(states.restore)
-        undo.callback(Surroundings(owners).restore)
+        for restore in (keeper.restore, states.restore, Surroundings(owners).restore):
+            undo.callback(put_back, restore)
         undo.enter_context(same_settings())
         if keeper.has_grads:
             undo.enter_context(announced_backward(keeper.before_backward))
@@ -101,7 +100,7 @@ class _ModuleStates:
     def restore(self) -> None:
         for module, class_ in zip(self.modules, self._classes, strict=True):
             if type(module) is not class_:
-                module.__class__ = class_  # lazy modules turn into others
+                put_back(object.__setattr__, module, "__class__", class_)  # lazy modules turn into others
         put_dicts(list(zip(map(vars, self.modules), self._attributes, strict=True)))
         for container in filter(None, self._empty):
             container.clear()

@@ -17,7 +17,7 @@ import torch
 from torch.distributions import Distribution
 from torch.nn.modules import module as torch_modules
 
-from modeldiagrams.tracer.belongings import put_contents
+from modeldiagrams.tracer.belongings import put_back, put_contents
 from modeldiagrams.tracer.internals import (
     MODES,
     PRIVATE_SETTINGS,
@@ -44,9 +44,13 @@ def same_settings() -> Iterator[None]:
         yield
     finally:
         for before, read, write in settings:
-            if read() != before:
-                write(before)
-        _restore_random(random_state)
+            put_back(_put_setting, before, read, write)
+        put_back(_restore_random, random_state)
+
+
+def _put_setting(before: Any, read: Callable[[], Any], write: Callable[[Any], Any]) -> None:
+    if read() != before:
+        write(before)
 
 
 @contextlib.contextmanager
@@ -98,8 +102,8 @@ def _random_state() -> dict[str, Any]:
     state: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state_all()
-    if "numpy" in sys.modules:
-        state["numpy"] = sys.modules["numpy"].random.get_state()
+    if numpy := sys.modules.get("numpy.random"):
+        state["numpy"] = numpy.get_state()
     return state
 
 
@@ -109,7 +113,7 @@ def _restore_random(state: dict[str, Any]) -> None:
     if "cuda" in state:
         torch.cuda.set_rng_state_all(state["cuda"])
     if "numpy" in state:
-        sys.modules["numpy"].random.set_state(state["numpy"])
+        sys.modules["numpy.random"].set_state(state["numpy"])
 
 
 def _autocast(kind: str) -> tuple[bool, torch.dtype]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
-import sys
-from collections import Counter, defaultdict
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from modeldiagrams.tracer.belongings import KINDS, MAX_DEPTH, MAX_ITEMS, Belongings, is_looked_into
+from modeldiagrams.tracer.belongings import MAX_DEPTH, MAX_ITEMS, Belongings, home_of, is_looked_into, put_back
 from modeldiagrams.tracer.internals import classes_of
+from modeldiagrams.tracer.names import CONTAINERS, bind, is_users, loaded, names_in, python_module, watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Surroundings", "owners_of"]
 
-_LIBRARIES = frozenset({"torch", *sys.stdlib_module_names})
 _TORCH: tuple[type | ModuleType, ...] = (torch.nn.functional, torch.Tensor, torch.nn.Module)
 """Where models exchange functions of torch's. New names there stay: an import, which is not done again, brings them."""
-_CONTAINERS = frozenset({*KINDS, Counter, defaultdict})
 _NOTHING = object()
 
 
@@ -36,20 +32,26 @@ class Surroundings:
         Args:
             owners: As `owners_of` gives them.
         """
-        own = [owner for owner in owners if is_looked_into(_python_module(owner))]
-        self._bound = [(owner, vars(owner).copy()) for owner in (*own, *_TORCH)]
+        own = [owner for owner in owners if is_looked_into(python_module(owner))]
+        self._bound = [(owner, names_in(owner).copy()) for owner in (*own, *_TORCH)]  # type: ignore[attr-defined]
+        self._tensors: list[tuple[type | ModuleType, str, Any]] = []
         self._belongings = Belongings()
-        kinds = _CONTAINERS | _random_generators()
-        for _, names in self._bound[: len(own)]:
-            for value in names.values():
-                if type(value) in kinds and not (type(value) in _CONTAINERS and len(value) > MAX_ITEMS):
+        for owner, names in self._bound[: len(own)]:
+            for name in watched(owner).holders:
+                value = names[name]
+                if isinstance(value, torch.Tensor):
+                    self._tensors.append((owner, name, value))
+                elif type(value) not in CONTAINERS or len(value) <= MAX_ITEMS:
                     self._belongings.add(value, MAX_DEPTH)
 
     def restore(self) -> None:
         """Put everything back."""
         for owner, before in self._bound:
-            if not _is_equal(vars(owner), before):
-                _bind(owner, vars(owner).copy(), before)
+            if not _is_equal(names_in(owner), before):
+                _bind(owner, dict(names_in(owner)), before)
+        for owner, name, tensor in self._tensors:  # may be equal to others
+            if names_in(owner).get(name) is not tensor:
+                put_back(bind, owner, name, tensor)
         self._belongings.restore()
 
 
@@ -59,36 +61,28 @@ def owners_of(model: Any, modules: Sequence[tuple[str, nn.Module]]) -> list[type
     Helpers are the user's own modules that those import, whole or a function of.
     """
     classes = [class_ for class_ in classes_of(modules or [("", model)]) if class_ is not object]
-    names = dict.fromkeys([*(class_.__module__ for class_ in classes), getattr(model, "__module__", None)])
-    own = [sys.modules[name] for name in names if name in sys.modules]
-    helpers = {name for module in own if _is_users(module) for name in _imported(module)}.difference(names)
-    loaded = [sys.modules[name] for name in sorted(helpers) if name in sys.modules]
-    return [*classes, *own, *filter(_is_users, loaded)]
+    names = dict.fromkeys([*map(home_of, classes), str(getattr(model, "__module__", None))])
+    own = loaded(names)
+    helpers = {name for module in own if is_users(module) for name in _imported(module)}.difference(names)
+    return [*classes, *own, *filter(is_users, loaded(sorted(helpers)))]
 
 
 def _imported(module: ModuleType) -> set[str]:
     """Names of the modules that a module imports, whole or a function of."""
-    values = list(vars(module).values())
-    functions = {value.__module__ for value in values if isinstance(value, FunctionType)}
-    return functions | {value.__name__ for value in values if isinstance(value, ModuleType)}
-
-
-def _is_users(module: ModuleType) -> bool:
-    """Whether a module is of no installed package: those remember costly things that are no tensors."""
-    file = getattr(module, "__file__", None) or ""
-    return "/site-packages/" not in file and module.__name__.partition(".")[0] not in _LIBRARIES
+    values = list(names_in(module).values())
+    functions = {str(value.__module__) for value in values if type(value) is FunctionType}
+    return functions | {python_module(value) for value in values if issubclass(type(value), ModuleType)}
 
 
 def _bind(owner: type | ModuleType, now: dict[str, Any], before: dict[str, Any]) -> None:
-    put: Any = type.__setattr__ if isinstance(owner, type) else ModuleType.__setattr__
-    remove: Any = type.__delattr__ if isinstance(owner, type) else ModuleType.__delattr__
     for name, value in before.items():
         if now.get(name, _NOTHING) is not value:
-            put(owner, name, value)
-    if owner not in _TORCH:
+            put_back(bind, owner, name, value)
+    if not any(owner is torchs for torchs in _TORCH):
+        remove: Any = type.__delattr__ if isinstance(owner, type) else ModuleType.__delattr__
         for name in now.keys() - before.keys():
             if not isinstance(now[name], ModuleType) and not name.startswith("__"):  # an import; what Python notes
-                remove(owner, name)
+                put_back(remove, owner, name)
 
 
 def _is_equal(now: Any, before: Any) -> bool:
@@ -97,12 +91,3 @@ def _is_equal(now: Any, before: Any) -> bool:
         return bool(now == before)
     except Exception:  # noqa: BLE001 - tensors, arrays, classes of the user's own
         return False
-
-
-def _python_module(owner: type | ModuleType) -> str:
-    return owner.__module__ if isinstance(owner, type) else owner.__name__
-
-
-def _random_generators() -> set[type]:
-    numpy = sys.modules.get("numpy")
-    return {torch.Generator, random.Random} | ({numpy.random.Generator, numpy.random.RandomState} if numpy else set())
