@@ -147,6 +147,7 @@ def test_containers_that_refuse_are_as_before(kind):
     CLOSED[kind](held, 1)
     belongings = Belongings()
     belongings.add([held])
+    belongings.close()
     CLOSED[kind](held, 2)
     assert kind.__len__(held) == 2
     belongings.restore()
@@ -166,6 +167,7 @@ def test_what_cannot_be_put_back_keeps_nothing_else_from_being_put_back(caplog):
     held = [OrderedDict({Key(): 1, "a": 2}), {Key(): 1}, [1]]
     belongings = Belongings()
     belongings.add(held)
+    belongings.close()
     held[0]["b"], held[1]["b"] = 3, 3
     held[2].append(2)
     Key.broken = True
@@ -173,9 +175,9 @@ def test_what_cannot_be_put_back_keeps_nothing_else_from_being_put_back(caplog):
         belongings.restore()
     finally:
         Key.broken = False
-    assert len(held[1]) == 1
+    assert list(held[1].values()) == [1, 3]
     assert held[2] == [1]
-    assert "put_contents OrderedDict" in caplog.text
+    assert "OrderedDict" in caplog.text
 
 
 def test_a_setting_that_cannot_be_put_back_costs_no_graph(monkeypatch):

@@ -26,11 +26,11 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_ITEMS",
     "Belongings",
+    "Dicts",
     "home_of",
     "is_looked_into",
     "put_back",
     "put_contents",
-    "put_dicts",
     "stand_in",
 ]
 
@@ -70,8 +70,9 @@ class Belongings:
         """The same."""
         self.iterators: list[Any] = []
         """Those found whose place cannot be set back, only another be put in their place."""
-        self.dicts: list[tuple[dict[Any, Any], dict[Any, Any]]] = []
-        """Dicts and copies of them."""
+        self.dicts: list[dict[Any, Any]] = []
+        """Those found, and what others add; what is in them is remembered when all are known."""
+        self._dicts = Dicts([])
         self._bytes = 0
         self._entered: dict[int, Any] = {}
         self._undo: list[tuple[Callable[[Any, Any], Any], Any, Any]] = []
@@ -101,9 +102,13 @@ class Belongings:
         else:
             self._add_other(value, depth)
 
+    def close(self) -> None:
+        """Nothing more is added."""
+        self._dicts = Dicts(self.dicts)
+
     def restore(self) -> None:
         """Put everything back."""
-        put_dicts(self.dicts)
+        self._dicts.restore()
         for write, value, content in self._undo:
             put_back(write, value, content)
 
@@ -112,7 +117,7 @@ class Belongings:
         if base is bytearray:
             self._add_bytes(put_contents, value, bytearray.__len__(value), bytes)
         elif kind is dict or kind is OrderedDict:
-            self.dicts.append((value, value.copy()))
+            self.dicts.append(value)
         else:
             self._undo.append((put_contents, value, _contents(value)))
         if base is not bytearray:
@@ -225,16 +230,43 @@ def _has_items(base: Any, container: Any, before: Any) -> bool:
     return base.__len__(container) == len(before) and all(map(operator.is_, base.__iter__(container), before))
 
 
-def put_dicts(dicts: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> None:
-    """Give dicts the content they had; nearly always they have it, which is seen fastest of all at once."""
-    pairs = [pair for now, before in dicts for pair in (now.values(), before.values(), now, before)]
-    lengths = list(map(len, pairs))
-    is_as_before = lengths[::2] == lengths[1::2] and all(
-        map(operator.is_, itertools.chain.from_iterable(pairs[::2]), itertools.chain.from_iterable(pairs[1::2]))
-    )
-    if not is_as_before:
-        for now, before in dicts:
-            put_back(put_contents, now, before)
+class Dicts:
+    """Plain dicts and what is in them; nearly always that is what was in them, which is seen fastest of all at once."""
+
+    def __init__(self, dicts: Sequence[dict[Any, Any]]) -> None:
+        """Remember.
+
+        Args:
+            dicts: No others may be in here later.
+        """
+        self._dicts = dicts
+        self.keys, self.values, self.lengths = self._content()
+        """Of all of them, one after the other."""
+
+    def restore(self) -> None:
+        """Put everything back."""
+        if self._is_as_before():
+            return
+        start = 0
+        for now, length in zip(self._dicts, self.lengths, strict=True):
+            part = slice(start, start := start + length)
+            put_back(_put_items, now, self.keys[part], self.values[part])
+
+    def _is_as_before(self) -> bool:
+        try:
+            keys, values, lengths = self._content()
+            return lengths == self.lengths and keys == self.keys and all(map(operator.is_, values, self.values))
+        except Exception:  # noqa: BLE001 - keys of the user's own classes
+            return False
+
+    def _content(self) -> tuple[list[Any], list[Any], list[int]]:
+        chain, dicts = itertools.chain.from_iterable, self._dicts
+        return list(chain(dicts)), list(chain([now.values() for now in dicts])), list(map(len, dicts))
+
+
+def _put_items(now: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
+    if not (_has_items(list, list(now), keys) and _has_items(list, list(now.values()), values)):
+        put_contents(now, dict(zip(keys, values, strict=True)))
 
 
 def _is_same(now: dict[Any, Any], before: dict[Any, Any]) -> bool:

@@ -6,7 +6,9 @@ import contextlib
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.belongings import ATOMS, Belongings, put_back, put_dicts, stand_in
+from torch import nn
+
+from modeldiagrams.tracer.belongings import ATOMS, Belongings, Dicts, put_back, stand_in
 from modeldiagrams.tracer.internals import announced_backward, modules_of
 from modeldiagrams.tracer.keeper import Keeper
 from modeldiagrams.tracer.settings import same_settings
@@ -16,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import ModuleType
 
-    from torch import nn
-
 __all__ = ["untouched"]
 
 _CONTAINERS = frozenset({dict, OrderedDict, list, set, deque})
-_REGISTRIES = frozenset({"_parameters", "_buffers", "_modules"})
+_SLOTS = list(vars(nn.Module()))
+"""The attributes that every module has, as they begin nearly every module's."""
+_REGISTRIES = [_SLOTS.index(name) for name in ("_parameters", "_buffers", "_modules")]
 """What is in these is known."""
 
 
@@ -55,9 +57,13 @@ class _ModuleStates:
         self.modules: list[nn.Module] = []
         """Also those held in lists, by objects, by functions."""
         self.belongings = Belongings()
-        self._attributes: list[dict[str, Any]] = []
+        self._attributes: list[Dicts] = []
+        self._slots: list[Any] = []
+        """What modules hold in `_SLOTS`: most of it are empty containers for hooks."""
+        self._filled: set[int] = set()
+        """Which of these hold something."""
         self._empty: list[Any] = []
-        """Most containers: they are for hooks."""
+        """Other containers that are empty."""
         self._add(modules)
         for value in call[bool(modules) :]:  # what is called, if it is no module, and with what: a cache
             self.belongings.add(value)
@@ -67,29 +73,32 @@ class _ModuleStates:
             found = {id(inner): inner for _, inner in modules_of(held)} if id(held) not in known else {}
             self._add([inner for key, inner in found.items() if key not in known])
             known.update(found)
+        self.belongings.close()
         self._classes = list(map(type, self.modules))
         if self.belongings.iterators:
             self._replace_iterators()
 
     def _add(self, modules: Sequence[nn.Module]) -> None:
-        attributes = [vars(module).copy() for module in modules]
+        attributes = Dicts(list(map(vars, modules)))
         self.modules += modules
-        self._attributes += attributes
-        empty, add, dicts = self._empty.append, self.belongings.add, self.belongings.dicts
-        for values in attributes:
-            for key, value in values.items():
-                kind = type(value)
-                if kind in ATOMS:
-                    continue
-                if kind in _CONTAINERS:
-                    if not value:
-                        empty(value)
-                    elif key in _REGISTRIES:
-                        dicts.append((value, value.copy()))
-                    else:
-                        add(value)
-                elif kind is not tuple or not ATOMS.issuperset(map(type, value)):  # else nearly all that is left
+        self._attributes.append(attributes)
+        slots, own = _split(attributes)
+        self._slots += slots
+        self._filled.update(map(id, filter(None, slots)))
+        for i in _REGISTRIES:
+            registries = slots[i :: len(_SLOTS)]
+            self.belongings.dicts += filter(None, registries)
+            slots[i :: len(_SLOTS)] = [None] * len(registries)
+        add = self.belongings.add
+        for value in (*filter(None, slots), *own):
+            kind = type(value)
+            if kind in _CONTAINERS:
+                if value:
                     add(value)
+                else:
+                    self._empty.append(value)
+            elif kind not in ATOMS and (kind is not tuple or not ATOMS.issuperset(map(type, value))):
+                add(value)
 
     def _replace_iterators(self) -> None:
         """Let the forward go on with others: how far these are cannot be set back."""
@@ -101,7 +110,24 @@ class _ModuleStates:
         for module, class_ in zip(self.modules, self._classes, strict=True):
             if type(module) is not class_:
                 put_back(object.__setattr__, module, "__class__", class_)  # lazy modules turn into others
-        put_dicts(list(zip(map(vars, self.modules), self._attributes, strict=True)))
-        for container in filter(None, self._empty):
-            container.clear()
+        for attributes in self._attributes:
+            attributes.restore()
         self.belongings.restore()
+        filled = [slot for slot in filter(None, self._slots) if id(slot) not in self._filled]
+        for container in (*filled, *filter(None, self._empty)):
+            if type(container) in _CONTAINERS:
+                container.clear()
+
+
+def _split(attributes: Dicts) -> tuple[list[Any], list[Any]]:
+    """The values of `_SLOTS` of modules that begin with these, one module after the other; and all other values."""
+    slots, own, keys, values = [], [], attributes.keys, attributes.values
+    start = 0
+    for length in attributes.lengths:
+        middle, end = start + len(_SLOTS), start + length
+        if keys[start:middle] != _SLOTS:  # something was set before `nn.Module.__init__` ran
+            middle = start
+        slots += values[start:middle]
+        own += values[middle:end]
+        start = end
+    return slots, own

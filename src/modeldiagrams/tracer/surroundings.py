@@ -43,6 +43,7 @@ class Surroundings:
                     self._tensors.append((owner, name, value))
                 elif type(value) not in CONTAINERS or len(value) <= MAX_ITEMS:
                     self._belongings.add(value, MAX_DEPTH)
+        self._belongings.close()
 
     def restore(self) -> None:
         """Put everything back."""
