@@ -36,7 +36,6 @@ _Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
 
 _MAX_SMALL = 2**13
 """Elements of a tensor that is copied at once: more than statistics have, which batch norm writes silently."""
-_DTYPES = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool})
 _PARAMETERS, _BUFFERS = operator.attrgetter("_parameters"), operator.attrgetter("_buffers")
 _REQUIRES_GRAD = operator.attrgetter("requires_grad")
 
@@ -50,11 +49,17 @@ class _Small:
     pointers: list[int]
     copies: Tensor
 
+    @classmethod
+    def of(cls, group: list[Tensor]) -> _Small:
+        if group[0].is_meta:
+            raise NotImplementedError  # no content
+        pointers, same = list(map(Tensor.data_ptr, group)), list(map(Tensor.detach, group))
+        return cls(group, same, pointers, torch.stack(group).detach())
+
     def is_as_before(self) -> bool:
         if self.pointers != list(map(Tensor.data_ptr, self.tensors)):
             return False
-        now = _quietly(torch.stack, self.tensors)
-        return now is not None and torch.equal(now, self.copies)
+        return torch.equal(torch.stack(self.tensors), self.copies)
 
 
 class Keeper:
@@ -128,7 +133,7 @@ class Keeper:
                 if id(tensor) in self._copies:
                     put_back(_restore_content, tensor, *self._copies[id(tensor)])
             for small in self._small:
-                if not small.is_as_before():
+                if not _quietly(small.is_as_before):
                     for tensor, same, copy in zip(small.tensors, small.same, small.copies, strict=True):
                         put_back(_restore_content, tensor, same, copy)
             self._restore_state()
@@ -137,14 +142,17 @@ class Keeper:
         """Copy all that are not big, and tell those that were copied together."""
         groups: dict[Any, list[Tensor]] = {}
         for buffer in buffers:
-            if _can_be_stacked(buffer):
+            if type(buffer) is Tensor:
                 groups.setdefault((buffer.shape, buffer.dtype), []).append(buffer)
             elif _may_be_mean(buffer):
                 self._copy(buffer)
-        return [
-            _Small(group, [*map(Tensor.detach, group)], [*map(Tensor.data_ptr, group)], torch.stack(group).detach())
-            for group in groups.values()
-        ]
+        copied = []
+        for group in filter(lambda group: _may_be_mean(group[0]), groups.values()):
+            if (small := _quietly(_Small.of, group)) is not None:
+                copied.append(small)
+            else:  # of several devices, for one
+                list(map(self._copy, group))
+        return copied
 
     def _copy(self, tensor: Tensor) -> None:
         same = _quietly(Tensor.detach, tensor)
@@ -178,17 +186,6 @@ def _out_of_sight() -> Iterator[None]:
 
 def _may_be_mean(tensor: Tensor) -> bool:
     return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_SMALL
-
-
-def _can_be_stacked(tensor: Tensor) -> bool:
-    return (
-        type(tensor) is Tensor
-        and tensor.is_cpu
-        and tensor.layout is torch.strided
-        and tensor.dtype in _DTYPES
-        and tensor.numel() <= _MAX_SMALL
-        and not tensor.is_inference()
-    )
 
 
 def _grads(tensors: Sequence[Tensor]) -> list[Tensor | None]:
