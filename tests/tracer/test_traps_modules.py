@@ -1,6 +1,10 @@
 """How modules are called: direct forwards, recursion, threads, hooks, quantised and recurrent ones."""
 
+import collections
+import dataclasses
+import operator
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -9,6 +13,7 @@ from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
 
 from modeldiagrams.graph import ParameterNode
+from modeldiagrams.tracer import trace
 from tracer.seen import Applies, linear, names, seen, x
 
 
@@ -235,6 +240,66 @@ def test_modules_made_in_the_forward_take_no_name_of_another():
     assert found.graph.parameters["Linear.weight"].shape == (4, 4)
     assert found.nodes["Linear_4/linear"].weights["weight"] == "Linear_4.weight"
     assert found.graph.parameters["Linear_4.weight"].shape == (2, 4)
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    h: torch.Tensor
+
+
+class Named(NamedTuple):
+    h: torch.Tensor
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize(
+    ("hold", "get"),
+    [
+        (lambda h: [h], operator.itemgetter(0)),
+        (lambda h: collections.deque([h]), operator.itemgetter(0)),
+        (lambda h: collections.OrderedDict(h=h), operator.itemgetter("h")),
+        (lambda h: collections.UserDict(h=h), operator.itemgetter("h")),
+        (Named, operator.itemgetter(0)),
+        (Held, operator.attrgetter("h")),
+        (lambda h: [(h,)] * 2, lambda r: r[1][0]),
+    ],
+)
+def test_what_is_handed_on_in_a_container_comes_from_the_module(hold, get, mode):
+    def forward(self, given):
+        return get(self.block(given.sin())).cos()
+
+    found = seen(Applies(forward, block=Applies(lambda _, h: hold(h))), x(), mode=mode)
+    assert found.edges("sin", "Applies")
+    assert found.edges("Applies", "cos")
+    assert not found.edges("sin", "cos")
+
+
+class Pair(tuple):  # noqa: SLOT001
+    def __new__(cls, one, other):
+        return super().__new__(cls, (one, other))
+
+
+def test_container_of_the_users_own_that_is_handed_on_is_left_alone():
+    graph = trace(Applies(lambda self, h: self.block(h)[0] + 1, block=Applies(lambda _, h: Pair(h, h))), (x(),))
+    assert graph.status.error is None
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_container_that_is_handed_on_stays_the_same(mode):
+    def forward(self, batch):
+        layers = [batch["x"].sin()]
+        layers.append(layers)
+        returned = self.block(layers)
+        assert returned is layers
+        assert self.block(batch) is batch
+        return returned[0] + batch["x"]
+
+    batch = {"x": x()}
+    before = batch["x"]
+    model = Applies(forward, block=Applies(lambda _, h: h))
+    graph = trace(model, (batch,), mode=mode)
+    assert graph.status.error is None
+    assert batch["x"] is before
 
 
 def test_module_that_holds_itself():

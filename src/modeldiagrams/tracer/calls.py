@@ -17,7 +17,7 @@ from modeldiagrams.tracer.internals import (
 )
 from modeldiagrams.tracer.recording import Call, Site
 from modeldiagrams.tracer.schemas import positional_names
-from modeldiagrams.tracer.walk import find_tensors, substitute
+from modeldiagrams.tracer.walk import exchange, find_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -211,7 +211,7 @@ class CallStack:
                     self.recorder.feed(op, name, tensor)
             for tensor in (*handed_on.values(), *made):
                 self.recorder.output(op, tensor)
-            result = substitute(result, lambda tensor: handed_on.get(id(tensor), tensor))
+            result = exchange(result, lambda tensor: handed_on.get(id(tensor), tensor))
         return result, [(name, handed_on.get(id(tensor), tensor)) for name, tensor in returned]
 
 

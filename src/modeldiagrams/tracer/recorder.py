@@ -21,7 +21,7 @@ from modeldiagrams.tracer.provenance import Provenance, spec_of
 from modeldiagrams.tracer.recording import Call, Op, Recording, Site, Source, Spec, Value
 from modeldiagrams.tracer.schemas import bind
 from modeldiagrams.tracer.sites import site_of
-from modeldiagrams.tracer.walk import substitute, tensors_in
+from modeldiagrams.tracer.walk import exchange, tensors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -341,7 +341,7 @@ class Recorder(TorchFunctionMode):
             self.on_read(self, result, op)
             for tensor in given:
                 self.provenance.export(tensor, op)
-        return substitute(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
+        return exchange(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
 
     def _output_written(self, op: Op, function: ops.Function, tensor: Tensor) -> None:
         if function.replaces:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["closed_over", "find_tensors", "flatten", "substitute", "tensors_in"]
+__all__ = ["closed_over", "exchange", "find_tensors", "flatten", "substitute", "tensors_in"]
 
 _MAX_DEPTH = 8
 """Of objects in objects; eight lists or dicts count as one."""
 _MAX_ITEMS = 4096
 _SEQUENCES = (list, tuple)
+_CHANGEABLE = (list, tuple, deque, MutableMapping)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 _PLAIN_CONTAINERS = frozenset({list, tuple, dict})
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
@@ -158,7 +161,7 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def substitute(value: Any, replace: Callable[[Tensor], Tensor]) -> Any:
-    """Rebuild a nested result with its tensors replaced; containers of unknown classes are left as they are."""
+    """A copy of nested arguments with their tensors replaced; containers of unknown classes are left as they are."""
     if isinstance(value, Tensor):
         return replace(value)
     if type(value) is list:
@@ -170,6 +173,49 @@ def substitute(value: Any, replace: Callable[[Tensor], Tensor]) -> Any:
         return type(value)(items)
     if type(value) is dict:
         return {key: substitute(item, replace) for key, item in value.items()}
+    return value
+
+
+def exchange(value: Any, replace: Callable[[Tensor], Tensor], entered: dict[int, tuple[Any, Any]] | None = None) -> Any:
+    """Replace the tensors in a nested result, in the very same containers, which others may hold, too.
+
+    Args:
+        value: Anything. Tuples that change are made anew; what can't be changed is left as it is.
+        replace: Gives the tensor to put in place of one.
+        entered: Containers by id that were met before, and what became of them.
+    """
+    if isinstance(value, Tensor):
+        return replace(value)
+    entered = {} if entered is None else entered
+    if id(value) in entered:
+        return entered[id(value)][1]
+    if not (isinstance(value, _CHANGEABLE) or dataclasses.is_dataclass(value)):
+        return value
+    entered[id(value)] = (value, value)
+    with contextlib.suppress(Exception):  # a container of the user's own
+        entered[id(value)] = (value, _exchanged(value, lambda item: exchange(item, replace, entered)))
+    return entered[id(value)][1]
+
+
+def _exchanged(value: Any, renew: Callable[[Any], Any]) -> Any:
+    """The container, or a tuple in its place, with what becomes of its items."""
+    if isinstance(value, tuple):
+        items = [renew(item) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return value._make(items) if hasattr(value, "_make") else type(value)(items)
+    put: Callable[[Any, Any], None] = functools.partial(object.__setattr__, value)  # a dataclass's, frozen or not
+    places: Iterable[tuple[Any, Any]]
+    if isinstance(value, MutableMapping):
+        put, places = value.__setitem__, value.items()
+    elif isinstance(value, list | deque):
+        put, places = value.__setitem__, enumerate(value)
+    else:
+        places = _attributes(value, into_objects=False)
+    for place, item in list(places):
+        new = renew(item)
+        if new is not item:
+            put(place, new)
     return value
 
 
