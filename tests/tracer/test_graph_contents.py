@@ -425,6 +425,18 @@ def test_source_of_a_class_with_generated_methods():
     assert class_source(Generated).endswith(f"test_graph_contents.py:{source}")
 
 
+def test_class_has_no_source_where_its_python_module_is_no_module(monkeypatch):
+    class Rude:
+        def __getattr__(self, name):
+            raise ValueError(name)
+
+    monkeypatch.setitem(sys.modules, "rude", Rude())
+    rude = type("FromRude", (nn.Module,), {"__module__": "rude", "forward": lambda _, h: h + 1})
+    graph = trace(rude(), (x(),), mode="real")
+    assert graph.status.error is None
+    assert graph.model.source is None
+
+
 def test_class_that_was_typed_in_has_no_source(monkeypatch):
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
     typed_in = type("TypedIn", (nn.Module,), {"__module__": "__main__", "forward": lambda _, h: h + 1})

@@ -71,7 +71,7 @@ def _find_source(class_: Any) -> str | None:
     """The same; `inspect.getsourcelines` would parse the whole file, a third of a second for a large model's."""
     try:
         file = inspect.getsourcefile(class_)
-    except (TypeError, OSError):
+    except Exception:  # noqa: BLE001 - asks everything in `sys.modules`, where anything may stand in for a module
         return None
     if not file or file.startswith("<"):  # typed in, with a number that counts what was typed in before
         return None
