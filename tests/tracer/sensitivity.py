@@ -7,7 +7,6 @@ import copy
 import torch
 
 from modeldiagrams.graph import Graph, InputNode, OutputNode
-from modeldiagrams.tracer.walk import find_tensors
 
 _TRIALS = 2
 
@@ -16,8 +15,18 @@ def outputs(model, args) -> dict[str, torch.Tensor]:
     """What a copy of a model returns, by place."""
     torch.manual_seed(0)
     result = copy.deepcopy(model)(*(arg.clone() for arg in args))
-    name = "output" if isinstance(result, torch.Tensor) else ""
-    return {place: tensor.detach().clone() for place, tensor in find_tensors(result, name)}
+    return {place or "output": tensor.detach().clone() for place, tensor in _places(result, "")}
+
+
+def _places(result, place):
+    if isinstance(result, torch.Tensor):
+        yield place, result
+    elif isinstance(result, dict) or hasattr(result, "_asdict"):
+        for key, item in (result if isinstance(result, dict) else result._asdict()).items():
+            yield from _places(item, f"{place}.{key}" if place else key)
+    elif isinstance(result, list | tuple):
+        for i, item in enumerate(result):
+            yield from _places(item, f"{place}[{i}]")
 
 
 def depends(model, args) -> set[tuple[str, str]]:

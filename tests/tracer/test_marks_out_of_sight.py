@@ -5,19 +5,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, Seen, linear, x
-
-
-class Doubles(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, given):
-        given.mul_(2)
-        ctx.mark_dirty(given)
-        return given
-
-    @staticmethod
-    def backward(_ctx, grad):
-        return grad * 2
+from tracer.seen import Applies, DoubleInPlace, Seen, linear, x
 
 
 class DoublesWeight(torch.autograd.Function):
@@ -55,7 +43,7 @@ def test_what_is_written_out_of_sight_is_as_before(way, mode):
     model = Applies(None, a=linear(), s=torch.jit.script(ScriptedDoubles()))
     function = torch.jit.script(scripted)
     ways = {
-        "autograd function": lambda _, h: Doubles.apply(h),
+        "autograd function": lambda _, h: DoubleInPlace.apply(h),
         "autograd function on a weight": lambda self, h: DoublesWeight.apply(h, self.a.weight),
         "script function": lambda _, h: function(h),
         "script module": lambda self, h: self.s(h),

@@ -280,4 +280,6 @@ def test_ways_are_where_changes_go(name, mode):
     assert graph.status.error is None, graph.status.error
     assert graph.status.unseen == ()
     assert graph.status.mode == {"real": "real", "auto": "fake"}[mode]
-    assert connected(graph) == depends(model, args)
+    changes = depends(model, args)
+    assert changes
+    assert connected(graph) == changes

@@ -6,10 +6,11 @@ import torch
 from tracer import test_traps_functions as functions
 from tracer import test_traps_modules as modules
 from tracer import test_traps_values as values
+from tracer.seen import DoubleInPlace
 
 TRAPS = {
     "autograd_function": (functions.test_autograd_function_is_one_op, functions.Cube),
-    "autograd_function_dirty": (functions.test_autograd_function_is_one_op, functions.DoubleInPlace),
+    "autograd_function_dirty": (functions.test_autograd_function_is_one_op, DoubleInPlace),
     "autograd_function_numpy": (functions.test_autograd_function_is_one_op, functions.SquareInNumpy),
     "custom_op": (functions.test_custom_op_under_its_own_name,),
     "custom_op_mutating": (functions.test_custom_op_that_writes,),

@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams.graph import OpNode
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, linear, names, seen, x
+from tracer.seen import Applies, DoubleInPlace, linear, names, seen, x
 
 
 class Cube(torch.autograd.Function):
@@ -43,18 +43,6 @@ class Power(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return grad * 2 * ctx.saved_tensors[0], None
-
-
-class DoubleInPlace(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, given):
-        given.mul_(2)
-        ctx.mark_dirty(given)
-        return given
-
-    @staticmethod
-    def backward(_ctx, grad):
-        return grad * 2
 
 
 class SquareInNumpy(torch.autograd.Function):
