@@ -15,7 +15,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.internals import MODES, PRIVATE_SETTINGS, default_device
+from modeldiagrams.tracer.internals import MODES, default_device
+from modeldiagrams.tracer.private_settings import PRIVATE_SETTINGS
 from modeldiagrams.tracer.settings import modes_left, same_settings
 from tracer.seen import Applies, linear, x
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ATOMS",
     "KINDS",
+    "LIBRARIES",
     "MAX_DEPTH",
     "MAX_ITEMS",
     "Belongings",
@@ -38,7 +39,8 @@ _log = logging.getLogger(__name__)
 
 ATOMS = frozenset({str, int, float, bool, type(None), torch.dtype, torch.device})
 """Kinds of values that cannot change."""
-_LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+"""What these define is no model's own."""
 _STATEFUL = ("collections", "torch.amp.", "torch.optim.", "types", "weakref")
 """Libraries' modules whose objects are looked into all the same: optimizers, `types.SimpleNamespace`, `UserDict`."""
 _RUNNING = frozenset({"asyncio", "concurrent", "io", "logging", "multiprocessing", "queue", "socket", "threading"})
@@ -324,7 +326,7 @@ _HOME: Any = vars(type)["__module__"]
 @functools.lru_cache(maxsize=4096)
 def is_looked_into(python_module: str) -> bool:
     """Whether what this Python module defines may hold what is a model's own."""
-    return python_module.partition(".")[0] not in _LIBRARIES or python_module.startswith(_STATEFUL)
+    return python_module.partition(".")[0] not in LIBRARIES or python_module.startswith(_STATEFUL)
 
 
 _content_of: Any = operator.attrgetter("cell_contents")

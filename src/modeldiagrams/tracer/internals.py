@@ -1,4 +1,4 @@
-"""What the tracer needs of torch's private parts, all in one place: the first file to look at with a new torch."""
+"""What the tracer needs of torch's private parts: with `private_settings`, what to look at first with a new torch."""
 
 # ruff: noqa: SLF001
 from __future__ import annotations
@@ -20,7 +20,6 @@ __all__ = [
     "BOOKKEEPING",
     "COMPILED_CLASS_METHOD",
     "MODES",
-    "PRIVATE_SETTINGS",
     "CachedFunction",
     "FunctionBase",
     "FunctionMeta",
@@ -32,6 +31,7 @@ __all__ = [
     "UninitializedTensor",
     "alias_of",
     "announced_backward",
+    "buffers_of",
     "chosen_by_flag",
     "classes_of",
     "default_device",
@@ -45,6 +45,7 @@ __all__ = [
     "own_buffers",
     "own_modules",
     "own_parameters",
+    "parameters_of",
     "parts_of",
     "run_uncompiled",
     "schema_of",
@@ -282,6 +283,16 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     return _present(module._buffers)
 
 
+def parameters_of(modules: Sequence[nn.Module]) -> list[Tensor]:
+    """The parameters that modules hold themselves, one module after the other."""
+    return [parameter for module in modules for parameter in module._parameters.values() if parameter is not None]
+
+
+def buffers_of(modules: Sequence[nn.Module]) -> list[Tensor]:
+    """The same for buffers."""
+    return [buffer for module in modules for buffer in module._buffers.values() if buffer is not None]
+
+
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
     return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
 
@@ -329,87 +340,3 @@ def announced_backward(announce: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         module._engine_run_backward = run
-
-
-_GENERAL_TO_SPECIAL = (
-    ("generic", "all"),
-    *((backend, operation) for backend in ("cuda", "mkldnn") for operation in ("all", "matmul", "conv", "rnn")),
-)
-
-
-def _precisions() -> list[Any]:
-    """Precisions of float32 by the new names (since torch 2.9), and by the old ones, which the new ones may forbid."""
-    return [read() for read, _ in _PRECISIONS]
-
-
-def _set_precisions(before: list[Any]) -> None:
-    for _ in range(2):  # the old names can be read again only when the new ones are back, and change those
-        for was, (read, write) in zip(before, _PRECISIONS, strict=True):
-            if was is not None and read() != was:
-                write(was)
-
-
-def _unless_forbidden(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except RuntimeError:
-        return None
-
-
-_of_new_name: Any = getattr(torch._C, "_get_fp32_precision_getter", None)
-_PRECISIONS: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
-    (functools.partial(_of_new_name, *names), functools.partial(torch._C._set_fp32_precision_setter, *names))
-    for names in (_GENERAL_TO_SPECIAL if _of_new_name else ())
-] + [
-    (functools.partial(_unless_forbidden, getattr(torch._C, f"_get_{name}")), getattr(torch._C, f"_set_{name}"))
-    for name in ("float32_matmul_precision", "cublas_allow_tf32", "cudnn_allow_tf32")
-]
-
-
-def _flag(name: str) -> list[tuple[Callable[[], Any], Callable[[Any], Any]]]:
-    """How to read and to write one of torch's flags; nothing where this torch has no such flag."""
-    read, write = getattr(torch._C, f"_get_{name}", None), getattr(torch._C, f"_set_{name}", None)
-    if read is None or write is None:
-        return []
-    return [(read, lambda was: write(*was) if isinstance(was, tuple) else write(was))]
-
-
-def _saved_tensors_hooks() -> Any:
-    top: Any = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
-    return top(True) if top else None  # older versions of torch do not tell  # noqa: FBT003 - it takes no keyword
-
-
-def _leave_saved_tensors_hooks(before: Any) -> None:
-    while (top := _saved_tensors_hooks()) is not None and top != before:
-        torch._C._autograd._pop_saved_tensors_default_hooks()
-
-
-def _allow_saved_tensors_hooks(message: str | None) -> None:
-    if message is None:
-        torch._C._autograd._saved_tensors_hooks_enable()
-    else:
-        torch._C._autograd._saved_tensors_hooks_disable(message)
-
-
-def _print_options() -> dict[str, Any]:
-    return vars(torch._tensor_str.PRINT_OPTS).copy()
-
-
-PRIVATE_SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
-    *_flag("cudnn_enabled"),
-    *_flag("cudnn_benchmark"),
-    *_flag("cudnn_deterministic"),
-    *_flag("cublas_allow_fp16_reduced_precision_reduction"),
-    *_flag("cublas_allow_bf16_reduced_precision_reduction"),
-    *_flag("cublas_allow_fp16_accumulation"),
-    *_flag("mkldnn_enabled"),
-    *_flag("mkldnn_deterministic"),
-    (_precisions, _set_precisions),
-    (torch._C._check_sparse_tensor_invariants, torch._C._set_check_sparse_tensor_invariants),
-    (torch._C._is_multithreading_enabled, torch._C._set_multithreading_enabled),
-    (torch._C._is_view_replay_enabled, torch._C._set_view_replay_enabled),
-    (_saved_tensors_hooks, _leave_saved_tensors_hooks),
-    (torch._C._autograd._saved_tensors_hooks_get_disabled_error_message, _allow_saved_tensors_hooks),
-    (_print_options, vars(torch._tensor_str.PRINT_OPTS).update),
-)
-"""How to read and how to write settings that torch has no public function or only a slow one for."""

@@ -13,9 +13,11 @@ from torch import Tensor
 from modeldiagrams.tracer.belongings import put_back, put_contents
 from modeldiagrams.tracer.internals import (
     UninitializedTensor,
+    buffers_of,
     memory_key,
     memory_keys,
     no_dispatch_modes,
+    parameters_of,
     set_tensor_hooks,
     set_version,
     tensor_hooks,
@@ -36,7 +38,6 @@ _Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
 
 _MAX_SMALL = 2**13
 """Elements of a tensor that is copied at once: more than statistics have, which batch norm writes silently."""
-_PARAMETERS, _BUFFERS = operator.attrgetter("_parameters"), operator.attrgetter("_buffers")
 _REQUIRES_GRAD = operator.attrgetter("requires_grad")
 
 
@@ -81,8 +82,8 @@ class Keeper:
             self._remember(modules, inputs, constants)
 
     def _remember(self, modules: Sequence[nn.Module], inputs: Any, constants: Sequence[Tensor]) -> None:
-        parameters = [tensor for module in modules for tensor in _PARAMETERS(module).values() if tensor is not None]
-        buffers = {id(it): it for module in modules for it in _BUFFERS(module).values() if it is not None}
+        parameters = parameters_of(modules)
+        buffers = {id(buffer): buffer for buffer in buffers_of(modules)}
         given = [tensor for _, tensor in find_tensors(inputs, into_objects=True)]
         found = (*parameters, *buffers.values(), *given, *constants)
         self._tensors = list({id(tensor): tensor for tensor in found}.values())
@@ -100,8 +101,8 @@ class Keeper:
         self._by_memory: dict[int, list[Tensor]] = {}
         """By what tells one tensor's memory from another's; one without memory of its own stands for itself."""
         known = {*buffers, *map(id, given)}
-        means = [constant for constant in constants if id(constant) not in known and _may_be_mean(constant)]
-        self._small = self._copy_small([*buffers.values(), *means])
+        small = [constant for constant in constants if id(constant) not in known and _is_small(constant)]
+        self._small = self._copy_small([*buffers.values(), *small])
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
@@ -144,10 +145,10 @@ class Keeper:
         for buffer in buffers:
             if type(buffer) is Tensor:
                 groups.setdefault((buffer.shape, buffer.dtype), []).append(buffer)
-            elif _may_be_mean(buffer):
+            elif _is_small(buffer):
                 self._copy(buffer)
         copied = []
-        for group in filter(lambda group: _may_be_mean(group[0]), groups.values()):
+        for group in filter(lambda group: _is_small(group[0]), groups.values()):
             if (small := _quietly(_Small.of, group)) is not None:
                 copied.append(small)
             else:  # of several devices, for one
@@ -184,7 +185,7 @@ def _out_of_sight() -> Iterator[None]:
         yield
 
 
-def _may_be_mean(tensor: Tensor) -> bool:
+def _is_small(tensor: Tensor) -> bool:
     return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_SMALL
 
 

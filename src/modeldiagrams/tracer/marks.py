@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.tracer.belongings import ATOMS, Belongings, Dicts, put_back, stand_in
+from modeldiagrams.tracer.belongings import ATOMS, KINDS, Belongings, Dicts, put_back, stand_in
 from modeldiagrams.tracer.internals import announced_backward, modules_of
 from modeldiagrams.tracer.keeper import Keeper
 from modeldiagrams.tracer.settings import same_settings
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["untouched"]
 
-_CONTAINERS = frozenset({dict, OrderedDict, list, set, deque})
+_CONTAINERS = frozenset(KINDS)
 _SLOTS = list(vars(nn.Module()))
 """The attributes that every module has, as they begin nearly every module's."""
 _REGISTRIES = [_SLOTS.index(name) for name in ("_parameters", "_buffers", "_modules")]

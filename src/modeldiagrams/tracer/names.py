@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import torch
 
-from modeldiagrams.tracer.belongings import KINDS, home_of
+from modeldiagrams.tracer.belongings import KINDS, LIBRARIES, home_of
 from modeldiagrams.tracer.internals import CachedFunction
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = [
     "watched",
 ]
 
-_LIBRARIES = frozenset({"torch", *sys.stdlib_module_names})
 CONTAINERS = frozenset({*KINDS, Counter, defaultdict})
 METHODS = (staticmethod, classmethod)
 _HOLDERS = CONTAINERS | {torch.Generator, random.Random, torch.Tensor, torch.nn.Parameter}
@@ -74,7 +73,7 @@ def loaded(names: Iterable[str]) -> list[ModuleType]:
 def is_users(module: ModuleType) -> bool:
     """Whether a module is of no installed package: those remember costly things that are no tensors."""
     file = names_in(module).get("__file__") or ""
-    return "/site-packages/" not in str(file) and python_module(module).partition(".")[0] not in _LIBRARIES
+    return "/site-packages/" not in str(file) and python_module(module).partition(".")[0] not in LIBRARIES
 
 
 def watched(owner: type | ModuleType) -> Watched:

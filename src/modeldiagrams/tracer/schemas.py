@@ -43,6 +43,8 @@ _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
 )
 _AFTER_SELF = {"__getitem__": ("key",), "__setitem__": ("key", "value"), "__set__": ("value",)}
 """Names of the arguments of special methods; others take ``other``."""
+_Names: TypeAlias = tuple[tuple[str, ...], str | None]
+"""Of the positional parameters, and of the one that takes the rest."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -129,7 +131,6 @@ def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str
     return names
 
 
-_Names: TypeAlias = tuple[tuple[str, ...], str | None]
 _known_names: tuple[WeakKeyDictionary[FunctionType, _Names], WeakKeyDictionary[FunctionType, _Names]] = (
     WeakKeyDictionary(),
     WeakKeyDictionary(),
@@ -137,7 +138,7 @@ _known_names: tuple[WeakKeyDictionary[FunctionType, _Names], WeakKeyDictionary[F
 """Of functions, and of those that are methods: to read a signature takes as long as recording ten ops."""
 
 
-def _positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
+def _positional_names(function: Callable[..., Any]) -> _Names:
     names: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:

@@ -14,17 +14,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.distributions import Distribution
 from torch.nn.modules import module as torch_modules
 
 from modeldiagrams.tracer.belongings import put_back, put_contents
 from modeldiagrams.tracer.internals import (
     MODES,
-    PRIVATE_SETTINGS,
     InferenceMode,
     default_device,
     set_default_device,
 )
+from modeldiagrams.tracer.private_settings import PRIVATE_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -201,11 +200,9 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.backends.cuda.math_sdp_enabled, torch.backends.cuda.enable_math_sdp),
     (torch.backends.cuda.cudnn_sdp_enabled, torch.backends.cuda.enable_cudnn_sdp),
     *PRIVATE_SETTINGS,
-    (lambda: Distribution._validate_args, Distribution.set_default_validate_args),  # noqa: SLF001
     (_global_hooks, _set_global_hooks),
     (_working_directory, _change_directory),
     (_environment, _set_environment),
-    (sys.getrecursionlimit, sys.setrecursionlimit),
     (_logging, _set_logging),
     (lambda: warnings.filters[:], _set_warnings),
 )
