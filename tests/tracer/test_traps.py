@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tracer import test_tensor_classes as classes
 from tracer import test_traps_functions as functions
 from tracer import test_traps_modules as modules
 from tracer import test_traps_values as values
@@ -60,13 +61,13 @@ TRAPS = {
     "einsum": (functions.test_einsum,),
     "fx_graphmodule": (functions.test_fx_graph_module,),
     "dynamic_quant": (modules.test_dynamic_quantisation,),
-    "sparse_mm": (values.test_sparse,),
-    "nested_tensor": (values.test_nested_tensor_given_as_a_list,),
-    "nested_as_tensor": (values.test_nested_tensor_of_computed_parts,),
+    "sparse_mm": (classes.test_sparse,),
+    "nested_tensor": (classes.test_nested_tensor_given_as_a_list,),
+    "nested_as_tensor": (classes.test_nested_tensor_of_computed_parts,),
     "error_midway": (values.test_error_midway_keeps_what_ran_before,),
     "cond_hop": (functions.test_cond,),
     "flex_attention": (functions.test_flex_attention,),
-    "tensor_subclass": (values.test_tensor_subclass,),
+    "tensor_subclass": (classes.test_tensor_subclass,),
     "data_assign": (values.test_data_assignment,),
     "state_cache": (modules.test_state_kept_in_the_module,),
     "jit_fork": (functions.test_jit_fork,),
