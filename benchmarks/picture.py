@@ -9,9 +9,10 @@ from pathlib import Path
 
 import modeldiagrams
 from benchmarks.models import CASES, prepared
-from modeldiagrams import page, render
-from modeldiagrams.diagrams import Diagram
-from modeldiagrams.options import Options
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.html import fragment as page
+from modeldiagrams.options.options import Call, Options, View
+from modeldiagrams.render.draw import render
 
 ROUNDS = 5
 PAGE_BUDGET_KB = 30
@@ -25,13 +26,13 @@ def main() -> None:
     for name in CASES:
         case = prepared(name)
         graph = modeldiagrams.trace(case.model, (), case.inputs)
-        view = render.View()
+        view = View()
         start = time.perf_counter()
-        picture = render.render(graph, view)
+        picture = render(graph, view)
         first = time.perf_counter() - start
         again = median_time(graph, view)
-        opened = median_time(graph, render.View(depth=99))
-        diagram = Diagram(id="x", options=Options(model="x"), graph=graph, picture=picture, problem=None, sources=())
+        opened = median_time(graph, View(depth=99))
+        diagram = Diagram(id="x", options=Options(call=Call(model="x")), graph=graph, picture=picture)
         on_page = kilobytes(page.fragment(diagram, assets="modeldiagrams/").encode())
         data = kilobytes(page.data_script(diagram).encode())
         print(
@@ -39,16 +40,16 @@ def main() -> None:
             f"{on_page:9.1f}{data:9.1f}"
         )
     print(f"\nshared files (gzip kB; widget budget {WIDGET_BUDGET_KB})")
-    for name, content in page.site_files().items():
+    for name, content in page.viewer_files().items():
         print(f"  {name:20}{kilobytes(content.read_bytes() if isinstance(content, Path) else content):9.1f}")
 
 
-def median_time(graph: modeldiagrams.Graph, view: render.View) -> float:
+def median_time(graph: modeldiagrams.Graph, view: View) -> float:
     """Median seconds of drawing a graph, with whatever the viewer keeps between drawings."""
     seconds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        render.render(graph, view)
+        render(graph, view)
         seconds.append(time.perf_counter() - start)
     return statistics.median(seconds)
 

@@ -1,5 +1,5 @@
 # ruff: noqa: S603 - runs this project's own modules
-"""What readers feel: the widget in headless Chromium, on the largest pictures, beside torchvista's pages."""
+"""Responsiveness of the widget in headless Chromium, on the largest pictures, and compared with torchvista's pages."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import modeldiagrams
 from benchmarks import layout, models
 from benchmarks.trace import PEERS_PYTHON, ROOT
-from modeldiagrams import page, render
-from modeldiagrams.diagrams import Diagram
-from modeldiagrams.options import Options
+from benchmarks.widget_scripts import FRAME_RATE, LOAD_SCRIPT, RECORD_LONGEST_TASK, TOGGLE, TOGGLE_TORCHVISTA
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.html import fragment as page
+from modeldiagrams.options.options import Call, Options, View
+from modeldiagrams.render.draw import render
 
 SCRIPT_KB = 45
 READY_MS = 100
@@ -38,76 +40,17 @@ PEER_MODELS = ("ResNet-50", "BERT-base", "GPT-2")
 VIEWPORT = {"width": 1000, "height": 800}
 
 _SCRIPT_TAG = '<script src="model-graph.js" defer></script>'
-_TOGGLE = """async (element, id) => {
-    const painted = () => new Promise(done => requestAnimationFrame(() => {
-        const after = new MessageChannel();
-        after.port1.onmessage = done;
-        after.port2.postMessage(0);
-    }));
-    const start = performance.now();
-    await element.toggle(id);
-    await painted();
-    return performance.now() - start;
-}"""
-_FRAMES = """async (element, zooms) => {
-    const stage = element.shadowRoot.querySelector(".mg-stage");
-    const { left, top, width } = stage.getBoundingClientRect();
-    const frame = () => new Promise(requestAnimationFrame);
-    const at = (type, y, more) =>
-        new MouseEvent(type, { clientX: left + width / 2, clientY: top + y, bubbles: true, buttons: 1, ...more });
-    const wheel = deltaY => stage.dispatchEvent(new WheelEvent("wheel", {
-        deltaY, ctrlKey: true, clientX: left + width / 2, clientY: top + 200, bubbles: true, cancelable: true }));
-    if (!zooms) stage.dispatchEvent(at("mousedown", 300));
-    await frame();
-    const start = performance.now();
-    for (let i = 0; i < 90; i++) {
-        if (zooms) wheel(i % 60 < 30 ? 6 : -6);
-        else window.dispatchEvent(at("mousemove", 300 - 12 * i));
-        await frame();
-    }
-    const rate = 90_000 / (performance.now() - start);
-    window.dispatchEvent(at("mouseup", 0));
-    return rate;
-}"""
-# reading it from disk included: pages there have no finer clock
-_READY = """async () => {
-    const script = document.createElement("script");
-    script.src = "model-graph.js";
-    const loaded = new Promise(done => { script.onload = done; });
-    const start = performance.now();
-    document.head.append(script);
-    await loaded;
-    return performance.now() - start;
-}"""
-_LONG_TASKS = """() => {
-    window.longest = 0;
-    new PerformanceObserver(list => {
-        for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
-    }).observe({ type: "longtask", buffered: true });
-}"""
-# until the last change of the document; what it takes to paint that is on the house
-_PEER_TOGGLE = """async number => {
-    const buttons = document.querySelectorAll("[class^=collapse-button]");
-    let last = performance.now();
-    const watch = new MutationObserver(() => { last = performance.now(); });
-    watch.observe(document.body, { subtree: true, childList: true, attributes: true });
-    const start = performance.now();
-    buttons[number % buttons.length].dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    do await new Promise(done => setTimeout(done, 50)); while (performance.now() - last < 1000);
-    watch.disconnect();
-    return last - start;
-}"""
 
 
 class Site(NamedTuple):
-    """A folder with diagrams, and how to open it."""
+    """A folder with pages, and a browser."""
 
     folder: Path
     browser: Browser
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[Page]:
-        """A page of the folder, raising nothing."""
+        """Open a page of the folder; errors on it are printed."""
         opened = self.browser.new_page(viewport=VIEWPORT)
         opened.on("pageerror", lambda error: print(f"  {name}: {error}"))
         opened.goto((self.folder / f"{name}.html").as_uri())
@@ -119,7 +62,7 @@ def main() -> None:
     """Print script and page budgets, then one row per model."""
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = Path(temporary)
-        for name, content in page.site_files().items():
+        for name, content in page.viewer_files().items():
             shutil.copy(content, folder / name)
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
@@ -142,14 +85,14 @@ def _graphs(folder: Path) -> dict[str, Path]:
 
 
 def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> tuple[str, list[str]]:
-    """A page with a diagram that starts as a small still picture; its name, and what is open after the first toggle."""
+    """Write a page with a small still picture; returns its name and the ids that its state expands."""
     graph = modeldiagrams.load(file)
-    picture = render.render(graph, render.View(depth=0 if opened else None))
+    picture = render(graph, View(depth=0 if opened else None))
     state = _everything_open(file) if opened else picture.state
     name = f"page{len(list(site.folder.glob('page*.html')))}"
     diagram = Diagram(
         id=name,
-        options=Options(model=name),
+        options=Options(call=Call(model=name)),
         graph=graph,
         picture=msgspec.structs.replace(picture, state=state),
     )
@@ -194,7 +137,7 @@ def _longest_task(site: Site, name: str) -> float:
     longest = []
     for _ in range(5):
         opened = site.browser.new_page(viewport=VIEWPORT)
-        opened.add_init_script(f"({_LONG_TASKS})()")
+        opened.add_init_script(f"({RECORD_LONGEST_TASK})()")
         opened.goto((site.folder / f"{name}.html").as_uri())
         opened.wait_for_timeout(500)
         longest.append(opened.evaluate("longest"))
@@ -203,7 +146,7 @@ def _longest_task(site: Site, name: str) -> float:
 
 
 def _without_script(site: Site, name: str) -> str:
-    """A copy of a page that stays still; its name."""
+    """Write a copy of a page without the script; returns its name."""
     text = (site.folder / f"{name}.html").read_text("utf-8")
     (site.folder / f"{name}-still.html").write_text(text.replace(_SCRIPT_TAG, ""), encoding="utf-8")
     return f"{name}-still"
@@ -212,11 +155,11 @@ def _without_script(site: Site, name: str) -> str:
 def _ready(site: Site, file: Path) -> float:
     name, _ = _write(site, file, opened=False)
     with site.open(_without_script(site, name)) as opened:
-        return opened.evaluate(_READY)
+        return opened.evaluate(LOAD_SCRIPT)
 
 
 def _busy(opened: Page) -> float:
-    """Milliseconds of work per second while nobody does anything."""
+    """Milliseconds of work per second on an idle page."""
     work = _work_meter(opened, "timeTicks")
     before = work()
     opened.wait_for_timeout(2000)
@@ -224,7 +167,7 @@ def _busy(opened: Page) -> float:
 
 
 def _work_meter(opened: Page, clock: str) -> Callable[[], float]:
-    """Tells how many milliseconds the page's main thread has worked so far."""
+    """A function that returns how many milliseconds the page's main thread has worked so far."""
     session = opened.context.new_cdp_session(opened)
     session.send("Performance.enable", {"timeDomain": clock})
 
@@ -236,7 +179,7 @@ def _work_meter(opened: Page, clock: str) -> Callable[[], float]:
 
 
 def _growth(site: Site, file: Path) -> float:
-    """How much more memory is held after 100 toggles than after the first ten."""
+    """Growth of the heap between the first ten and 100 toggles."""
     name, expanded = _write(site, file)
     with site.open(name) as opened:
         session = opened.context.new_cdp_session(opened)
@@ -248,11 +191,11 @@ def _growth(site: Site, file: Path) -> float:
         toggled = expanded[: len(expanded) // 2][-5:]
         for _ in range(2):
             for node in toggled:
-                opened.locator("model-graph").evaluate(_TOGGLE, node)
+                opened.locator("model-graph").evaluate(TOGGLE, node)
         before = held()
         for _ in range(20):
             for node in toggled:
-                opened.locator("model-graph").evaluate(_TOGGLE, node)
+                opened.locator("model-graph").evaluate(TOGGLE, node)
         return held() / before - 1
 
 
@@ -293,7 +236,7 @@ def _idle_frames(site: Site) -> float:
 
 
 class Moves(NamedTuple):
-    """Milliseconds of toggles all over a picture, and frames a second."""
+    """Milliseconds of toggles all over a picture, and frames per second."""
 
     toggles: list[float]
     cpu: list[float]
@@ -302,7 +245,7 @@ class Moves(NamedTuple):
 
 
 def _moves(site: Site, file: Path) -> Moves | None:
-    """What a fully expanded picture takes; None where there is nothing to expand."""
+    """Measure a fully expanded picture; None where there is nothing to expand."""
     name, expanded = _write(site, file)
     if not expanded:
         return None
@@ -310,18 +253,18 @@ def _moves(site: Site, file: Path) -> Moves | None:
         element = opened.locator("model-graph")
         nodes = expanded[:: max(1, len(expanded) // TOGGLES)]
         for _ in range(2):  # loads what is needed, and lays everything out
-            element.evaluate(_TOGGLE, nodes[0])
+            element.evaluate(TOGGLE, nodes[0])
         work = _work_meter(opened, "threadTicks")
         times, cpu = [], []
         for node in [node for node in nodes for _ in range(2)]:
             before = work()
-            times.append(element.evaluate(_TOGGLE, node))
+            times.append(element.evaluate(TOGGLE, node))
             cpu.append(work() - before)
-        return Moves(times, cpu, element.evaluate(_FRAMES, False), element.evaluate(_FRAMES, True))  # noqa: FBT003
+        return Moves(times, cpu, element.evaluate(FRAME_RATE, "pan"), element.evaluate(FRAME_RATE, "zoom"))
 
 
 def _peer(site: Site, graphs: dict[str, Path]) -> None:
-    """The same toggles on torchvista's pages, where it is installed."""
+    """Compare toggles with torchvista's pages, if it is installed."""
     print("\nbeside torchvista, fully expanded: median ms of a toggle")
     is_there = subprocess.run([PEERS_PYTHON, "-c", "import torchvista"], capture_output=True, check=False)
     if is_there.returncode:
@@ -339,7 +282,7 @@ def _peer(site: Site, graphs: dict[str, Path]) -> None:
         opened = site.browser.new_page(viewport=VIEWPORT)
         opened.goto(made.as_uri())
         opened.wait_for_selector("[class^=collapse-button]", timeout=120_000)
-        theirs = statistics.median(opened.evaluate(_PEER_TOGGLE, number) for number in range(6))
+        theirs = statistics.median(opened.evaluate(TOGGLE_TORCHVISTA, number) for number in range(6))
         opened.close()
         moves = _moves(site, graphs[name])
         ours = statistics.median(moves.toggles) if moves else 0

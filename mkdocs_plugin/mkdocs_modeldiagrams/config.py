@@ -1,14 +1,14 @@
-"""What stands under ``modeldiagrams:`` in ``mkdocs.yml``: the settings that all hosts share, and MkDocs' own."""
+"""Configuration under ``modeldiagrams:`` in ``mkdocs.yml``: the settings that all hosts share, and MkDocs' own."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar, cast
+from typing import Any
 
 from mkdocs.config import config_options
 from mkdocs.config.base import BaseConfigOption, Config, ValidationError
 
 from modeldiagrams.errors import SettingError
-from modeldiagrams.settings import Settings, parse_settings
+from modeldiagrams.options.settings import Settings, parse_settings
 
 __all__ = ["CACHE", "PluginConfig"]
 
@@ -18,10 +18,7 @@ CACHE = ".cache/modeldiagrams"
 _DEFAULTS = Settings(cache_dir=CACHE)
 
 
-T = TypeVar("T")
-
-
-class _Setting(BaseConfigOption[T]):
+class _Setting(BaseConfigOption[Any]):
     """One of the shared settings, checked when the site's configuration is read."""
 
     def __init__(self, name: str) -> None:
@@ -29,28 +26,19 @@ class _Setting(BaseConfigOption[T]):
         self.default = getattr(_DEFAULTS, name)
         self._setting = name
 
-    def run_validation(self, value: object) -> T:
+    def run_validation(self, value: object) -> Any:
         """Called by MkDocs."""
         try:
-            return cast("T", getattr(parse_settings({self._setting: value}), self._setting))
+            return getattr(parse_settings({self._setting: value}), self._setting)
         except SettingError as error:
             raise ValidationError(str(error).removeprefix(f"{self._setting}: ")) from error
 
 
-class PluginConfig(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves a hook untyped
-    """The plugin's options; those that every host has are documented in `modeldiagrams.settings.Settings`."""
+_SharedConfig: Any = type("_SharedConfig", (Config,), {name: _Setting(name) for name in Settings.__struct_fields__})
 
-    cache_dir = _Setting[str | None]("cache_dir")
-    css_variables = _Setting[dict[str, str]]("css_variables")
-    defaults = _Setting[dict[str, Any]]("defaults")
-    memory = _Setting[float | None]("memory")
-    on_error = _Setting[Literal["warn", "placeholder", "raise"]]("on_error")
-    python = _Setting[str | None]("python")
-    repository_url = _Setting[str | dict[str, str] | None]("repository_url")
-    snapshots = _Setting[str]("snapshots")
-    source_link = _Setting[str | dict[str, str] | None]("source_link")
-    static_only = _Setting[bool]("static_only")
-    timeout = _Setting[float | None]("timeout")
+
+class PluginConfig(_SharedConfig):  # type: ignore[misc]  # made from `Settings`
+    """The plugin's options; those that every host has are documented in `modeldiagrams.options.settings.Settings`."""
 
     mkdocstrings = config_options.Type((bool, list), default=False)
     """Whether mkdocstrings' Python classes that are ``nn.Module``s get a diagram: all, or those that patterns like

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.plugins import get_plugin_logger
 
-from modeldiagrams.markup import html_text
+from modeldiagrams.html.escape import html_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,9 @@ _MENTION = re.compile(r'<autoref identifier="[^"]*" data-model-graph="([^"]*)" o
 
 
 def mention(names: Sequence[str], text: str) -> str:
-    """A class that `with_known_names` settles; ``optional``, so that an undocumented class is no warning.
+    """A placeholder that `with_known_names` replaces; ``optional``, so that an undocumented class is no warning.
 
-    It is also as autorefs has it: other plugins resolve what they have kept of pages by themselves.
+    autorefs understands it, too: other plugins keep parts of pages and resolve them on their own.
 
     Args:
         names: Those it may be documented under, most exact first.
@@ -36,7 +36,7 @@ class Addresses:
     """Where classes are documented, for the links of one page."""
 
     def __init__(self, autorefs: Any, page: str) -> None:
-        """Ask nothing yet.
+        """Look nothing up yet.
 
         Args:
             autorefs: The plugin; all pages and inventories must be loaded by now.
@@ -48,32 +48,33 @@ class Addresses:
 
     def find(self, name: str) -> tuple[str, bool] | None:
         """The URL, relative to the page, and whether it is the only one; None for what is documented nowhere."""
-        doubt = _Doubt()
-        self._log.addFilter(doubt)
+        ambiguity = _AmbiguityFilter()
+        self._log.addFilter(ambiguity)
         try:
             found = self._autorefs.get_item_url(name, from_url=self._page)
         except KeyError:
             return None
         finally:
-            self._log.removeFilter(doubt)
-        return found if isinstance(found, str) else found[0], not doubt.is_there  # newer ones also tell a title
+            self._log.removeFilter(ambiguity)
+        url = found if isinstance(found, str) else found[0]  # newer versions also return a title
+        return url, not ambiguity.was_found
 
 
-class _Doubt(logging.Filter):
-    """Notices that autorefs would warn of several places to lead to, and keeps it from that."""
+class _AmbiguityFilter(logging.Filter):
+    """Drops autorefs' warning that a name is documented several times, and remembers that there was one."""
 
-    is_there = False
+    was_found = False
 
     def filter(self, record: logging.LogRecord) -> bool:
-        self.is_there |= record.levelno >= logging.WARNING
+        self.was_found |= record.levelno >= logging.WARNING
         return record.levelno < logging.WARNING
 
 
 def with_known_names(page: str, addresses: Addresses) -> str:
     """Let mentions of classes refer to the names they are documented under.
 
-    Nobody asked for these links, so a class that is documented in several places is no warning either: the link leads
-    to the place that autorefs would have chosen.
+    We add these links, not the author, so a class that is documented several times is no warning: the link leads where
+    autorefs would have led it.
 
     Args:
         page: HTML of a page that autorefs has not seen yet.

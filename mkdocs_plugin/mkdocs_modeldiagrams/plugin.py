@@ -13,12 +13,12 @@ from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import CACHE, PluginConfig
 from mkdocs_modeldiagrams.links import Addresses, with_known_names
-from mkdocs_modeldiagrams.memory import Failures, RememberingMaker
 from mkdocs_modeldiagrams.site import Site
-from mkdocs_modeldiagrams.watching import Watch
-from modeldiagrams.fence import ModelDiagramsExtension
-from modeldiagrams.host import FOLDER
-from modeldiagrams.settings import with_repository
+from mkdocs_modeldiagrams.watch import Watch
+from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.hosting.site_files import FOLDER
+from modeldiagrams.markdown.fence import ModelDiagramsExtension
+from modeldiagrams.options.settings import with_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +36,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
     def __init__(self) -> None:
         self._site: Site | None = None
         self._watch = Watch()
-        self._failures = Failures()
+        self._session = Session()
         self._root = Path()
         self._is_dirty = False
         self._is_served = False
@@ -58,16 +58,13 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         settings = with_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
-        workers = self._site.maker.workers if self._site else None
-        maker = RememberingMaker(
-            self._failures, cache_dir, folder=folder, root=root, snapshots=snapshots, workers=workers
-        )
-        self._site = Site(maker, config, settings)
+        builder = DiagramBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots, session=self._session)
+        self._site = Site(builder, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
-        # mkdocstrings may be there for other languages alone, without Griffe
+        # mkdocstrings may be installed without Griffe, for other languages
         if "mkdocstrings" in config.plugins and importlib.util.find_spec("griffe"):
-            documented = importlib.import_module("mkdocs_modeldiagrams.documented")
-            documented.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
+            griffe_extension = importlib.import_module("mkdocs_modeldiagrams.griffe_extension")
+            griffe_extension.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
         return config
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
@@ -78,7 +75,7 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     @event_priority(-25)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """All pages are converted: add viewer and data if there is a diagram at all, and settle the links.
+        """All pages are converted: add the diagrams' files to the site, and resolve names in links.
 
         After mkdocstrings (0) has loaded other projects' inventories, before autorefs (-50) resolves.
         """
@@ -86,27 +83,27 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         if self._is_dirty:
             site.keep({file.page.url for file in files.documentation_pages() if file.page})
         for name, content in site.files().items():
-            # a site that is also built by Zensical has files of these names among its pages
+            # building the same sources with Zensical leaves files of these names among the pages
             if former := files.get_file_from_path(f"{FOLDER}/{name}"):
                 files.remove(former)
             files.append(File.generated(config, f"{FOLDER}/{name}", content=content))
         if site.diagrams:
-            _settle_links(config, files)
+            _resolve_names(config, files)
         site.is_complete = True
         return env
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:  # noqa: ARG002
-        """The models may be edited before the next build, so the process that has imported them ends."""
+        """End the process that has imported the models, which may be edited before the next build."""
         site = self._current()
         self._watch.update(site.tried_diagrams, self._root)
         if self._is_served:
-            site.maker.renew()
+            site.builder.renew()
         else:
-            site.maker.close()
+            site.builder.close()
 
     def on_serve(self, server: LiveReloadServer, *, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Called once, after the first build."""
-        # what the site itself has watched, folders with all that is in them, comes first: a path is watched once
+        # the site's own folders come first, because they are watched recursively and each path is watched once
         for path in config.watch:
             server.watch(path)
         self._watch.server = server
@@ -114,11 +111,11 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         return server
 
     def on_build_error(self, **_: object) -> None:
-        """No build goes on that would need the worker."""
+        """Called by MkDocs when a build fails."""
         self._end()
 
     def on_shutdown(self) -> None:
-        """MkDocs ends."""
+        """Called by MkDocs at its end."""
         self._end()
 
     def _current(self) -> Site:
@@ -128,10 +125,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
 
     def _end(self) -> None:
         if self._site is not None:
-            self._site.maker.close()
+            self._site.builder.close()
 
 
-def _settle_links(config: MkDocsConfig, files: Files) -> None:
+def _resolve_names(config: MkDocsConfig, files: Files) -> None:
     autorefs: Any = config.plugins.get("autorefs")
     if autorefs is None:
         return

@@ -1,4 +1,4 @@
-"""The site a fence stands in: which page it is, how links and paths work there, whom to warn."""
+"""One build of a MkDocs site, as the host of its fences."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pymdownx.superfences import SuperFencesException  # type: ignore[import-unt
 
 from mkdocs_modeldiagrams.links import mention
 from modeldiagrams.errors import RenderError
-from modeldiagrams.fence import FenceHost
-from modeldiagrams.host import FOLDER, data_files
-from modeldiagrams.sitedata import INDEX, Listed, graph_files, read_index, shared_files
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_files, index_entry, shared_files
+from modeldiagrams.hosting.site_folder import SiteFolder
+from modeldiagrams.markdown.host import FenceHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
 
-    from modeldiagrams.diagrams import Diagram, Maker
-    from modeldiagrams.settings import Settings
+    from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.options.settings import Settings
 
 __all__ = ["Site"]
 
@@ -37,27 +38,27 @@ class Site(FenceHost):
     """One build of one MkDocs site.
 
     Attributes:
-        anchors: Ids of diagrams of the current page; MkDocs itself does not look into what a fence makes.
+        anchors: Ids of diagrams of the current page; MkDocs does not search the HTML of fences for them.
         tried_diagrams: All of this build, also those that could not be made and are not shown.
-        is_complete: Whether all pages are converted. What comes then is shown a second time: an excerpt of a blog post.
+        is_complete: Whether all pages are converted. Later conversions are repetitions: excerpts of blog posts.
     """
 
-    def __init__(self, maker: Maker, config: MkDocsConfig, settings: Settings) -> None:
-        super().__init__(maker, settings)
+    def __init__(self, builder: DiagramBuilder, config: MkDocsConfig, settings: Settings) -> None:
+        super().__init__(builder, settings)
         self.config = config
-        self.maker.on_trace = lambda model: _log.info("tracing %s", model)
+        self.builder.on_trace = lambda model: _log.info("tracing %s", model)
         self.anchors: set[str] = set()
         self.tried_diagrams: list[Diagram] = []
         self.is_complete = False
         self._file: File | None = None
         self._urls: set[str] = set()
-        self._listed: list[Listed] = []
+        self._entries: list[IndexEntry] = []
         self._warned: set[str] = set()
 
-    def begins(self, md: Markdown) -> None:
+    def start_document(self, md: Markdown) -> None:
         """Learn which page this is from MkDocs' own processor of links.
 
-        `on_page_markdown` does not tell it: Material's blog puts excerpts of posts on other pages.
+        `on_page_markdown` would be wrong: Material's blog puts excerpts of posts on other pages.
         """
         links = "relpath" in md.treeprocessors and cast("Any", md.treeprocessors["relpath"])
         if links and links.file is not self._file:
@@ -65,48 +66,45 @@ class Site(FenceHost):
             self.anchors.clear()
         self._urls.add(self._url)
 
-    def tried(self, diagram: Diagram) -> None:
+    def note_attempt(self, diagram: Diagram) -> None:
         """Called with every diagram that was made, or could not be."""
         self.tried_diagrams.append(diagram)
 
-    def drawn(self, diagram: Diagram) -> None:
+    def note_shown(self, diagram: Diagram) -> None:
         """Called with every diagram that is put on the current page."""
-        super().drawn(diagram)
-        name = diagram.options.name
+        super().note_shown(diagram)
+        name = diagram.options.figure.name
         if name:
             self.anchors.add(name)
         if diagram.graph is not None:
-            page = f"{self._url}#{name}" if name else self._url
-            self._listed.append(Listed(id=diagram.id, model=diagram.options.model, page=page))
+            self._entries.append(index_entry(diagram, self._url))
 
     def keep(self, urls: AbstractSet[str]) -> None:
-        """List what an earlier build has put on pages that a dirty build leaves as they are.
+        """List the diagrams of an earlier build on pages that a dirty build does not convert.
 
         Args:
             urls: Of all pages the site still has.
         """
         kept = urls - self._urls
-        former = read_index(Path(self.config.site_dir, FOLDER, INDEX))
-        self._listed += [entry for entry in former if entry.page.partition("#")[0] in kept]
+        former = SiteFolder(Path(self.config.site_dir, FOLDER)).entries() or ()
+        self._entries += [entry for entry in former if entry.page.partition("#")[0] in kept]
 
     def files(self) -> dict[str, bytes]:
-        """What stands beside the pages: name in the site's ``modeldiagrams/`` folder → content.
-
-        Nothing, if the site has no diagram at all.
+        """The files in the site's ``modeldiagrams/`` folder: name → content; empty if the site has no diagram.
 
         Raises:
             PluginError: if the viewer has not been built.
         """
         diagrams = self.diagrams.values()
-        if not diagrams and not self._listed:
+        if not diagrams and not self._entries:
             return {}
         try:
-            shared = shared_files(self.settings, self._listed)
+            shared = shared_files(self.settings, self._entries)
         except RenderError as error:
             raise PluginError(f"modeldiagrams: {error}") from error
-        return {**shared, **data_files(diagrams), **graph_files(diagrams)}
+        return {**shared, **diagram_files(diagrams)}
 
-    def assets(self) -> str:
+    def assets_url(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
         return get_relative_url(f"{FOLDER}/", self._url)
 
@@ -116,17 +114,17 @@ class Site(FenceHost):
             return path.lstrip("/")
         return posixpath.normpath(posixpath.join(posixpath.dirname(self._file.src_uri), path))
 
-    def link(self, names: Sequence[str], html: str) -> str:
+    def class_link(self, names: Sequence[str], html: str) -> str:
         """Let mkdocs-autorefs resolve it, where the site has it."""
         return mention(names, html) if "autorefs" in self.config.plugins and not self.is_complete else html
 
-    def source(self) -> str | None:
-        """The page's file, for line numbers an editor understands."""
+    def page_source(self) -> str | None:
+        """The page's file, so that line numbers count its front matter."""
         return self._file.content_string if self._file else None
 
     def warn(self, message: str, line: int | None) -> None:
-        """Counted by ``--strict``; once, however often the page is shown."""
-        located = f"{self.place(line)}{message}"
+        """A warning that ``--strict`` counts; once, even if the page is converted several times."""
+        located = f"{self.location(line)}{message}"
         if located not in self._warned:
             self._warned.add(located)
             _log.warning("%s", located)
@@ -136,20 +134,20 @@ class Site(FenceHost):
         _log.debug("%s", message)
 
     def fail(self, message: str, line: int | None) -> None:
-        """End the build with this message, not with a traceback."""
-        raise _BuildFailedError(f"{self.place(line)}{message}")
+        """End the build with this message and no traceback."""
+        raise _BuildFailedError(f"{self.location(line)}{message}")
 
-    def place(self, line: int | None) -> str:
-        """As editors understand it: ``guide/index.md:12: ``."""
-        place = [self._file.src_uri] if self._file else []
-        place += [str(line)] if line else []
-        return ":".join(place) + ": " if place else ""
+    def location(self, line: int | None) -> str:
+        """In the form that editors open: ``guide/index.md:12: ``."""
+        parts = [self._file.src_uri] if self._file else []
+        parts += [str(line)] if line else []
+        return ":".join(parts) + ": " if parts else ""
 
     @property
     def _url(self) -> str:
-        """Of the current page, below the site's root; MkDocs says ``./`` for the front page's."""
+        """The current page's, below the site's root; MkDocs has ``./`` for the front page."""
         return "" if self._file is None else self._file.url.removeprefix("./")
 
 
 class _BuildFailedError(PluginError, SuperFencesException):  # type: ignore[misc]  # superfences has no types
-    """What superfences lets through and MkDocs shows as a message."""
+    """superfences lets it through, and MkDocs shows it as a message."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from modeldiagrams import __version__
 from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
+from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelGraphDirective
-from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_maker, outdated_documents
-from sphinx_modeldiagrams.html import skip, visit_html
-from sphinx_modeldiagrams.links import classes_first, stay_silent
+from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents
+from sphinx_modeldiagrams.html import skip_node, visit_html
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.reference import ROLE, ModelRole
-from sphinx_modeldiagrams.transform import OrdinaryNodes
+from sphinx_modeldiagrams.role import ROLE, ModelRole
+from sphinx_modeldiagrams.transform import ReplaceDiagrams
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -30,17 +30,17 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
     app.add_directive(AUTODOC_DIRECTIVE, AutodocDirective)
-    hidden = (skip, None)
+    hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
-    app.add_post_transform(OrdinaryNodes)
+    app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)
     app.connect("config-inited", connect)
     app.connect("env-get-outdated", outdated_documents)
-    app.connect("warn-missing-reference", stay_silent)
-    app.connect("missing-reference", classes_first, priority=400)  # before intersphinx
+    app.connect("warn-missing-reference", silence_missing_class)
+    app.connect("missing-reference", resolve_any_as_class, priority=400)  # before intersphinx
     app.connect("html-page-context", write_data)
     app.connect("html-page-context", add_everywhere)
     app.connect("build-finished", write_shared)
-    app.connect("build-finished", close_maker)
+    app.connect("build-finished", close_builder)
     return {"version": __version__, "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

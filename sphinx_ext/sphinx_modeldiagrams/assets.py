@@ -1,8 +1,7 @@
-"""The files beside the pages: the viewer once, each diagram's data, and the list of all diagrams."""
+"""Writes the site's ``modeldiagrams/`` folder: each page's diagrams with the page, the rest at the end."""
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,9 @@ from sphinx.errors import ExtensionError
 from sphinxcontrib.serializinghtml import SerializingHTMLBuilder
 
 from modeldiagrams.errors import RenderError
-from modeldiagrams.host import FOLDER, data_files
-from modeldiagrams.serialize import write_atomically
-from modeldiagrams.sitedata import Listed, graph_files, outdated_files, shared_files
-from sphinx_modeldiagrams.builders import is_interactive, page_address
+from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_file_names, diagram_files, shared_files
+from modeldiagrams.hosting.site_folder import SiteFolder
+from sphinx_modeldiagrams.builders import makes_web_pages, page_address
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
-    from sphinx_modeldiagrams.domain import Entry
+    from sphinx_modeldiagrams.entries import Entry
 
 __all__ = ["add_everywhere", "write_data", "write_shared"]
 
@@ -31,22 +29,21 @@ def write_data(
     app: Sphinx, _page: str, _template: str, _context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Write the data of a page's diagrams, in whichever process writes the page: equal ids are equal bytes."""
-    if doctree is None or not is_interactive(app.builder):
+    if doctree is None or not makes_web_pages(app.builder):
         return
     diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
-    for name, content in {**data_files(diagrams), **graph_files(diagrams)}.items():
-        write_atomically(Path(app.outdir) / FOLDER / name, content)
+    _folder(app).write(diagram_files(diagrams))
 
 
 def add_everywhere(
     app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: nodes.document | None
 ) -> None:
-    """Name viewer and style on pages without diagrams, too, where a site wants all assets on all pages.
+    """Load viewer and style on all pages, if the site sets the assets policy to ``always``.
 
-    Not as Sphinx's own script files: these lie in ``_static`` and carry a digest of what is written only later.
+    Not as Sphinx's script files: those lie in ``_static`` and carry a digest, and our files are written later.
     """
-    wanted = app.registry.html_assets_policy == "always" and is_interactive(app.builder)
-    # what is written as JSON has no head to put tags into
+    wanted = app.registry.html_assets_policy == "always" and makes_web_pages(app.builder)
+    # pages written as JSON have no head for tags
     if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _shown(app):
         return
     address = context["pathto"]
@@ -58,39 +55,29 @@ def add_everywhere(
 
 def write_shared(app: Sphinx, exception: Exception | None) -> None:
     """Write what all diagrams share, if there is any diagram, and remove what an earlier build has left."""
-    if exception is not None or not is_interactive(app.builder):
+    if exception is not None or not makes_web_pages(app.builder):
         return
-    found, folder = _shown(app), Path(app.outdir) / FOLDER
-    listed = [
-        Listed(
-            id=entry["id"],
-            model=entry["model"],
-            page=page_address(app.builder, page, entry["place"]["anchor"]),
-        )
-        for page, entry in found
-        # what stands in `.. only:: latex` was read, and not written
-        if entry["has_graph"] and (folder / f"{entry['id']}.json").is_file()
-    ]
+    shown, folder = _shown(app), _folder(app)
+    own = set[str]()
+    entries = []
+    for page, entry in shown:
+        names = diagram_file_names(entry["id"], interactive=entry["interactive"]) if entry["has_graph"] else set()
+        own |= names
+        # a diagram in `.. only:: latex` was read, and not written
+        if names and all(name in folder for name in names):
+            url = page_address(app.builder, page, entry["location"]["anchor"])
+            entries.append(IndexEntry(id=entry["id"], model=entry["model"], page=url))
     try:
-        files = shared_files(settings_of(app.config), listed) if found else {}
+        folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
-    own = {f"{entry['id']}{ending}" for _, entry in found for ending in _endings(entry)}
-    for path in outdated_files(folder, {*files, *own}):
-        path.unlink()
-    for name, content in files.items():
-        write_atomically(folder / name, content)
-    if not files:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
+
+
+def _folder(app: Sphinx) -> SiteFolder:
+    return SiteFolder(Path(app.outdir) / FOLDER)
 
 
 def _shown(app: Sphinx) -> list[tuple[str, Entry]]:
-    """Page and diagram, for those that are on one: of what autodoc documents, some is left out."""
-    known = domain_of(app.env).diagrams.items()
-    return [(page, entry) for page, entries in known for entry in entries if entry["place"]["anchor"]]
-
-
-def _endings(entry: Entry) -> list[str]:
-    """Of the files that are one diagram's."""
-    return [".json"] * entry["has_graph"] + [".js"] * entry["interactive"]
+    """Page and diagram, for those that are on one: some documented classes' diagrams are left out."""
+    diagrams = domain_of(app.env).diagrams.items()
+    return [(page, entry) for page, entries in diagrams for entry in entries if entry["location"]["anchor"]]

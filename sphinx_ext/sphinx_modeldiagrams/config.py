@@ -1,4 +1,4 @@
-"""What stands in ``conf.py``: ``modeldiagrams_…``, one value for each of the settings that all hosts share."""
+"""Configuration in ``conf.py``: ``modeldiagrams_…``, one value for each setting that all hosts share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from sphinx.errors import ConfigError
 
 from modeldiagrams.errors import SettingError
-from modeldiagrams.settings import Settings, parse_settings
+from modeldiagrams.options.settings import Settings, parse_settings
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -20,10 +20,10 @@ __all__ = ["add_settings", "check_settings", "settings_of"]
 _PREFIX = "modeldiagrams_"
 
 _WITHOUT_READING = frozenset({"cache_dir", "css_variables"})
-"""Settings that change nothing of what a page says."""
+"""Settings whose change needs no page to be read again."""
 
 _parsed: WeakKeyDictionary[Config, tuple[dict[str, Any], Settings]] = WeakKeyDictionary()
-"""What was read already: every diagram asks for the settings."""
+"""Parsed settings, because every diagram needs them."""
 
 
 def add_settings(app: Sphinx) -> None:
@@ -31,13 +31,13 @@ def add_settings(app: Sphinx) -> None:
     for field in msgspec.structs.fields(Settings):
         default = {} if field.default is msgspec.NODEFAULT else field.default
         rebuild: _ConfigRebuild = "" if field.name in _WITHOUT_READING else "env"
-        # our own check says more than Sphinx's, which would take no path for text
+        # our own check explains more, and accepts paths
         app.add_config_value(_PREFIX + field.name, default, rebuild, types=Any)
     app.add_config_value(f"{_PREFIX}autodoc", default=False, rebuild="env", types=frozenset({bool, list, tuple}))
 
 
 def check_settings(_app: Sphinx, config: Config) -> None:
-    """Called by Sphinx when ``conf.py`` is read: a mistake there is told once, not for every diagram."""
+    """Called by Sphinx when ``conf.py`` is read: report mistakes there once and not for every diagram."""
     settings_of(config)
     chosen = config[f"{_PREFIX}autodoc"]
     is_patterns = isinstance(chosen, list | tuple) and all(isinstance(pattern, str) for pattern in chosen)

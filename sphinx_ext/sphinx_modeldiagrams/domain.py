@@ -1,23 +1,23 @@
-"""What a project knows of its diagrams: where each is, and what it was made with."""
+"""The domain: what a project knows of its diagrams, references to them, and the builder that draws them."""
 
 from __future__ import annotations
 
 import os
 from multiprocessing import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from sphinx.domains import Domain, ObjType
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
-from modeldiagrams.diagrams import Maker
-from modeldiagrams.graph import ModuleNode
-from modeldiagrams.host import UNKNOWN, accepted_problems
-from modeldiagrams.installed import made_with, surroundings
-from sphinx_modeldiagrams.builders import is_interactive, one_fragment
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.hosting.host import accepted_problems
+from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
-from sphinx_modeldiagrams.reference import DOMAIN, ROLE, ModelRole, address
+from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
+from sphinx_modeldiagrams.reporting import warn
+from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,49 +31,12 @@ if TYPE_CHECKING:
     from sphinx.roles import XRefRole
     from sphinx.util.typing import RoleFunction
 
-    from modeldiagrams.diagrams import Diagram
+    from modeldiagrams.engine.diagram import Diagram
+    from sphinx_modeldiagrams.entries import Entry, Location
 
-__all__ = ["Entry", "ModelDiagramsDomain", "Place", "close_maker", "domain_of", "outdated_documents", "reference_name"]
-
-_LISTED_MODULES = 2_000
-"""Of one diagram, in the inventory: the largest models have ten thousand."""
+__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents"]
 
 _log = logging.getLogger(__name__)
-
-
-class Place(TypedDict):
-    """Where a diagram stands."""
-
-    anchor: str | None
-    """None for one that is left out."""
-    location: str
-    """For messages."""
-    automatic: bool
-    """Whether it stands here because autodoc documents the class."""
-
-
-class Entry(TypedDict):
-    """What is remembered of a diagram; pickled with the environment, so it is plain data."""
-
-    id: str
-    model: str
-    """What references call it."""
-    place: Place
-    target: bool
-    """Whether references to the model lead here."""
-    has_graph: bool
-    interactive: bool
-    modules: str
-    """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
-    failed: bool
-    """Whether it has a problem that is to be told again, or may be gone in the next build."""
-    libraries: list[str]
-    python: str | None
-    made_with: list[str]
-    folders: list[str]
-    """Where the modules are of a model that has failed, and is not to be told again."""
-    surroundings: str
-    """What it might have imported, as a digest; empty for all others."""
 
 
 class ModelDiagramsDomain(Domain):
@@ -90,9 +53,9 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 6
+    data_version = 8
 
-    _maker: Maker | None = None
+    _diagram_builder: DiagramBuilder | None = None
     _process: int | None = None
 
     @property
@@ -101,49 +64,32 @@ class ModelDiagramsDomain(Domain):
         return cast("dict[str, list[Entry]]", self.data["diagrams"])
 
     @property
-    def maker(self) -> Maker:
-        """This process's maker.
+    def diagram_builder(self) -> DiagramBuilder:
+        """This process's builder of diagrams.
 
         A child that Sphinx forked must not share its parent's tracing process, and ends its own when it ends: forked
         children run no `atexit`, but they do run multiprocessing's finalizers.
         """
-        if self._maker is None or self._process != os.getpid():
+        if self._diagram_builder is None or self._process != os.getpid():
             folder = Path(self.env.srcdir)
             settings = settings_of(self.env.config)
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
-            self._maker = Maker(cache, folder=folder, snapshots=folder / settings.snapshots)
-            self._maker.on_trace = lambda model: _log.info("tracing %s", model)
+            self._diagram_builder = DiagramBuilder(cache, folder=folder, snapshots=folder / settings.snapshots)
+            self._diagram_builder.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()
-            util.Finalize(None, self._maker.close, exitpriority=1)
-        return self._maker
+            util.Finalize(None, self._diagram_builder.close, exitpriority=1)
+        return self._diagram_builder
 
     def close(self) -> None:
-        """End this process's tracing, if it ever began."""
-        if self._maker is not None and self._process == os.getpid():
-            self._maker.close()
+        """End this process's builder, if it has one."""
+        if self._diagram_builder is not None and self._process == os.getpid():
+            self._diagram_builder.close()
 
-    def note_diagram(self, diagram: Diagram, place: Place) -> None:
+    def note_diagram(self, diagram: Diagram, location: Location) -> None:
         """Remember a diagram of the document that is being read."""
-        python, problem, options = self.maker.interpreter(diagram.options), diagram.problem, diagram.options
-        accepted = accepted_problems(options, settings_of(self.env.config), asked=not place["automatic"])
-        folders = sorted({str(Path(file).parent) for file in diagram.sources})
-        remembers = problem is not None and problem.kind in accepted and problem.kind != "worker"
-        modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
-        entry = Entry(
-            id=diagram.id,
-            model=reference_name(diagram),
-            place=place,
-            target=place["anchor"] is not None and not options.no_index and options.model != UNKNOWN,
-            has_graph=diagram.graph is not None,
-            interactive=diagram.graph is not None and diagram.picture is not None and not options.static,
-            modules="\n".join(dict.fromkeys(modules)),
-            failed=problem is not None and not remembers,
-            libraries=list(diagram.libraries),
-            python=python,
-            made_with=list(made_with(diagram.libraries, python)),
-            folders=folders if remembers else [],
-            surroundings=surroundings(map(Path, folders), python) if remembers else "",
-        )
+        requested = not location["automatic"]
+        accepted = accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
+        entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 
     def clear_doc(self, docname: str) -> None:
@@ -155,22 +101,16 @@ class ModelDiagramsDomain(Domain):
         self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
 
     def check_consistency(self) -> None:
-        """Called by Sphinx when all documents are read: of which diagram are two the target?"""
+        """Called by Sphinx when all documents are read: warn of references with two targets."""
         first: dict[str, str] = {}
         for docname, entry in self._targets():
             if not entry["has_graph"]:
                 continue
             if entry["model"] not in first:
                 first[entry["model"]] = docname
-            elif not entry["place"]["automatic"]:
-                _log.warning(
-                    "model-graph: duplicate diagram of %s, other instance in %s; give one of them `:no-index:`",
-                    entry["model"],
-                    first[entry["model"]],
-                    location=entry["place"]["location"],
-                    type="modeldiagrams",
-                    subtype="duplicate",
-                )
+            elif not entry["location"]["automatic"]:
+                other = f"other instance in {first[entry['model']]}; give one of them `:no-index:`"
+                warn("duplicate", f"duplicate diagram of {entry['model']}, {other}", entry["location"]["source"])
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Called by Sphinx for `objects.inv` and for the search; modules only have the former."""
@@ -180,8 +120,8 @@ class ModelDiagramsDomain(Domain):
             if model in seen or not entry["has_graph"]:
                 continue
             seen.add(model)
-            yield model, model, "diagram", docname, entry["place"]["anchor"] or "", 1
-            for module, anchor in _module_anchors(entry, self.diagrams[docname]).items():
+            yield model, model, "diagram", docname, entry["location"]["anchor"] or "", 1
+            for module, anchor in module_anchors(entry, self.diagrams[docname]).items():
                 yield f"{model}#{module}", "-", "module", docname, anchor, -1
 
     def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
@@ -200,36 +140,28 @@ class ModelDiagramsDomain(Domain):
         if entry is None:
             return None
         if module and entry["has_graph"] and module not in entry["modules"].split("\n"):
-            _log.warning(
-                "model-graph: no module %r in the diagram of %s",
-                module,
-                model,
-                location=node,
-                type="modeldiagrams",
-                subtype="ref",
-            )
+            warn("ref", f"no module {module!r} in the diagram of {model}", node)
             module = ""
-        anchor = entry["place"]["anchor"] or ""
-        if module and entry["interactive"] and is_interactive(builder):
-            anchor = address(entry["id"], _place(entry, self._on_page(builder, docname)), module)
+        anchor = entry["location"]["anchor"] or ""
+        if module and entry["interactive"] and makes_web_pages(builder):
+            anchor = module_anchor(entry, module, self._on_page(builder, docname))
         found = make_refnode(builder, fromdocname, docname, anchor, contnode, target)
         if "refuri" in found:
             found["refuri"] = one_fragment(found["refuri"])
         return found
 
     def anchors(self, builder: Builder, node: Element) -> list[str]:
-        """Fragments by which other pages may refer to modules in a diagram.
+        """Fragments by which other pages may refer to modules in a diagram; without a script they lead to the diagram.
 
-        The widget knows what they mean; where no script runs, there has to be something of this name. Which of them are
-        in use is of no account, or a page would depend on all others.
+        All are written, used or not; otherwise this page would depend on every page that links here.
         """
         docname = _document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
         here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
-        entry = next((entry for entry in here if entry["place"]["anchor"] in node.parent["ids"]), None)
-        return list(_module_anchors(entry, self._on_page(builder, docname)).values()) if entry else []
+        entry = next((entry for entry in here if entry["location"]["anchor"] in node.parent["ids"]), None)
+        return list(module_anchors(entry, self._on_page(builder, docname)).values()) if entry else []
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
-        """Called by Sphinx for ``:any:``, which means the class where a class is meant, not its picture."""
+        """Called by Sphinx for ``:any:``, which is to find the class and not its diagram."""
         return []
 
     def _on_page(self, builder: Builder, docname: str) -> list[Entry]:
@@ -245,12 +177,12 @@ class ModelDiagramsDomain(Domain):
         return [entry for name in names for entry in self.diagrams.get(name, [])]
 
     def _targets(self) -> list[tuple[str, Entry]]:
-        """Diagrams that references lead to: first those that can be seen, and of these what an author has placed.
+        """Document and diagram, best target of references first: drawn before failed, requested before automatic.
 
-        One that has failed is better than none: there is a note in its place, and its problem was told there.
+        A failed diagram is better than none: its page shows a note.
         """
         found = [(name, entry) for name in sorted(self.diagrams) for entry in self.diagrams[name] if entry["target"]]
-        return sorted(found, key=lambda item: (not item[1]["has_graph"], item[1]["place"]["automatic"]))
+        return sorted(found, key=lambda item: (not item[1]["has_graph"], item[1]["location"]["automatic"]))
 
 
 def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
@@ -261,57 +193,27 @@ def domain_of(env: BuildEnvironment) -> ModelDiagramsDomain:
 def outdated_documents(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> list[str]:
-    """Documents to read again, although their sources are what they were.
+    """Documents to read again, although their sources have not changed.
 
-    Those with a bad diagram: the cause may be gone, and if not, it must not fall silent. And those whose diagrams were
-    made with another version of torch, of a library that the model is made of, or of this package.
+    Those with a bad diagram: the cause may be gone, and if not, the warning must be repeated. And those whose diagrams
+    were made with another version of torch, of a library that the model uses, or of this package.
     """
-    found = domain_of(env).diagrams
-    return sorted(name for name, entries in found.items() if any(map(_is_outdated, entries)))
-
-
-def reference_name(diagram: Diagram) -> str:
-    """What references call a diagram: the model as its author names it, or the class in a graph file."""
-    is_file = diagram.options.model.endswith(".json")
-    return diagram.graph.model.class_ if diagram.graph and is_file else diagram.options.model
-
-
-def _is_outdated(entry: Entry) -> bool:
-    if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
-        return True
-    seen = entry["surroundings"]
-    return bool(seen) and seen != surroundings(map(Path, entry["folders"]), entry["python"])
-
-
-def _module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
-    """Module → where it is shown: in the widget, or else anywhere in the picture.
-
-    Args:
-        entry: The diagram.
-        page: All on its web page, in order.
-    """
-    modules = [module for module in entry["modules"].split("\n")[:_LISTED_MODULES] if module]
-    if not entry["interactive"]:
-        return dict.fromkeys(modules, entry["place"]["anchor"] or "")
-    place = _place(entry, page)
-    return {module: address(entry["id"], place, module) for module in modules}
-
-
-def _place(entry: Entry, page: list[Entry]) -> int:
-    """A diagram's number among those of its page that have its id: the very same text twice makes equal ones."""
-    alike = [other["place"] for other in page if other["id"] == entry["id"] and other["interactive"]]
-    return alike.index(entry["place"]) if entry["place"] in alike else 0
+    domain = domain_of(env)
+    builder = domain.diagram_builder
+    return sorted(
+        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, builder) for entry in entries)
+    )
 
 
 def _document_of(node: Element) -> str | None:
-    """The document that a node was in before Sphinx made one page of all; None where it did not."""
+    """The document that a node was in before `singlehtml` joined all documents; None for other builders."""
     above: Any = node
     while above is not None and "docname" not in above:
         above = above.parent
     return above and str(above["docname"])
 
 
-def close_maker(app: Sphinx, _exception: Exception | None) -> None:
-    """The build is over."""
+def close_builder(app: Sphinx, _exception: Exception | None) -> None:
+    """Called by Sphinx at the end of a build."""
     if app.env is not None:
         domain_of(app.env).close()

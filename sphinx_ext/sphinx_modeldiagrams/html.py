@@ -1,4 +1,4 @@
-"""The node as HTML."""
+"""Writes a diagram's node as HTML."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.util.osutil import relative_uri
 
-from modeldiagrams.host import FOLDER, in_figure
-from modeldiagrams.markup import html_text
-from modeldiagrams.page import fragment
+from modeldiagrams.hosting.site_files import FOLDER
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.fragment import fragment
 from sphinx_modeldiagrams.builders import one_fragment
+from sphinx_modeldiagrams.class_references import references
+from sphinx_modeldiagrams.class_sources import definitions, documented_packages, linkcode_url, viewcode_url
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.links import references
 from sphinx_modeldiagrams.nodes import diagram_of
-from sphinx_modeldiagrams.sources import definitions, linkcode_url, own_packages, viewcode_url
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from sphinx_modeldiagrams.nodes import model_graph
 
-__all__ = ["skip", "visit_html"]
+__all__ = ["skip_node", "visit_html"]
 
 
 def visit_html(self: HTML5Translator, node: model_graph) -> None:
-    """Write the interactive diagram; the children have done their work."""
+    """Write the interactive diagram; the node's children only served Sphinx's references and search."""
     page = self.builder.get_target_uri(self.builder.current_docname)
-    diagram = in_figure(diagram_of(node))
-    found, own = references(node), own_packages(self.builder.env, node)
+    diagram = diagram_of(node)
+    found, own = references(node), documented_packages(self.builder.env, node)
     defined = definitions(diagram.graph) if diagram.graph else {}
 
     def link(class_name: str, html: str) -> str:
@@ -46,13 +46,13 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     raise nodes.SkipNode
 
 
-def skip(_self: SphinxTranslator, _node: model_graph) -> None:
-    """Other writers meet ordinary nodes in its place; should a builder bypass the transforms, it writes nothing."""
+def skip_node(_self: SphinxTranslator, _node: model_graph) -> None:
+    """For other writers, which see the node only if a builder bypasses our transform."""
     raise nodes.SkipNode
 
 
 def _anchor(reference: nodes.reference, html: str) -> str:
-    """A resolved reference around our own HTML."""
+    """A resolved reference, with our HTML as its content."""
     uri = reference["refuri"] if "refuri" in reference else f"#{reference['refid']}"
     kind = "internal" if reference.get("internal") else "external"
     title = f' title="{html_text(reference["reftitle"])}"' if reference.get("reftitle") else ""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.outline import Row, rows
+from modeldiagrams.html.outline import Branch, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from modeldiagrams.graph import Graph
+    from modeldiagrams.render.draw import OutlineRow
 
 __all__ = ["as_lists", "as_tree"]
 
@@ -20,21 +20,21 @@ _ROW_LIMIT = 40
 _DEPTH_LIMIT = 4
 
 
-def as_lists(graph: Graph, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
+def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
     """Nested bullet lists, level by level.
 
     Args:
-        graph: The traced model.
+        rows: The diagram's `outline_rows`.
         links: Class → its resolved reference.
     """
     top = nodes.list_item()
-    level = [(top, rows(graph, _ROW_LIMIT))]
+    level = [(top, tree(rows, _ROW_LIMIT))]
     for depth in range(1, _DEPTH_LIMIT + 1):
         deeper = []
-        for item, row in level:
+        for item, branch in level:
             below = [
-                (nodes.list_item("", _line(child, row, links, is_last=depth == _DEPTH_LIMIT)), child)
-                for child in row.children
+                (nodes.list_item("", _line(child, links, is_last=depth == _DEPTH_LIMIT)), child)
+                for child in branch.children
             ]
             if below:
                 item.append(nodes.bullet_list("", *(inner for inner, _ in below)))
@@ -43,7 +43,7 @@ def as_lists(graph: Graph, links: Mapping[str, nodes.reference]) -> list[nodes.N
     return top.children
 
 
-def as_tree(graph: Graph) -> nodes.literal_block:
+def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
     """The hierarchy as a drawing of lines, for what is read in one fixed font.
 
     ::
@@ -53,11 +53,11 @@ def as_tree(graph: Graph) -> nodes.literal_block:
         └── blocks.0–11  Block ×12
             └── linear  Linear
     """
-    text = "\n".join([graph.model.name, *_branches(rows(graph))])
+    text = "\n".join([name, *_lines(tree(rows))])
     return nodes.literal_block(text, text, language="none")
 
 
-def _branches(root: Row) -> Iterator[str]:
+def _lines(root: Branch) -> Iterator[str]:
     """One line for each row below the root; a stack instead of recursion, because models nest deeply."""
     stack = [_below(root, "")]
     while stack:
@@ -65,37 +65,45 @@ def _branches(root: Row) -> Iterator[str]:
         if line is None:
             stack.pop()
             continue
-        text, row, indent = line
+        text, branch, indent = line
         yield text
-        if row is not None:
-            stack.append(_below(row, indent))
+        if branch is not None:
+            stack.append(_below(branch, indent))
 
 
-def _below(holder: Row, indent: str) -> Iterator[tuple[str, Row | None, str]]:
-    """Line, row and indentation of what is below it, for each row of a holder."""
-    last = len(holder.children) + bool(holder.hidden) - 1
-    for i, row in enumerate(holder.children):
-        branch, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
-        yield f"{indent}{branch}{row.names(holder)}  {_class_name(row)}{_times(row)}", row, indent + deeper
-    if holder.hidden:
-        yield f"{indent}└── … {holder.hidden} more", None, indent
+def _below(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, str]]:
+    """Line, branch and indentation of what is below it, for each child."""
+    last = len(parent.children) + bool(parent.hidden) - 1
+    for i, branch in enumerate(parent.children):
+        sign, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
+        if branch.row:
+            yield f"{indent}{sign}{_text(branch.row)}", branch, indent + deeper
+    if parent.hidden:
+        yield f"{indent}└── … {parent.hidden} more", None, indent
 
 
-def _line(row: Row, holder: Row, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
+def _text(row: OutlineRow) -> str:
+    return "  ".join(filter(None, (row.name, _class_name(row)))) + _times(row)
+
+
+def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
     """Name, class as a link where it is documented, and how often it repeats."""
-    class_ = row.calls[0].class_
-    mention: nodes.Element = nodes.literal("", _class_name(row))
-    if class_ in links:
-        mention = links[class_].deepcopy()
-    left_out = row.hidden + (len(row.children) if is_last else 0)
+    row = branch.row
+    if row is None:
+        return nodes.paragraph()
+    parts: list[nodes.Node] = [nodes.literal("", row.name)]
+    if row.class_ in links:
+        parts += [nodes.Text(" "), links[row.class_].deepcopy()]
+    elif row.class_:
+        parts += [nodes.Text(" "), nodes.literal("", _class_name(row))]
+    left_out = branch.hidden + (len(branch.children) if is_last else 0)
     hidden = f" (… {left_out} more inside)" if left_out else ""
-    name = nodes.literal("", row.names(holder))
-    return nodes.paragraph("", "", name, nodes.Text(" "), mention, nodes.Text(_times(row) + hidden))
+    return nodes.paragraph("", "", *parts, nodes.Text(_times(row) + hidden))
 
 
-def _class_name(row: Row) -> str:
-    return row.calls[0].class_.rpartition(".")[2]
+def _class_name(row: OutlineRow) -> str:
+    return row.class_.rpartition(".")[2]
 
 
-def _times(row: Row) -> str:
-    return f" ×{len(row.calls)}" if len(row.calls) > 1 else ""
+def _times(row: OutlineRow) -> str:
+    return f" ×{row.times}" if row.times > 1 else ""

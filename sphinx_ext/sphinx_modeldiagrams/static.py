@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from docutils import nodes
-from sphinx.util import logging
 
-from modeldiagrams.flat import flat_digest
-from modeldiagrams.render import PAGES, view_of, viewer_digest
-from modeldiagrams.serialize import serialize, write_atomically
+from modeldiagrams.common.files import digest, write_atomically
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options.reading import PAGES
+from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder
 
-    from modeldiagrams.diagrams import Diagram
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = ["picture_of"]
 
-_FOLDER = "modeldiagrams"
-_TIMEOUT = 120
-_PIXELS = 2
-"""Of a PNG file for one CSS pixel."""
+_FOLDER = "modeldiagrams-pictures"
 _CAPTION = 0.9
-"""A figure is to share its page with its caption."""
+"""Part of a page's height for the picture; its caption takes the rest."""
 _SCREEN = (600.0, 800.0)
-"""What readers of books show of a page, in CSS pixels."""
-
-_log = logging.getLogger(__name__)
+"""Page size of e-book readers, in CSS pixels."""
 
 
-class _Kind(NamedTuple):
+class _Format(NamedTuple):
     mimetype: str
-    suffix: str
+    form: FileForm
     library: str | None
-    """What makes it."""
+    """The package that writes it."""
 
 
-_KINDS = (
-    _Kind("application/pdf", "pdf", "typst"),
-    _Kind("image/svg+xml", "svg", None),
-    _Kind("image/png", "png", "resvg_py"),
+_FORMATS = (
+    _Format("application/pdf", "pdf", "typst"),
+    _Format("image/svg+xml", "svg", None),
+    _Format("image/png", "png", "resvg_py"),
 )
 """The best first."""
 
@@ -61,99 +54,53 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
         builder: What it is for.
 
     Returns:
-        The image; None for builders without pictures, and where nothing can be drawn, which is told once.
+        The image; None for builders without pictures, and after a warning where it can't be drawn.
     """
     if diagram.graph is None or builder.format not in {"latex", "html"}:
         return None
-    kind = _best_kind(builder)
-    if kind is None:
+    kind = _best_format(builder)
+    picture = _drawn(diagram, diagram.graph, builder, kind.form) if kind else None
+    if kind is None or picture is None:
         return None
-    path = _drawn(diagram, builder, kind)
-    if path is None:
-        return None
+    # ids come from what authors wrote, and site defaults or limits may make other pictures of it
+    name = f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}"
+    path = Path(builder.doctreedir) / _FOLDER / name
+    write_atomically(path, picture.content)
     environment = builder.env
     # as Sphinx's own transforms add images after reading
     environment.images.add_file(environment.docname, str(path))
     if path.is_relative_to(builder.outdir):
-        # a book takes whatever pictures lie in its folder, also those of doctrees there
-        ours = str(path.relative_to(builder.outdir))
-        builder.config.epub_exclude_files = [*builder.config.epub_exclude_files, ours]
-    alt = diagram.options.alt or f"Architecture of {diagram.graph.model.name}"
+        # an e-book includes all pictures in its folder, also those of doctrees there, of this build and earlier ones
+        ours = {str(file.relative_to(builder.outdir)) for file in path.parent.iterdir()}
+        builder.config.epub_exclude_files = sorted({*builder.config.epub_exclude_files, *ours})
+    alt = diagram.options.figure.alt or f"Architecture of {diagram.graph.model.name}"
     image = nodes.image("", uri=str(path), candidates={kind.mimetype: str(path)}, alt=alt)
-    if kind.suffix == "png":
-        image["width"] = f"{_png_width(path) / _PIXELS:.0f}px"
+    if kind.form == "png":
+        image["width"] = f"{picture.width:.0f}px"
     return image
 
 
-def _best_kind(builder: Builder) -> _Kind | None:
-    """What the builder can show and we can make; tells what to install for more."""
-    shown = [kind for kind in _KINDS if kind.mimetype in builder.supported_image_types]
+def _best_format(builder: Builder) -> _Format | None:
+    """The best format that the builder takes and an installed library writes; warns if another would be better."""
+    shown = [kind for kind in _FORMATS if kind.mimetype in builder.supported_image_types]
     made = [kind for kind in shown if kind.library is None or importlib.util.find_spec(kind.library)]
     best = made[0] if made else None
     if shown and best != shown[0]:
-        wanted = shown[0].suffix
-        instead = f"{best.suffix.upper()} files" if best else "text"
-        _log.warning(
-            'model-graph: diagrams are %s here, because %s files can\'t be made: pip install "modeldiagrams[%s]"',
-            instead,
-            wanted.upper(),
-            wanted,
-            type="modeldiagrams",
-            subtype="static",
-            once=True,
-        )
+        wanted = shown[0].form
+        instead = f"{best.form.upper()} files" if best else "text"
+        cause = f'because {wanted.upper()} files can\'t be made: pip install "modeldiagrams[{wanted}]"'
+        warn("static", f"diagrams are {instead} here, {cause}", once=True)
     return best
 
 
-def _drawn(diagram: Diagram, builder: Builder, kind: _Kind) -> Path | None:
-    """The file, drawn in a process of its own unless an earlier build has drawn it.
-
-    What draws is native code that may end its process, and has threads, which don't go with Sphinx's forks.
-    """
-    if diagram.graph is None:
-        return None
-    graph = serialize(diagram.graph)
-    view = msgspec.structs.replace(view_of(diagram.options), fit=_page(builder))
-    options = {name: value for name, value in msgspec.structs.asdict(view).items() if value is not None}
-    arguments = [
-        f"--{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in options.items()
-    ]
-    folder = Path(builder.doctreedir) / _FOLDER / _key(arguments, graph)
-    path = folder / f"{diagram.id}.{kind.suffix}"
-    if path.is_file():
-        return path
-    # one for each process: `-j` may draw the same for several pages at once
-    source = folder / f"graph-{os.getpid()}.json"
-    write_atomically(source, graph)
-    command = [sys.executable, "-m", "modeldiagrams", "render", str(source), "--flat", "-o", str(path), *arguments]
+def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm) -> PictureFile | None:
+    """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
+    view = msgspec.structs.replace(diagram.options.view, fit=_page(builder))
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_TIMEOUT)  # noqa: S603  (our own)
-    except (OSError, subprocess.SubprocessError) as error:
-        problem = getattr(error, "stderr", None) or str(error)
-        _log.warning(
-            "model-graph: %s could not be drawn: %s",
-            diagram.options.model,
-            str(problem).strip().replace(str(source), "its graph"),
-            location=builder.env.docname,
-            type="modeldiagrams",
-            subtype="render",
-        )
+        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form)
+    except ModelDiagramsError as error:
+        warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None
-    finally:
-        source.unlink(missing_ok=True)
-    return path
-
-
-def _key(arguments: list[str], graph: bytes) -> str:
-    """Digest of what a picture is made from: what is shown of which graph, and what draws it."""
-    made_from = repr((arguments, viewer_digest(), flat_digest())).encode() + graph
-    return hashlib.blake2b(made_from, digest_size=8).hexdigest()
-
-
-def _png_width(path: Path) -> int:
-    """In pixels."""
-    with path.open("rb") as file:
-        return int.from_bytes(file.read(20)[16:])
 
 
 def _page(builder: Builder) -> tuple[float, float]:

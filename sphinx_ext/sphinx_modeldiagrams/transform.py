@@ -1,4 +1,4 @@
-"""Where pages are not web pages, a diagram becomes nodes every writer knows."""
+"""For builders other than HTML: diagrams become images, lists or text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from sphinx_modeldiagrams.builders import is_interactive
-from sphinx_modeldiagrams.links import references
+from modeldiagrams.html.outline import outline_rows
+from sphinx_modeldiagrams.builders import makes_web_pages
+from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
 from sphinx_modeldiagrams.static import picture_of
@@ -16,12 +17,12 @@ from sphinx_modeldiagrams.static import picture_of
 if TYPE_CHECKING:
     from sphinx.builders import Builder
 
-    from modeldiagrams.diagrams import Diagram
+    from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["OrdinaryNodes"]
+__all__ = ["ReplaceDiagrams"]
 
 
-class OrdinaryNodes(SphinxPostTransform):
+class ReplaceDiagrams(SphinxPostTransform):
     """Replaces diagrams by ordinary nodes, after references were resolved (priority 10)."""
 
     default_priority = 200
@@ -29,20 +30,20 @@ class OrdinaryNodes(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Called by Sphinx."""
         builder = self.app.builder
-        # translators see what the node itself has for them
-        if is_interactive(builder) or builder.name == "gettext":
+        # gettext extracts the messages of the node itself
+        if makes_web_pages(builder) or builder.name == "gettext":
             return
         for node in list(self.document.findall(model_graph)):
             node.replace_self(_ordinary(node, builder))
 
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
-    """Note, text alternative, and what the builder's readers can use best."""
+    """The note on a problem, and the model in the best form that the builder has."""
     diagram = diagram_of(node)
     content: list[nodes.Node] = []
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
-        content.append(nodes.paragraph("", f"{diagram.options.model}: {sentence}"))
+        content.append(nodes.paragraph("", f"{diagram.options.call.model}: {sentence}"))
     if diagram.graph:
         content += _shown(node, diagram, builder)
     return content
@@ -56,7 +57,8 @@ def _shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.
     picture = picture_of(diagram, builder)
     if picture:
         return [picture]
-    title = nodes.paragraph("", diagram.options.alt or f"Architecture of {graph.model.name}:")
+    title = nodes.paragraph("", diagram.options.figure.alt or f"Architecture of {graph.model.name}:")
+    rows = outline_rows(diagram)
     if builder.name == "text":
-        return [title, as_tree(graph)]
-    return [title, *as_lists(graph, references(node))]
+        return [title, as_tree(graph.model.name, rows)]
+    return [title, *as_lists(rows, references(node))]

@@ -1,6 +1,6 @@
 """Architecture diagrams of PyTorch models that live in documentation and stay true.
 
-Names are imported when they are first used: importing this package imports neither torch nor anything slow.
+Public names are imported on first use, so importing this package imports neither torch nor anything else slow.
 """
 
 from __future__ import annotations
@@ -9,6 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modeldiagrams.api.dot import to_dot
+    from modeldiagrams.api.export import to_html, to_pdf, to_png, to_svg
+    from modeldiagrams.api.mermaid import to_mermaid
+    from modeldiagrams.api.networkx import to_networkx
+    from modeldiagrams.api.notebook import diagram
     from modeldiagrams.errors import (
         GraphError,
         ModelDiagramsError,
@@ -17,11 +22,9 @@ if TYPE_CHECKING:
         TargetError,
         WorkerError,
     )
-    from modeldiagrams.export import to_html, to_pdf, to_png, to_svg
-    from modeldiagrams.graph import Graph
-    from modeldiagrams.notebook import diagram
-    from modeldiagrams.options import Options
-    from modeldiagrams.serialize import load, save
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.serialize import load, save
+    from modeldiagrams.options.options import Options
     from modeldiagrams.tracer import trace
 
     __version__: str
@@ -39,23 +42,29 @@ __all__ = [
     "diagram",
     "load",
     "save",
+    "to_dot",
     "to_html",
+    "to_mermaid",
+    "to_networkx",
     "to_pdf",
     "to_png",
     "to_svg",
     "trace",
 ]
 
-_HOMES = {
-    "Graph": "graph",
-    "Options": "options",
-    "diagram": "notebook",
-    "load": "serialize",
-    "save": "serialize",
-    "to_html": "export",
-    "to_pdf": "export",
-    "to_png": "export",
-    "to_svg": "export",
+_MODULES = {
+    "Graph": "ir.graph",
+    "Options": "options.options",
+    "diagram": "api.notebook",
+    "load": "ir.serialize",
+    "save": "ir.serialize",
+    "to_dot": "api.dot",
+    "to_html": "api.export",
+    "to_mermaid": "api.mermaid",
+    "to_networkx": "api.networkx",
+    "to_pdf": "api.export",
+    "to_png": "api.export",
+    "to_svg": "api.export",
     "trace": "tracer",
 }
 
@@ -73,12 +82,8 @@ def __dir__() -> list[str]:
 
 
 def _imported(name: str) -> Any:
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
 
 
 def _version() -> str:
-    metadata = importlib.import_module("importlib.metadata")
-    try:
-        return str(metadata.version(__name__))
-    except metadata.PackageNotFoundError:
-        return "0+unknown"  # run from a checkout that is not installed
+    return str(importlib.import_module(f"{__name__}.common.version").own_version())

@@ -1,4 +1,4 @@
-"""The exception tree: every error says what was expected, what came instead, and how to mend it."""
+"""The exceptions: each message says what was expected, what came instead, and how to fix it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class GraphError(ModelDiagramsError):
     """A graph file or a `Graph` breaks the format.
 
     Attributes:
-        place: Where, as a JSON path (``$.nodes[3].kind``).
+        path: JSON path of the first problem (``$.nodes[3].kind``); for a graph file, its name comes first.
     """
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(f"{place}: {problem}")
-        self.place = place
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
 
 
 class OptionError(ModelDiagramsError):
@@ -42,10 +42,10 @@ class OptionError(ModelDiagramsError):
 
 
 class SettingError(ModelDiagramsError):
-    """A site's configuration says something that is not of the expected form.
+    """A setting in a site's configuration is unknown or its value is not of the expected form.
 
     Attributes:
-        setting: Its name.
+        setting: The setting's name.
     """
 
     def __init__(self, setting: str, problem: str) -> None:
@@ -54,10 +54,10 @@ class SettingError(ModelDiagramsError):
 
 
 class TargetError(ModelDiagramsError):
-    """The model, its constructor arguments or its inputs could not be found or made.
+    """The model, its constructor arguments or its inputs could not be found or built.
 
     Attributes:
-        frames: Lines of user code on the way to the failure, innermost last, as ``file:line in function``.
+        frames: User-code frames of the traceback, innermost last, as ``file:line in function``.
     """
 
     def __init__(self, problem: str, frames: tuple[str, ...] = ()) -> None:
@@ -66,10 +66,10 @@ class TargetError(ModelDiagramsError):
 
 
 class WorkerError(ModelDiagramsError):
-    """The tracing process died, hung, or answered something that is not its protocol.
+    """The tracing process died, hung, or broke its protocol.
 
     Attributes:
-        frames: Lines of user code it was in, innermost last, as ``file:line in function``.
+        frames: User-code frames it was in, innermost last, as ``file:line in function``.
     """
 
     def __init__(self, problem: str, frames: tuple[str, ...] = ()) -> None:

@@ -1,8 +1,8 @@
 """From options to a model and its example inputs. Runs user code, so only the tracing process imports it.
 
-`locate` finds the object a path names, `build` makes a model of it, `inputs` reads the author's example inputs, and
-the other files fill in what the author did not say: see `rules` for which rule stands where. Everything filled in is an
-`Assumption` in the graph, written as the author would have written it.
+`locate` finds the object that a path names, `build` makes a model of it, `inputs` reads the author's example inputs,
+and `inference` fills in what the author left out: see `inference.rules` for where each rule is. Everything filled in
+becomes an `Assumption` in the graph, written as the author would have written it.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.build import call_problem, variants
-from modeldiagrams.target.given import find_inputs
-from modeldiagrams.target.search import Tries
-from modeldiagrams.target.usercode import loaded_sources, seeded
-from modeldiagrams.tracer import trace_run
-from modeldiagrams.tracer.hierarchy import hierarchy_run
+from modeldiagrams.target.inference.search import Budget
+from modeldiagrams.target.resolve_inputs import resolve_inputs
+from modeldiagrams.target.user_code import loaded_sources, seeded
+from modeldiagrams.tracer import Trace, trace_run
+from modeldiagrams.tracer.graph.module_tree import module_tree
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from modeldiagrams.graph import Assumption
-    from modeldiagrams.options import Options
+    from modeldiagrams.ir.graph import Assumption
+    from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
-    from modeldiagrams.target.given import Given
-    from modeldiagrams.tracer import Mode, Trace
+    from modeldiagrams.target.resolve_inputs import Inputs
+    from modeldiagrams.tracer import Mode
 
 __all__ = ["InputsError", "Target", "loaded_sources", "record", "resolve", "seeded"]
 
-_FURTHER = 24
-"""Tries with a variant of a model: inputs that fit are likely among those that came furthest in the first one."""
+_VARIANT_PASSES = 24
+"""Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
 
 
 class InputsError(TargetError):
-    """The model is there, but its example inputs could not be made."""
+    """The model was made, but its example inputs could not be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +46,21 @@ class Target:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any]
     assumptions: tuple[Assumption, ...]
-    """What the author did not say."""
+    """What the author left out."""
     note: str | None = None
-    """Why there are no inputs and what to write; then the module hierarchy is all there is to show."""
+    """Why there are no inputs, and what to write; then the graph is the module hierarchy."""
     tried: tuple[str, ...] = ()
-    """What was tried to find inputs, one line each."""
+    """The passes of the search for inputs, one line each."""
     trace: Trace | None = None
-    """The pass, if it was recorded when the inputs were found."""
+    """The pass, if the search for inputs recorded it."""
 
 
-def resolve(options: Options) -> Target:
+def resolve(call: Call, device: str | None = None) -> Target:
     """Find or build the model and make its example inputs.
 
     Args:
-        options: What the author wrote.
+        call: What the author wrote.
+        device: Where the model is going to run; None for the CPU.
 
     Returns:
         The model in eval mode with inputs that are the same in every process.
@@ -68,43 +69,43 @@ def resolve(options: Options) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    built, given, tried = _first_that_works(options)
-    problem = None if given.note else call_problem(built.model.forward, given.args, given.kwargs)
+    built, inputs, tried = _first_that_works(call)
+    problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
     if problem:
-        raise InputsError(f"{options.model}'s forward can't be called with these inputs: {problem}")
+        raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
     return Target(
         model=built.model,
-        args=given.args,
-        kwargs=given.kwargs,
-        assumptions=(*built.assumptions, *given.assumptions),
-        note=given.note,
+        args=inputs.args,
+        kwargs=inputs.kwargs,
+        assumptions=(*built.assumptions, *inputs.assumptions),
+        note=inputs.note,
         tried=tuple(tried),
-        trace=None if options.device else given.trace,  # that was on the CPU
+        trace=None if device else inputs.trace,  # that was on the CPU
     )
 
 
-def _first_that_works(options: Options) -> tuple[Built, Given, list[str]]:
-    """Model, inputs and what was tried: as it is by default, if no variant gets further."""
-    first: tuple[Built, Given] | None = None
+def _first_that_works(call: Call) -> tuple[Built, Inputs, list[str]]:
+    """Model, inputs and log of the first variant that runs; of the default one if none does."""
+    first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
-    for built in variants(options):
+    for built in variants(call):
         try:
-            given = find_inputs(built, options, Tries(_FURTHER) if built.variant else Tries())
+            inputs = resolve_inputs(built, call, Budget(_VARIANT_PASSES) if built.variant else Budget())
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
-        tried += [f"{built.variant}: {line}" if built.variant else line for line in given.tried]
-        if given.is_enough:
-            return built, given, tried
-        first = first or (built, given)
+        tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
+        if inputs.is_enough:
+            return built, inputs, tried
+        first = first or (built, inputs)
     if first is None:
-        raise TargetError(f"{options.model} can't be made")
+        raise TargetError(f"{call.model} can't be made")
     return *first, tried
 
 
 def record(target: Target, mode: Mode = "auto") -> Trace:
-    """Trace one pass of a target, or take down its module hierarchy if nothing is known to call it with."""
+    """Trace one pass of a target, or build its module tree if no inputs are known."""
     if target.note is not None:
-        return hierarchy_run(target.model, (target.note,))
+        return Trace(module_tree(target.model, (target.note,)), ())
     if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
         return target.trace
     return trace_run(target.model, target.args, target.kwargs, mode=mode)

@@ -10,24 +10,24 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.conventions import configuration_class, conventional_arguments, required_parameters
+from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments, required_parameters
+from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import did_you_mean, locate
-from modeldiagrams.target.rules import Rule, assumed
-from modeldiagrams.target.small import small_values
-from modeldiagrams.target.usercode import user_code
+from modeldiagrams.target.reduced_config import small_values
+from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.graph import Assumption
-    from modeldiagrams.options import Options
+    from modeldiagrams.ir.graph import Assumption
+    from modeldiagrams.options.options import Call
 
 __all__ = ["Built", "call_problem", "make_model", "variants"]
 
 LARGE = 100_000_000
-"""Parameters from which on a configured model stays on the meta device: no memory, no random numbers."""
+"""From this number of parameters on, a configured model is made on the meta device: no memory, no random numbers."""
 HUGE = 500_000_000
-"""Parameters from which on it stays there even if it can't be run there: its weights would fill the memory."""
+"""From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Built:
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
     variant: str = ""
-    """What makes it another one than the model as it is by default."""
+    """How it differs from the default model; empty for that one."""
 
     @property
     def is_on_meta(self) -> bool:
@@ -48,70 +48,70 @@ class Built:
 
 
 @dataclass(frozen=True)
-class _Call:
+class _Arguments:
     """How a class or factory is called."""
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] | None = None
     config_class: Callable[..., Any] | None = None
-    """Makes the configuration that goes first."""
+    """Makes the configuration, the first argument."""
     values: dict[str, Any] = field(default_factory=dict)
-    """The configuration's."""
+    """Values for the configuration."""
     assumptions: tuple[Assumption, ...] = ()
 
     def config(self) -> Any:
-        """A new one for every use, because models write into it."""
+        """A new configuration for every use, because models write into it."""
         name = getattr(self.config_class, "__name__", "config_class")
         with user_code(f"making a {name} from the option `config`" if self.values else f"making a default {name}"):
             return self.config_class(**self.values) if self.config_class else None
 
 
-def variants(options: Options) -> Iterator[Built]:
-    """The model, and then, should no pass get through it, the same as one that is easier to run.
+def variants(call: Call) -> Iterator[Built]:
+    """The default model, then variants of it that run more easily.
 
     Args:
-        options: What the author wrote.
+        call: What the author wrote.
 
     Yields:
-        The model as it is by default, without memory if it is large; with memory, if it is not too large for that; and
-        with fewer layers, where its configuration is assumed anyway.
+        The default model, without memory for its weights if it is large; the same with memory, if they fit; and one
+        with fewer layers, if its configuration is assumed anyway.
 
     Raises:
         TargetError: as `make_model`; if only the default configuration is at fault, there is one with fewer layers.
     """
     try:
-        default = make_model(options, LARGE)
+        default = make_model(call, LARGE)
     except TargetError:
-        small = _variant(options, small=True)
+        small = _variant(call, small=True)
         if small is None:
             raise
         yield small
         return
     yield default
     if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
-        yield from filter(None, [_variant(options, small=False)])
-    yield from filter(None, [_variant(options, small=True)])
+        yield from filter(None, [_variant(call, small=False)])
+    yield from filter(None, [_variant(call, small=True)])
 
 
-def _variant(options: Options, *, small: bool) -> Built | None:
+def _variant(call: Call, *, small: bool) -> Built | None:
     try:
-        built = make_model(options, HUGE, small=small)
+        built = make_model(call, HUGE, small=small)
     except TargetError:
-        return None  # the default one is there, or has told what is wrong
+        return None  # the default one was made, or raised the error to report
     return replace(built, variant="with fewer layers" if small else "with memory for its weights")
 
 
-def make_model(options: Options, meta_from: int, *, small: bool = False) -> Built:
+def make_model(call: Call, meta_from: int, *, small: bool = False) -> Built:
     """Find a model instance, or call a class or factory function for one.
 
     A class that is made from a configuration (a Hugging Face ``config_class``, or a required parameter annotated with
     a class whose fields have defaults) is called with one: made from the option `config`, or the default one if the
     author gives no constructor arguments either. Other classes and functions are called with `args` and `kwargs`;
-    without these, required parameters take the values that their names tell.
+    without these, required parameters get values that are usual for their names.
 
     Args:
-        options: What the author wrote.
-        meta_from: Parameters above which a model that is made from a configuration stays on the meta device.
+        call: What the author wrote.
+        meta_from: A model made from a configuration stays on the meta device if it has more parameters.
         small: Whether an assumed configuration has fewer layers than by default.
 
     Returns:
@@ -121,21 +121,21 @@ def make_model(options: Options, meta_from: int, *, small: bool = False) -> Buil
         TargetError: if there is no such object, it isn't a model, or making it raised; with `small`, if there is no
             assumed configuration, or nothing to leave out of it.
     """
-    found = locate(options.model)
+    found = locate(call.model)
     assumptions: tuple[Assumption, ...] = ()
     if isinstance(found, nn.Module):
-        _refuse_arguments(options)
+        _refuse_arguments(call)
         model = found
     elif callable(found):
-        call = _call(found, options)
-        call = _small(call, options) if small else call
-        weightless = _weightless(found, options, call, meta_from) if call.config_class else None
-        model, assumptions = weightless or _construct(found, options, call), call.assumptions
+        arguments = _arguments_of(found, call)
+        arguments = _small(arguments, call) if small else arguments
+        weightless = _weightless(found, call, arguments, meta_from) if arguments.config_class else None
+        model, assumptions = weightless or _construct(found, call, arguments), arguments.assumptions
     else:
         raise TargetError(
-            f"expected a torch.nn.Module, or a class or function that makes one, got {_what(found, options)}"
+            f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
         )
-    with user_code(f"{options.model}.eval()"):
+    with user_code(f"{call.model}.eval()"):
         model.eval()
     return Built(model, found, assumptions)
 
@@ -155,83 +155,83 @@ def call_problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: di
     return None
 
 
-def _refuse_arguments(options: Options) -> None:
+def _refuse_arguments(call: Call) -> None:
     for name in ("args", "kwargs", "config"):
-        if getattr(options, name) is not None:
+        if getattr(call, name) is not None:
             raise TargetError(
-                f"{options.model} is a model already, so option {name!r} has nothing to configure; "
+                f"{call.model} is a model already, so option {name!r} has nothing to configure; "
                 "leave it out, or name the model's class"
             )
 
 
-def _call(found: Callable[..., Any], options: Options) -> _Call:
+def _arguments_of(found: Callable[..., Any], call: Call) -> _Arguments:
     """The arguments to call a class or function with, by the first rule that has some."""
-    args, kwargs = tuple(options.args or ()), options.kwargs or {}
+    args, kwargs = tuple(call.args or ()), call.kwargs or {}
     config_class = getattr(found, "config_class", None)
     by_convention = None if callable(config_class) else configuration_class(found)
     maker = config_class if callable(config_class) else by_convention
-    if options.config is not None:
+    if call.config is not None:
         if maker is None:
             raise TargetError(
                 f"option 'config' is for classes with a Hugging Face `config_class` or a configuration as their one "
-                f"required parameter, and {options.model} has neither; write constructor arguments with the options "
+                f"required parameter, and {call.model} has neither; write constructor arguments with the options "
                 "`args` and `kwargs`"
             )
-        return _Call(args, kwargs, maker, options.config)
+        return _Arguments(args, kwargs, maker, call.config)
     if args or kwargs:
-        return _Call(args, kwargs)
+        return _Arguments(args, kwargs)
     if maker is not None:
-        rule = Rule.CONVENTIONS if by_convention else Rule.OFFERED
-        told = rule.assumption(f"built from a default {maker.__name__}")
+        rule = Rule.CONVENTIONS if by_convention else Rule.CLASS
+        built_from = rule.assumption(f"built from a default {maker.__name__}")
         default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
-        return _Call(config_class=maker, assumptions=(told, default))
+        return _Arguments(config_class=maker, assumptions=(built_from, default))
     return _conventional(found)
 
 
-def _conventional(found: Callable[..., Any]) -> _Call:
-    """A call by conventions; one without arguments where there are none, so that its error can tell what is missing."""
-    arguments = conventional_arguments(found)
-    if not arguments:
-        return _Call()
-    told = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
-    values = (assumed(f"kwargs.{name}", value, "a usual value for this name") for name, value in arguments.items())
-    return _Call(kwargs=arguments, assumptions=(told, *values))
+def _conventional(found: Callable[..., Any]) -> _Arguments:
+    """A call by conventions; without arguments where none apply: the error then names what is missing."""
+    usual = conventional_arguments(found)
+    if not usual:
+        return _Arguments()
+    rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
+    values = (assumed(f"kwargs.{name}", value, "a usual value for this name") for name, value in usual.items())
+    return _Arguments(kwargs=usual, assumptions=(rule, *values))
 
 
-def _small(call: _Call, options: Options) -> _Call:
+def _small(arguments: _Arguments, call: Call) -> _Arguments:
     """The same with fewer layers."""
-    values = small_values(call.config()) if call.config_class and options.config is None else {}
+    values = small_values(arguments.config()) if arguments.config_class and call.config is None else {}
     if not values:
-        raise TargetError(f"{options.model} has no default configuration that layers can be left out of")
-    told, _ = call.assumptions
+        raise TargetError(f"{call.model} has no default configuration that layers can be left out of")
+    built_from, _ = arguments.assumptions
     small = assumed("config", values, "fewer layers than by default, because no pass got through a model of full size")
-    return replace(call, values=values, assumptions=(told, small))
+    return replace(arguments, values=values, assumptions=(built_from, small))
 
 
-def _construct(found: Callable[..., Any], options: Options, call: _Call) -> nn.Module:
-    kwargs = call.kwargs or {}
-    args = (call.config(), *call.args) if call.config_class else call.args
+def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
+    kwargs = arguments.kwargs or {}
+    args = (arguments.config(), *arguments.args) if arguments.config_class else arguments.args
     problem = call_problem(found, args, kwargs)
     if problem:
         raise TargetError(
-            f"{options.model} can't be called like this: {problem}; write its arguments with the options `args`, "
+            f"{call.model} can't be called like this: {problem}; write its arguments with the options `args`, "
             f"e.g. `args: [64, 10]`, and `kwargs`, e.g. {_example(found)}"
         )
-    with user_code(f"calling {options.model}"):
+    with user_code(f"calling {call.model}"):
         model = found(*args, **kwargs)
     if not isinstance(model, nn.Module):
-        raise TargetError(f"expected {options.model} to make a torch.nn.Module, got an object of {type(model)}")
+        raise TargetError(f"expected {call.model} to make a torch.nn.Module, got an object of {type(model)}")
     return model
 
 
-def _weightless(found: Callable[..., Any], options: Options, call: _Call, meta_from: int) -> nn.Module | None:
-    """The model without memory for its weights, if it is a large one."""
+def _weightless(found: Callable[..., Any], call: Call, arguments: _Arguments, meta_from: int) -> nn.Module | None:
+    """The model without memory for its weights; None if it is small enough to have some."""
     try:
         with torch.device("meta"):
-            model = _construct(found, options, call)
+            model = _construct(found, call, arguments)
     except TargetError as error:
-        if "meta" not in str(error).replace(options.model, ""):
-            raise  # it would fail with weights, too, after it has filled the memory with them
+        if "meta" not in str(error).replace(call.model, ""):
+            raise  # with weights it would fail, too, after filling the memory
         return None
     return model if sum(parameter.numel() for parameter in model.parameters()) > meta_from else None
 
@@ -241,13 +241,13 @@ def _example(found: Callable[..., Any]) -> str:
     return "`kwargs: {" + ", ".join(f"{name}: 4" for name in names or ["depth"]) + "}`"
 
 
-def _what(found: Any, options: Options) -> str:
-    """An object that is no model, in words; for a module with the models it has."""
+def _describe(found: Any, call: Call) -> str:
+    """What kind of object it is that is no model; for a Python module also which model it has."""
     if not inspect.ismodule(found):
-        return f"{options.model}, an object of {type(found)}"
+        return f"{call.model}, an object of {type(found)}"
     models = sorted(
         name
         for name, value in vars(found).items()
         if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
     )
-    return f"the module {options.model}" + (f"; did you mean {options.model}.{models[0]}?" if models else "")
+    return f"the module {call.model}" + (f"; did you mean {call.model}.{models[0]}?" if models else "")

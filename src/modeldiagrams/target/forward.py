@@ -1,4 +1,4 @@
-"""Reading a forward: its parameters, and from its source which are dicts or tuples and what is taken out (rule 4)."""
+"""A forward's parameters, and from its source which of them are dicts or tuples, with the items it reads (rule 4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["parameters_of", "unpacked_parameters"]
+__all__ = ["VARIADIC", "parameters_of", "unpacked_parameters"]
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -37,14 +39,14 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
     parameters = set(parameters_of(model.forward))
     found: dict[str, list[Any]] = {}
     for node in ast.walk(tree):
-        for name, key in _taken(node):
+        for name, key in _items_read(node):
             if name in parameters and key not in found.setdefault(name, []):
                 found[name].append(key)
-    # a tensor is indexed by numbers, too: only unpacking tells that it is none
+    # numbers index tensors, too: only names, or only unpacking, show that it is no tensor
     return {name: keys for name, keys in found.items() if len({type(key) for key in keys}) == 1}
 
 
-def _taken(node: ast.AST) -> Iterator[tuple[str, Any]]:
+def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
             yield name, key

@@ -15,6 +15,7 @@ entry                                             value
 
 from __future__ import annotations
 
+import re
 from collections import UserDict
 from typing import Annotated, Any
 
@@ -23,29 +24,35 @@ import torch
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.locate import did_you_mean, locate
-from modeldiagrams.target.usercode import user_code
+from modeldiagrams.target.user_code import user_code
 
 __all__ = ["Arguments", "from_callable", "from_entries"]
 
 _GENERATED = frozenset({torch.float64, torch.complex64, torch.complex128})
+_WITHOUT_CONVERSION = re.compile(r"u?int[1-7]|bit.*|qu.*|qint.*|.*_x2")
+"""Names of dtypes that torch can't convert numbers to."""
 _FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100}, or {value: 3} for a plain value"
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def from_callable(path: str) -> Arguments:
-    """Call the author's function: a dict goes in by name or position, a tuple by position, else it is the only one."""
+    """Call the author's function.
+
+    Returns:
+        Its inputs: a dict holds them by name or position, a tuple by position; anything else is the one input.
+    """
     function = locate(path)
     if not callable(function):
         raise TargetError(
             f"expected a callable for the option `inputs_from`, got {path}, an object of {type(function)}"
         )
     with user_code(f"calling {path}"):
-        made = function()
+        returned = function()
     # Hugging Face tokenizers and processors return a UserDict
-    if isinstance(made, dict | UserDict):
-        return _placed(dict(made), f"what {path} returns")
-    return (made if isinstance(made, tuple) else (made,)), {}
+    if isinstance(returned, dict | UserDict):
+        return _arguments(dict(returned), f"what {path} returns")
+    return (returned if isinstance(returned, tuple) else (returned,)), {}
 
 
 def from_entries(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
@@ -58,30 +65,30 @@ def from_entries(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
         What to call a model with: tensors and plain values.
 
     Raises:
-        TargetError: naming the entry that is none, or the position that is missing.
+        TargetError: naming the invalid entry, or the missing position.
     """
-    maker = _Maker()
+    reader = _EntryReader()
     if isinstance(inputs, dict):
         if "shape" in inputs and inputs.keys() <= set(_TensorEntry.__struct_fields__):
             raise TargetError(
                 "option `inputs`: a map is read as inputs by name; a single tensor is written as a list, "
                 f"`inputs: [{{shape: {inputs['shape']}, …}}]`, or by name, `inputs: {{x: {{shape: …}}}}`"
             )
-        made = {name: maker.entry(value, str(name)) for name, value in inputs.items()}
-        return _placed(made, "option `inputs`")
+        values = {name: reader.entry(value, str(name)) for name, value in inputs.items()}
+        return _arguments(values, "option `inputs`")
     if inputs and _is_shape(inputs):
-        return (maker.entry(inputs, "[0]"),), {}
-    return tuple(maker.entry(value, f"[{i}]") for i, value in enumerate(inputs)), {}
+        return (reader.entry(inputs, "[0]"),), {}
+    return tuple(reader.entry(value, f"[{i}]") for i, value in enumerate(inputs)), {}
 
 
-def _placed(values: dict[Any, Any], what: str) -> Arguments:
-    """Whole numbers are positions, also as text: JSON has no other keys, and no parameter is called `0`."""
+def _arguments(values: dict[Any, Any], what: str) -> Arguments:
+    """Whole numbers are positions, also as text: keys in JSON are text, and no parameter is called `0`."""
     positions = {int(key): value for key, value in values.items() if str(key).isdecimal()}
     if sorted(positions) != [*range(len(positions))]:
         expected = ", ".join(map(str, range(len(positions))))
         raise TargetError(f"{what}: expected the positions {expected}, got {', '.join(map(str, sorted(positions)))}")
     named = {str(key): value for key, value in values.items() if not str(key).isdecimal()}
-    return tuple(positions[place] for place in range(len(positions))), named
+    return tuple(positions[index] for index in range(len(positions))), named
 
 
 class _TensorEntry(msgspec.Struct, forbid_unknown_fields=True):
@@ -93,43 +100,43 @@ class _TensorEntry(msgspec.Struct, forbid_unknown_fields=True):
     high: float | None = None
 
 
-class _Maker:
+class _EntryReader:
     """Makes values of entries, one after the other, with one seeded generator."""
 
     def __init__(self) -> None:
         self.generator = torch.Generator().manual_seed(0)
 
-    def entry(self, entry: Any, place: str) -> Any:
-        """The value of one entry; `place` is where it stands, for messages."""
+    def entry(self, entry: Any, path: str) -> Any:
+        """The value of one entry; messages show its `path` in the option."""
         match entry:
             case list() if entry and _is_shape(entry):
-                return self.tensor({"shape": entry}, place)
+                return self.tensor({"shape": entry}, path)
             case list() if entry:
-                return [self.entry(item, f"{place}[{i}]") for i, item in enumerate(entry)]
+                return [self.entry(item, f"{path}[{i}]") for i, item in enumerate(entry)]
             case {"value": value} if len(entry) == 1:
                 return value
             case dict() if "shape" in entry:
-                return self.tensor(entry, place)
+                return self.tensor(entry, path)
             case dict() if entry:
-                return {key: self.entry(item, f"{place}.{key}") for key, item in entry.items()}
-        raise TargetError(f"option `inputs`, {place}: expected {_FORMS}, got {entry!r}")
+                return {key: self.entry(item, f"{path}.{key}") for key, item in entry.items()}
+        raise TargetError(f"option `inputs`, {path}: expected {_FORMS}, got {entry!r}")
 
-    def tensor(self, entry: dict[str, Any], place: str) -> torch.Tensor:
+    def tensor(self, entry: dict[str, Any], path: str) -> torch.Tensor:
         try:
             spec = msgspec.convert(entry, _TensorEntry)
             return self.random(spec, _dtype(spec.dtype))
         except (msgspec.ValidationError, ValueError) as error:
-            raise TargetError(f"option `inputs`, {place}: {error}, got {entry!r}; expected {_FORMS}") from error
+            raise TargetError(f"option `inputs`, {path}: {error}, got {entry!r}; expected {_FORMS}") from error
 
     def random(self, spec: _TensorEntry, dtype: torch.dtype) -> torch.Tensor:
-        given = spec.low is not None or spec.high is not None
+        has_range = spec.low is not None or spec.high is not None
         if dtype.is_floating_point or dtype.is_complex:
             # small floats (float16, float8…) have no generators of their own
-            made = dtype if dtype in _GENERATED else torch.float32
-            values = torch.randn(spec.shape, dtype=made, generator=self.generator)
-            if given and dtype.is_complex:
+            drawn = dtype if dtype in _GENERATED else torch.float32
+            values = torch.randn(spec.shape, dtype=drawn, generator=self.generator)
+            if has_range and dtype.is_complex:
                 raise ValueError("complex numbers have no `low` and `high`")
-            return (values.uniform_(*_bounds(spec, 1), generator=self.generator) if given else values).to(dtype)
+            return (values.uniform_(*_bounds(spec, 1), generator=self.generator) if has_range else values).to(dtype)
         low, high = _bounds(spec, 2)
         return torch.randint(int(low), int(high), spec.shape, generator=self.generator).to(dtype)
 
@@ -148,7 +155,8 @@ def _is_shape(entry: list[Any]) -> bool:
 
 
 def _dtype(name: str) -> torch.dtype:
-    known = {key: value for key, value in vars(torch).items() if isinstance(value, torch.dtype)}
+    dtypes = {key: value for key, value in vars(torch).items() if isinstance(value, torch.dtype)}
+    known = {key: value for key, value in dtypes.items() if not _WITHOUT_CONVERSION.fullmatch(key)}
     dtype = known.get(name.removeprefix("torch."))
     if dtype is None:
         raise ValueError(f"expected a torch dtype such as float32 or int64{did_you_mean(name, known)}")

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.usercode import failure, seeded, user_code
+from modeldiagrams.target.user_code import failure, seeded, user_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,17 +29,17 @@ def locate(path: str) -> Any:
         The object.
 
     Raises:
-        TargetError: naming the first part of the path that is not there, with near names; or what the import raised.
+        TargetError: naming the first part of the path that does not exist, with a near name; or what the import raised.
     """
     module, colon, attributes = path.partition(":")
     first, names = (module, attributes.split(".")) if colon else (module.split(".")[0], module.split(".")[1:])
     if not all(part.isidentifier() for part in [*module.split("."), *names]):
         raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}")
     found: Any = _module(first)
-    place = first
+    owner = first
     for name in names:
-        found = _member(found, place, name)
-        place = f"{place}.{name}"
+        found = _member(found, owner, name)
+        owner = f"{owner}.{name}"
     return found
 
 
@@ -55,11 +55,11 @@ def _module(name: str) -> ModuleType:
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            # it is there, but something that it imports is not
+            # it exists, but something that it imports does not
             raise failure(f"importing {name!r}", error) from error
         parent = error.name.rpartition(".")[0]
         known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
-        # what is missing is more often not installed than misspelt
+        # a missing package is more often not installed than misspelt
         hint = did_you_mean(error.name, known, 0.85)
         raise TargetError(
             f"no module named {error.name!r}{hint or '; install it, or add its folder to the import path'}"
@@ -68,19 +68,19 @@ def _module(name: str) -> ModuleType:
         raise failure(f"importing {name!r}", error) from error
 
 
-def _member(holder: Any, place: str, name: str) -> Any:
+def _member(owner: Any, path: str, name: str) -> Any:
     """An attribute, or else a submodule."""
-    with user_code(f"reading '{place}.{name}'"):
-        # a default instead of `hasattr`: lazy modules import on access, once is enough
-        found = getattr(holder, name, _MISSING)
+    with user_code(f"reading '{path}.{name}'"):
+        # one access only: lazy modules import on it
+        found = getattr(owner, name, _MISSING)
     if found is not _MISSING:
         return found
-    kind = "module" if isinstance(holder, ModuleType) else "object"
-    submodules = _submodules(holder) if isinstance(holder, ModuleType) else []
+    kind = "module" if isinstance(owner, ModuleType) else "object"
+    submodules = _submodules(owner) if isinstance(owner, ModuleType) else []
     if name in submodules:
-        return _module(f"{holder.__name__}.{name}")
-    hint = did_you_mean(name, {*dir(holder), *submodules})
-    raise TargetError(f"{kind} {place!r} has no attribute {name!r}{hint}")
+        return _module(f"{owner.__name__}.{name}")
+    hint = did_you_mean(name, {*dir(owner), *submodules})
+    raise TargetError(f"{kind} {path!r} has no attribute {name!r}{hint}")
 
 
 _MISSING = object()

@@ -1,24 +1,23 @@
-"""The tracer: one forward pass of a PyTorch model, recorded.
+"""The tracer: records one forward pass of a PyTorch model.
 
-Interception is by torch's own protocol (a function mode) and by replacing a few methods for the time of one trace,
-undone whatever happens. See `run` for the pipeline, `recorder` for what is written down, `finish` for the graph.
+It sees torch calls by torch's own protocol (a function mode) and replaces a few methods during a trace, listed in
+`patches.table`. See `run` for the pipeline, `recording.recorder` for what is recorded, `graph.build_graph` for the
+graph, and `restore` for what a trace restores.
 
-What it does not tell:
+Limits:
 
-- Where a Python number read off a tensor (``x.item()``) goes once Python has computed with it: an op that takes the
-  number as it is has an edge from the read, one that takes ``2 * number`` has none. Nor has one that takes a small
-  whole number or a truth value, of which Python has one object wherever they come from.
-- That a module handed on its input unchanged after it had read it: the value then flows past the module, as it does.
-- A `torch.autograd.Function` whose forward calls modules as one op: it shows the modules, and is an op after them where
-  it returns more than they do.
-- What threads compute outside of modules that were started before the trace, apart from jobs of pools: it comes from
-  nowhere (`Status.unseen`).
-- What an inner module's forward that yields computes as inside of it: it runs when the caller asks for more.
-- What numpy writes into memory that it shares with a tensor: the tensor is drawn with what torch wrote last.
-- Where what is read from a file, unpickled or taken from a DLPack capsule (``to_dlpack(x)``) comes from: it is drawn as
-  made there.
-- Functions with `functools.lru_cache` of installed packages other than those where the model's classes are written.
-- Without costs: operators that C++ extensions run.
+- A Python number read from a tensor (``x.item()``) is not followed: an op that takes it has no edge from the read.
+- A module that reads its input and then returns it unchanged: the value flows past the module.
+- A `torch.autograd.Function` whose forward calls modules: the graph shows the modules, and one op after them if the
+  function returns more than they do.
+- Threads outside of pools that were started before the trace: what they compute outside of modules has no origin
+  (`Status.unseen`).
+- Generators as forwards of inner modules: they run outside of the module call, when the caller asks for items.
+- Writes by numpy to memory that it shares with a tensor: the tensor keeps the value that torch wrote last.
+- Tensors read from a file, unpickled, or taken from a DLPack capsule (``to_dlpack(x)``) look as if made there.
+- `functools.lru_cache` in installed packages, except those that define the model's classes, is not emptied.
+- Operators run by C++ extensions are seen only with costs.
+- Ops of several threads are recorded in the order in which they arrive.
 """
 
 from modeldiagrams.tracer.run import Mode, Trace, trace, trace_run

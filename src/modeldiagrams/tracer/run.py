@@ -3,69 +3,57 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import gc
 import itertools
-import logging
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 
-from modeldiagrams.graph import Failure, Graph, Guess, Status
-from modeldiagrams.tracer.arrays import imports_shown
-from modeldiagrams.tracer.caches import fresh_caches
-from modeldiagrams.tracer.calls import CallStack, argument_names, named_tensors
-from modeldiagrams.tracer.fake import (
-    Shadows,
-    alike,
-    as_fake,
-    as_meta,
-    put_fake_weights,
-    share_with_threads,
-)
-from modeldiagrams.tracer.finish import build_graph
-from modeldiagrams.tracer.interception import intercepted
-from modeldiagrams.tracer.internals import classes_of, higher_order_open_to, modules_of, run_uncompiled
-from modeldiagrams.tracer.marks import untouched
-from modeldiagrams.tracer.nested import nested_alike
-from modeldiagrams.tracer.net import Net
-from modeldiagrams.tracer.ops import without_addresses
-from modeldiagrams.tracer.provenance import spec_of
-from modeldiagrams.tracer.recorder import Recorder
-from modeldiagrams.tracer.recording import Call, Recording, Source, Value
-from modeldiagrams.tracer.scalars import follow_numbers
-from modeldiagrams.tracer.settings import modes_left
-from modeldiagrams.tracer.source import SourceFinder, user_files
-from modeldiagrams.tracer.strands import put_in_order
-from modeldiagrams.tracer.surroundings import owners_of
-from modeldiagrams.tracer.threads import followed
-from modeldiagrams.tracer.walk import find_tensors
-from modeldiagrams.tracer.weights import Weights
+from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
+from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
+from modeldiagrams.tracer.graph.build_graph import build_graph
+from modeldiagrams.tracer.graph.status import status_of
+from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
+from modeldiagrams.tracer.patches.replace import patched
+from modeldiagrams.tracer.patches.table import replacements
+from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
+from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.recording.module_calls import CallStack
+from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.restore import mode_stacks_restored, restored
+from modeldiagrams.tracer.restore.leftovers import empty_caches
+from modeldiagrams.tracer.restore.namespaces import namespaces_of
+from modeldiagrams.tracer.values.named_tensors import NamedTensors
+from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
+from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from modeldiagrams.ir.graph import Failure, Graph
+    from modeldiagrams.tracer.restore.namespaces import Namespace
+    from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+
 __all__ = ["Mode", "Trace", "trace", "trace_run"]
 
-_MAX_MESSAGE = 2000
 _MAX_YIELDED = 1024
-_ROOM = 4
-"""So many times as deep may a traced call go: a module's takes 3 frames of torch's, and 4 of ours."""
-_MOST_ROOM = 12_000
-"""But no more frames than so many, unless the program itself allows them: twice as many overflow the usual stack."""
+_FRAMES_FACTOR = 4
+"""How many times deeper than usual a traced call may go: a module call takes 3 frames of torch and 4 of ours."""
+_MAX_FRAMES = 12_000
+"""Unless the program itself allows more: twice as many overflow the usual stack."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A graph and the files its making ran."""
+    """A graph, and which files ran."""
 
     graph: Graph
     sources: tuple[str, ...]
@@ -83,9 +71,8 @@ def trace(
     """Run one forward pass of a model and record it.
 
     Never raises for what the model does: a forward that raises gives a graph that ends there, see `Graph.status`.
-    Torch, the model, its parameters, buffers, gradients and the random state are afterwards as they were before. So is
-    what else the model holds (objects, containers, optimizers, generators of random numbers, modules behind functions),
-    what names of its classes and of the Python modules that define them are bound to, and settings of torch and Python.
+    Weights, buffers, gradients, inputs, what modules hold and the random state are restored afterwards; the docstring
+    of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
 
     Args:
         model: A module, or any callable that computes with tensors.
@@ -94,8 +81,8 @@ def trace(
         mode: How values are computed. ``fake``: shapes only, no arithmetic. ``meta``: as they are, with parameters on
             the meta device. ``real``: for real. ``auto``: meta and then fake where the parameters are on meta, else
             fake, and real where fake fails.
-        costs: Whether floating point operations are counted. Without, a trace is faster, but what runs out of torch's
-            own sight (C++ extensions) is not seen.
+        costs: Whether floating point operations are counted. Without, a trace is faster, but does not see operators
+            that C++ extensions run.
 
     Returns:
         The graph of the pass.
@@ -104,14 +91,14 @@ def trace(
         TypeError: if `args` is a tensor instead of a tuple.
         ValueError: for an unknown mode.
     """
-    graph, _ = _run(model, _given(args, kwargs), mode, costs=costs)
+    graph, _ = _run(_invocation(model, args, kwargs), mode, costs=costs)
     return graph
 
 
 def trace_run(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
 ) -> Trace:
-    """As `trace`, for the worker: tells also which of the user's source files ran.
+    """As `trace`, for the worker, with the user's source files that ran.
 
     Args:
         model: As for `trace`.
@@ -120,28 +107,30 @@ def trace_run(
         mode: As for `trace`.
         costs: As for `trace`.
     """
-    graph, ran = _run(model, _given(args, kwargs), mode, costs=costs)
+    graph, ran = _run(_invocation(model, args, kwargs), mode, costs=costs)
     return Trace(graph, user_files(ran))
 
 
-def _given(args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _invocation(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> Invocation:
     if isinstance(args, Tensor):
         raise TypeError("args: expected a tuple of arguments, got a tensor; write (x,) for a model that takes one")
-    return tuple(args), dict(kwargs or {})
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
+    return Invocation(model, tuple(args), dict(kwargs or {}))
 
 
-def _run(
-    model: Any, given: tuple[tuple[Any, ...], dict[str, Any]], mode: Mode, *, costs: bool
-) -> tuple[Graph, set[str]]:
-    """The graph, and the files that code ran from, of the first way of running that succeeds, or of the last."""
+def _run(invocation: Invocation, mode: Mode, *, costs: bool) -> tuple[Graph, set[str]]:
+    """Make attempts until one succeeds.
+
+    Returns:
+        The graph of the last attempt, and the files that code ran from.
+    """
     if mode not in get_args(Mode):
         raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
-    attempts = _attempts(model, mode)
+    attempts = _attempts(invocation.function, mode)
     notes: list[str] = []
     for i, attempt in enumerate(attempts):
-        with _no_collection(), _room_for_frames():
-            graph, ran = _Pass(model, attempt, costs=costs).run(*given, tuple(notes))
+        with _garbage_collection_paused(), _more_frames():
+            graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
         if graph.status.error is None or i == len(attempts) - 1:
             break
         notes += _fallback_note(attempts[i + 1], graph.status.error)
@@ -153,15 +142,15 @@ class _Attempt:
     """One way of running."""
 
     mode: Literal["fake", "meta", "real"]
-    shadows: bool = False
-    """Whether small tensors are computed beside the others, and unknown values guessed."""
+    concrete: bool = False
+    """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
 
 
 def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
     """The ways of running to try, in order."""
-    ways = {"fake": _Attempt("fake", shadows=True), "real": _Attempt("real")}
+    ways = {"fake": _Attempt("fake", concrete=True), "real": _Attempt("real")}
     if mode == "meta":
-        return [_Attempt("meta"), _Attempt("meta", shadows=True)]
+        return [_Attempt("meta"), _Attempt("meta", concrete=True)]
     if mode == "auto" and _is_on_meta(model):
         return [_Attempt("meta"), ways["fake"]]
     return [ways["fake"], ways["real"]] if mode == "auto" else [ways[mode]]
@@ -181,140 +170,89 @@ def _fallback_note(following: _Attempt, error: Failure) -> list[str]:
 class _Pass:
     """One forward pass in one way of running."""
 
-    def __init__(self, model: Any, attempt: _Attempt, *, costs: bool) -> None:
-        self._model = model
-        self._modules = modules_of(model)
+    def __init__(self, invocation: Invocation, attempt: _Attempt, *, costs: bool) -> None:
+        self._invocation = invocation
         self._attempt = attempt
         self._costs = costs
-        self._recording = Recording(Call("", "", model, None))
+        self._recording = Recording(ModuleCall("", "", invocation.function, None))
         self._finder = SourceFinder(_Pass.run.__code__, CallStack.run.__code__)
-        self._weights = Weights()
+        self._named_tensors = NamedTensors()
 
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
-        """Run it, and put everything back."""
-        owners = owners_of(self._model, self._modules)
-        with (
-            untouched(self._model, self._modules, owners, (args, kwargs)) as keeper,
-            fresh_caches(owners),
-            contextlib.ExitStack() as scope,
-        ):
-            recorder = Recorder(self._recording, self._finder, keeper.before_write)
+    def run(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
+        """Run it, restore everything, and build the graph."""
+        model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
+        namespaces = namespaces_of(model, self._invocation.modules)
+        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
+            recorder = Recorder(self._recording, self._finder, snapshot.before_write)
             try:
-                modes, args, kwargs = self._prepare(recorder, args, kwargs)
-                modes += [Net(recorder)] if self._costs else []
-                recorder.modes_of_threads = functools.partial(share_with_threads, modes, threading.get_ident())
-                scope.enter_context(higher_order_open_to(type(mode) for mode in modes))
-                scope.enter_context(alike() if self._attempt.mode == "fake" else contextlib.nullcontext())
-                for mode in modes:
-                    scope.enter_context(mode)
-                _run_model(recorder, self._weights, self._modules, (self._model, args, kwargs))
+                self._record(recorder, snapshot, namespaces)
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # noqa: BLE001 - whatever the model does
-                recorder.failed(error, self._recording.root)
+            except BaseException as error:  # noqa: BLE001 (whatever the model raises is a part of the graph)
+                recorder.recording.fail(error, self._recording.root)
             else:
-                recorder.forgive()
+                recorder.recording.clear_error()
             finally:
                 recorder.close()
-            put_in_order(self._recording)
-            graph = build_graph(self._recording, self._weights, self._status(notes))
+            status = status_of(self._recording, self._finder, self._attempt.mode, notes)
+            graph = build_graph(self._recording, self._named_tensors, status)
             self._recording.release()
         return graph, self._finder.files
 
-    def _prepare(
-        self, recorder: Recorder, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:
-        """The modes that compute, and the inputs as they need them."""
-        if self._attempt.mode == "fake":
-            fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
-            shadows = Shadows(fake_mode, recorder.guessed)
-            put_fake_weights(self._model, fake_mode, shadows)
-            recorder.on_initialised = functools.partial(put_fake_weights, fake_mode=fake_mode, shadows=shadows)
-            return [fake_mode, shadows], as_fake(args, fake_mode, shadows), as_fake(kwargs, fake_mode, shadows)
-        if self._attempt.mode == "meta":
-            shadows = Shadows(None, recorder.guessed)
-            modes = [shadows] if self._attempt.shadows else []
-            return modes, as_meta(args, shadows), as_meta(kwargs, shadows)
-        return [], args, kwargs
+    def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+        modules = self._invocation.modules
+        with contextlib.ExitStack() as scope:
+            modes, invocation = self._prepare(recorder, scope)
+            calls = CallStack(recorder, self._named_tensors)
+            calls.register(modules, "")
+            table = replacements(calls, modules, modes, snapshot.before_backward)
+            undo = scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
+            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes, undo)
+            for mode in modes:
+                scope.enter_context(mode)
+            record_inputs(recorder, invocation)
+            with _compiler_off(), recorder.on_this_thread(joins=True), mode_stacks_restored():
+                result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
+                if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
+                    result = list(itertools.islice(result, _MAX_YIELDED))
+            record_outputs(recorder, result)
 
-    def _status(self, notes: tuple[str, ...]) -> Status:
-        recording, error = self._recording, self._recording.error
-        guesses = tuple(
-            Guess(node=None if op is None else op.id, value=value, reason=reason)
-            for op, value, reason in recording.guesses
-        )
-        failure = None
-        if error is not None:
-            where = recording.failed_at
-            failure = Failure(
-                type=type(error).__qualname__,
-                message=without_addresses(_message(error))[:_MAX_MESSAGE],
-                node=where.id if where is not None and where is not recording.root else None,
-                frames=self._finder.frames(error.__traceback__),
+    def _prepare(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+        """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
+        invocation, modes = self._invocation, list[Any]()
+        if self._attempt.mode != "real":
+            fake_mode = new_fake_mode() if self._attempt.mode == "fake" else None
+            values = ConcreteValues(fake_mode, recorder.on_guess)
+            scope.callback(values.close)
+            if fake_mode is not None:
+                put_fakes = functools.partial(put_fake_weights, fake_mode=fake_mode, values=values)
+                put_fakes(invocation.function)
+                recorder.on_lazy_initialised = put_fakes
+                convert = functools.partial(as_fake, fake_mode=fake_mode, values=values)
+                modes.append(fake_mode)
+            else:
+                convert = functools.partial(as_meta, values=values)
+            invocation = dataclasses.replace(
+                invocation, args=convert(invocation.args), kwargs=convert(invocation.kwargs)
             )
-        return Status(
-            state="complete" if failure is None else "partial",
-            mode=self._attempt.mode,
-            error=failure,
-            guesses=guesses,
-            notes=notes,
-        )
+            modes += [values] if self._attempt.concrete else []
+        return modes + ([DispatchRecorder(recorder)] if self._costs else []), invocation
 
 
-def _note_inputs(recorder: Recorder, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    recording = recorder.recording
-    seen: dict[int, Value] = {}
-    for name, tensor in named_tensors(argument_names(model), args, kwargs, into_objects=True):
-        if id(tensor) not in seen:
-            source = Source("input", f"input:{name}", (name,))
-            seen[id(tensor)] = source.hold(spec_of(tensor))
-            recording.inputs.append(source)
-            recorder.provenance.assign(tensor, source.value)
-        recording.root.inputs[name] = seen[id(tensor)]
+def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
+    share_fake_modes(undo)
+    return modes
 
 
-def _run_model(
-    recorder: Recorder,
-    weights: Weights,
-    modules: Sequence[tuple[str, nn.Module]],
-    call: tuple[Any, tuple[Any, ...], dict[str, Any]],
-) -> None:
-    """The pass itself: what goes in, what happens, what comes out."""
-    model, args, kwargs = call
-    calls = CallStack(recorder, weights)
-    calls.learn(modules, "")
-    recorder.on_read = follow_numbers
-    run_uncompiled(modules)
-    with contextlib.ExitStack() as scope:
-        scope.enter_context(nested_alike(recorder))
-        _note_inputs(recorder, model, args, kwargs)
-        scope.enter_context(intercepted(calls, classes_of(modules)))
-        scope.enter_context(_quiet(logging.getLogger("torch._subclasses.fake_tensor")))
-        if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
-            scope.enter_context(torch.compiler.set_stance("force_eager"))
-        scope.enter_context(followed(recorder))
-        scope.enter_context(imports_shown(recorder))
-        scope.enter_context(recorder.on_this_thread(joins=True))
-        scope.enter_context(modes_left())
-        result = calls.run_root(model, args, kwargs)
-        if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
-            result = list(itertools.islice(result, _MAX_YIELDED))
-    name = "output" if isinstance(result, Tensor) else ""
-    # private parts of an object are its own bookkeeping, nothing the model says it returns
-    for place, tensor in find_tensors(result, name, into_objects=True, private=False):
-        recorder.recording.outputs.append((place, list(recorder.values(tensor))))
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - the model's own exception class
-        return ""
+def _compiler_off() -> Any:
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
+        return contextlib.nullcontext()
+    return torch.compiler.set_stance("force_eager")
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """A recording is many small objects, all needed: looking for garbage among them would take most of the time."""
+def _garbage_collection_paused() -> Iterator[None]:
+    """A recording is many small objects, none of them garbage: to look for some would take most of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -325,21 +263,11 @@ def _no_collection() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _room_for_frames() -> Iterator[None]:
-    """Every call takes frames of this package beside its own: what runs without a trace is to run in one."""
+def _more_frames() -> Iterator[None]:
+    """Every call takes frames of this package besides its own, and what runs without a trace must run in one."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, min(_ROOM * limit, _MOST_ROOM)))
+    sys.setrecursionlimit(max(limit, min(_FRAMES_FACTOR * limit, _MAX_FRAMES)))
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
-
-
-@contextlib.contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Torch logs a traceback for every operator that fails on fake tensors; the graph tells that better."""
-    was, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = was

@@ -1,26 +1,27 @@
-"""Tracing and drawing in a process of their own, so that nothing a model does can hurt the build.
+"""Traces and draws in a process of its own, so that no model can break the build.
 
-The process is spawned, not forked (a forked child hangs in torch once its parent ran an op), started at the first
-need, or ahead of it (`Worker.renew`), and reused for many models. It is started anew after it died, in a forked child
-of the process that started it, after a source file it had loaded was edited, and after a model that left something
-behind in it.
+The process is spawned, not forked (a forked child hangs in torch once its parent ran an op). It starts when the first
+request needs it, or ahead of that (`Worker.renew`), and serves many models. A new one replaces it after it died, in a
+forked child of the process that started it, after an edit of a source file it had loaded, and after a model with side
+effects.
 """
 
 from __future__ import annotations
 
 import contextlib
-import site
 import sys
-import sysconfig
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import RenderError, WorkerError
+from modeldiagrams.options.options import package_of
 from modeldiagrams.worker.process import Process
 from modeldiagrams.worker.protocol import (
     NO_TORCH,
     Drawn,
+    DrawnFile,
     Kind,
     Mode,
     Prepare,
@@ -28,6 +29,7 @@ from modeldiagrams.worker.protocol import (
     Ready,
     Refused,
     Render,
+    RenderFile,
     Request,
     Trace,
     Traced,
@@ -36,31 +38,20 @@ from modeldiagrams.worker.protocol import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.options import Options
-    from modeldiagrams.render import Picture, View
+    from modeldiagrams.options.options import Options, View
+    from modeldiagrams.render.draw import Picture, Theme
+    from modeldiagrams.render.picture_file import FileForm, PictureFile
 
-__all__ = ["MEMORY", "NO_TORCH", "TIMEOUT", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
+__all__ = ["NO_TORCH", "Kind", "Mode", "Problem", "Refused", "Traced", "Worker"]
 
-TIMEOUT = 60.0
-"""Seconds a model may take, if its author says nothing else."""
+_SETUP_TIMEOUT = 120.0
+"""Seconds for importing torch and for drawing, which no option limits."""
 
-MEMORY = 4.0
-"""GB a model may take, if its author says nothing else."""
+_POLL_INTERVAL = 0.05
+"""Seconds between two checks for a process to kill."""
 
-_PATIENCE = 120.0
-"""Seconds for what is not the model's: importing torch, drawing (which has a limit of its own)."""
-
-_MOMENT = 0.05
-"""Seconds between two looks whether there is something to end by now."""
-
-_GRACE = 5.0
-"""Seconds for the process to end by itself after a model's time is over: it tells where it was."""
-
-_ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
-"""Python's own modules, where they are packed."""
-
-_MOST = 10.0**6
-"""Seconds, and GB: for ever and everything, in numbers that every operating system takes."""
+_EXIT_MARGIN = 5.0
+"""Seconds for the process to end itself after a timeout, because it logs where it was."""
 
 T = TypeVar("T")
 
@@ -68,6 +59,7 @@ T = TypeVar("T")
 _READY: Any = Ready | Refused
 _TRACED: Any = Traced | Refused
 _DRAWN: Any = Drawn | Refused
+_DRAWN_FILE: Any = DrawnFile | Refused
 
 
 class Worker:
@@ -78,15 +70,16 @@ class Worker:
 
         Args:
             python: The interpreter to run, of another environment than this process's.
-            gpu: Whether models may see one.
+            gpu: Whether models may see a GPU.
         """
         self._python = python
         self._gpu = gpu
         self._process: Process | None = None
         self._loaded: dict[str, object] = {}
-        self._worn_for: str | None = None
+        self._tainted_by: str | None = None
+        """The package whose import changed the process; empty if a model's run did, None if nothing did."""
         self._traced_with: tuple[str, ...] | None = None
-        """Where the last model was imported from, unless a process was made ready since then."""
+        """The import path of the last model; None if a new process is ready since then."""
         self._preparation: threading.Thread | None = None
         self.output = ""
         """What the model of the last request printed."""
@@ -95,7 +88,7 @@ class Worker:
         """Make a model and record one forward pass.
 
         Args:
-            options: The model, its inputs, and what it may take.
+            options: The model, its inputs, and its limits.
             paths: Folders to import from, before those of this process.
             mode: As for `modeldiagrams.trace`.
 
@@ -106,26 +99,26 @@ class Worker:
             WorkerError: if the process died or took too long.
         """
         self._finish_preparation()
-        package = options.model.partition(":")[0].partition(".")[0]
+        call, limits = options.call, options.limits
+        package = package_of(call.model)
         if self._is_stale(package):
             self._end()
         path = self._import_path(paths)
-        ready: Ready | Refused = self._ask(Prepare(path=path), _READY, "importing PyTorch", _PATIENCE)
+        ready: Ready | Refused = self._ask(Prepare(path=path), _READY, "importing PyTorch", _SETUP_TIMEOUT)
         if isinstance(ready, Refused):
             return ready
         self._traced_with = path
-        timeout = min(options.timeout or TIMEOUT, _MOST)
-        request = Trace(options=options, mode=mode, timeout=timeout, memory=min(options.memory or MEMORY, _MOST))
-        answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {options.model}", timeout + _GRACE)
+        request = Trace(call=call, limits=limits, mode=mode)
+        answer: Traced | Refused = self._ask(request, _TRACED, f"tracing {call.model}", limits.seconds + _EXIT_MARGIN)
         self._loaded |= {file: _stamp(file) for file in answer.loaded}
-        if answer.lasting == "run":
-            self._worn_for = ""
-        elif answer.lasting == "import":
-            self._worn_for = package
+        if answer.side_effects == "run":
+            self._tainted_by = ""
+        elif answer.side_effects == "import":
+            self._tainted_by = package
         return answer
 
     def render(self, graph: bytes, view: View) -> Picture:
-        """Draw a graph.
+        """Draw a graph for a page.
 
         Args:
             graph: Its JSON text.
@@ -139,18 +132,41 @@ class Worker:
             WorkerError: if the process died or took too long.
         """
         self._finish_preparation()
-        answer: Drawn | Refused = self._ask(Render(graph=graph, view=view), _DRAWN, "drawing", _PATIENCE)
+        answer: Drawn | Refused = self._ask(Render(graph=graph, view=view), _DRAWN, "drawing", _SETUP_TIMEOUT)
         if isinstance(answer, Refused):
             raise RenderError(answer.problem.message)
         return answer.picture
 
+    def render_file(self, graph: bytes, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
+        """Draw a graph as a picture file.
+
+        Args:
+            graph: Its JSON text.
+            view: What is expanded, and in which direction it runs.
+            form: The file's format.
+            theme: The colours.
+
+        Returns:
+            The file.
+
+        Raises:
+            RenderError: if it can't be drawn, or a library for the format is not installed.
+            WorkerError: if the process died or took too long.
+        """
+        self._finish_preparation()
+        request = RenderFile(graph=graph, view=view, form=form, theme=theme)
+        answer: DrawnFile | Refused = self._ask(request, _DRAWN_FILE, "drawing", _SETUP_TIMEOUT)
+        if isinstance(answer, Refused):
+            raise RenderError(answer.problem.message)
+        return answer.file
+
     def close(self) -> None:
-        """End the process, and every process that a model has started in it."""
+        """End the process, and every process that a model started from it."""
         self._finish_preparation(wanted=False)
         self._end()
 
     def renew(self) -> None:
-        """As `close`, if a model was run; the next process imports PyTorch meanwhile, before it is needed."""
+        """Replace the process if it ran a model; the new one imports PyTorch in the background."""
         self._finish_preparation()
         if self._traced_with is None:
             return
@@ -160,9 +176,9 @@ class Worker:
         self._preparation.start()
 
     def _prepare(self, request: Prepare) -> None:
-        # what is wrong will come again when a model is to run, and is told then
+        # the error comes again, and is reported, when a model needs the process
         with contextlib.suppress(WorkerError):
-            self._ask(request, _READY, "importing PyTorch", _PATIENCE)
+            self._ask(request, _READY, "importing PyTorch", _SETUP_TIMEOUT)
 
     def _finish_preparation(self, *, wanted: bool = True) -> None:
         thread, self._preparation = self._preparation, None
@@ -170,12 +186,12 @@ class Worker:
             process = self._process
             if process is not None and not wanted:
                 process.kill()
-            thread.join(None if wanted else _MOMENT)
+            thread.join(None if wanted else _POLL_INTERVAL)
 
     def _end(self) -> None:
         process, self._process = self._process, None
         self._loaded = {}
-        self._worn_for = None
+        self._tainted_by = None
         if process is not None:
             process.end()
 
@@ -186,18 +202,18 @@ class Worker:
         self.close()
 
     def _is_stale(self, package: str) -> bool:
-        """Whether a fresh process could answer otherwise.
+        """Whether a fresh process could answer differently.
 
-        Python would go on with edited modules as they were; and what the import of a package changed, its own models
-        would find in a fresh process, too, but others would not.
+        Python keeps edited modules as they were. Side effects of importing a package also happen in a fresh process for
+        the package's own models, but not for others.
         """
         if any(_stamp(file) != stamp for file, stamp in self._loaded.items()):
             return True
-        return self._worn_for is not None and self._worn_for != package
+        return self._tainted_by is not None and self._tainted_by != package
 
     def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
         """Folders to import from; another environment has its own libraries."""
-        own = [entry for entry in sys.path if not self._python or not _is_library(Path(entry))]
+        own = [entry for entry in sys.path if not self._python or not is_library(entry)]
         return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own])
 
     def _ask(self, request: Request, kind: type[T], doing: str, seconds: float) -> T:
@@ -212,17 +228,10 @@ class Worker:
             self._end()
             raise WorkerError(f"{doing} {error}", error.frames) from error
         except BaseException:
-            self._end()  # an interrupted dialogue can't be taken up again
+            self._end()  # the rest of an interrupted answer would be read as the next one
             raise
         finally:
             self.output = process.output if process else ""
-
-
-def _is_library(entry: Path) -> bool:
-    """Whether an entry of ``sys.path`` belongs to this interpreter: its own modules, or what is installed for it."""
-    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    folders = [Path(folder) for folder in (*own, *site.getsitepackages(), site.getusersitepackages())]
-    return entry.name == _ZIP or any(folder == entry or folder in entry.parents for folder in folders)
 
 
 def _stamp(file: str) -> object:

@@ -1,4 +1,4 @@
-"""What one model may take, held by the tracing process itself. Imports no torch."""
+"""Time and memory limits of one model, which the worker sets for itself. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["data_bytes", "is_out_of_memory", "limited", "memory_hint", "tell_of_exits"]
+__all__ = ["data_bytes", "is_out_of_memory", "limited", "log_exits", "memory_hint"]
 
 _GB = 10**9
 _STATM = Path("/proc/self/statm")
@@ -24,12 +24,11 @@ _OUT_OF_MEMORY = re.compile(r"\bMemoryError\b|bad_alloc|an(no|')t allocate memor
 
 @contextmanager
 def limited(timeout: float, memory: float, log: int) -> Iterator[None]:
-    """Let the block take so much time and memory and no more.
+    """Limit the time and memory of the block.
 
     Args:
-        timeout: Seconds. A process that is still in the block by then writes where it is to the log, and ends.
-        memory: GB beyond what the process has now; what asks for more gets an error. Where the operating system has no
-            such limit (it is Linux that has it), nothing is limited.
+        timeout: Seconds. A process that is still in the block by then writes its stacks to the log, and ends.
+        memory: GB beyond what the process has now; allocating more fails. Only Linux has such a limit.
         log: File descriptor.
     """
     process = os.getpid()
@@ -43,7 +42,7 @@ def limited(timeout: float, memory: float, log: int) -> Iterator[None]:
 
 
 def data_bytes() -> int:
-    """Memory this process has for data; 0 where the operating system does not say."""
+    """Memory of this process for data; 0 where the operating system does not report it."""
     try:
         return int(_STATM.read_text("ascii").split()[_DATA]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -57,10 +56,10 @@ def _limited_data(size: int) -> Iterator[None]:
         return
     import resource  # noqa: PLC0415  (there is none on Windows)
 
-    # of data, not of address space: files that are mapped and room that is only reserved cost nothing
+    # of data, not of address space: mapped files and reserved memory cost nothing
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    most = before[1] if before[1] != resource.RLIM_INFINITY else size
-    resource.setrlimit(resource.RLIMIT_DATA, (min(size, most), before[1]))
+    maximum = before[1] if before[1] != resource.RLIM_INFINITY else size
+    resource.setrlimit(resource.RLIMIT_DATA, (min(size, maximum), before[1]))
     try:
         yield
     finally:
@@ -73,18 +72,18 @@ def is_out_of_memory(error: str) -> bool:
 
 
 def memory_hint(memory: float) -> str:
-    """What to add to the message of such an error."""
+    """The part of such an error's message that names the option."""
     return f"(it may take {memory:g} GB, see the option `memory`)"
 
 
-def tell_of_exits(log: int) -> None:
-    """Write to the log where Python was when the process is ended by a crash, or by ``os._exit``."""
+def log_exits(log: int) -> None:
+    """On a crash or ``os._exit``, write the stack to the log."""
     faulthandler.enable(log)
     process, leave = os.getpid(), os._exit
 
-    def tell(status: int) -> None:
-        if os.getpid() == process:  # programs that a model forks end like this, too
+    def log_and_exit(status: int) -> None:
+        if os.getpid() == process:  # forked children end like this, too
             faulthandler.dump_traceback(log, all_threads=False)
         leave(status)
 
-    os._exit = tell  # type: ignore[assignment]
+    os._exit = log_and_exit  # type: ignore[assignment]

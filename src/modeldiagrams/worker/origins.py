@@ -1,7 +1,4 @@
-"""What a model is made of that is not the user's own: the libraries in it, and the names its classes go by.
-
-Both need the live classes, so the tracing process finds them, and they are kept beside the graph.
-"""
+"""Facts about a model's classes beside the graph: their libraries, and shorter names to import them by."""
 
 from __future__ import annotations
 
@@ -9,69 +6,64 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.installed import distributions_of
+from modeldiagrams.common.environment import distributions_of
+from modeldiagrams.options.options import package_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from torch import nn
-
-__all__ = ["has_twin", "libraries", "public_names"]
+__all__ = ["has_case_variant", "libraries", "public_names"]
 
 _NONE = sys.stdlib_module_names | {"__main__", "torch", "modeldiagrams"}
-"""Packages that are no distributions, or are in every cache key."""
+"""Packages that are no distributions, or that every cache key contains."""
 
 
-def libraries(model: nn.Module, named: Iterable[str], sources: Collection[str]) -> tuple[str, ...]:
+def libraries(classes: Iterable[type], named: Iterable[str], sources: Collection[str]) -> tuple[str, ...]:
     """Names of the distributions whose upgrade may change the graph, sorted.
 
     They are those of the model's classes and of all that these inherit from, and those that the user's own modules have
     imported from.
 
     Args:
-        model: The model.
+        classes: Those of the model's modules.
         named: Dotted paths that the author wrote.
         sources: The user's files that the trace used.
     """
-    modules = {base.__module__ for class_ in _classes(model) for base in class_.__mro__}
+    modules = {base.__module__ for class_ in classes for base in class_.__mro__}
     for module in list(sys.modules.values()):
         if type(module) is ModuleType and getattr(module, "__file__", None) in sources:
             modules.update(_imported(vars(module).values()))
-    packages = {name.partition(".")[0] for name in (*modules, *(path.partition(":")[0] for path in named))}
+    packages = {package_of(name) for name in (*modules, *named)}
     return distributions_of(packages - _NONE)
 
 
-def public_names(model: nn.Module) -> dict[str, tuple[str, ...]]:
-    """Fully qualified class name → shorter ones that the very same class can be imported by, most exact first.
+def public_names(classes: Iterable[type]) -> dict[str, tuple[str, ...]]:
+    """Fully qualified class name → shorter names of the same class, most exact first.
 
-    Packages document what they re-export. That a name looks right is not enough: ``pkg.Block`` may be another class
-    than ``pkg.vision.Block``. Torch's own layers need none: theirs are known, and are most of every model.
+    Packages document what they re-export, and ``pkg.Block`` may be another class than ``pkg.vision.Block``. Those of
+    torch's layers are known.
     """
-    classes = [class_ for class_ in _classes(model) if class_.__module__.partition(".")[0] != "torch"]
-    names = {f"{class_.__module__}.{class_.__qualname__}": tuple(_exports(class_)) for class_ in classes}
+    own = [class_ for class_ in classes if class_.__module__.partition(".")[0] != "torch"]
+    names = {f"{class_.__module__}.{class_.__qualname__}": tuple(_exports(class_)) for class_ in own}
     return {name: shorter for name, shorter in sorted(names.items()) if shorter}
 
 
-def has_twin(path: str) -> bool:
-    """Whether what a dotted path names, ``pkg.Net``, lies beside something of the same letters, ``pkg.NET``.
+def has_case_variant(path: str) -> bool:
+    """Whether ``pkg.NET`` exists beside the object that a dotted path names, ``pkg.Net``.
 
-    Some disks don't tell files of such names. Modules don't count, for they are no models.
+    Some file systems can't keep files of both names. Modules don't count, for they are no models.
     """
     parts = path.replace(":", ".").split(".")
     for depth in range(len(parts) - 1, 0, -1):
         module = sys.modules.get(".".join(parts[:depth]))
         if module is not None:
-            beside = [name for name, value in list(vars(module).items()) if callable(value)]
-            return any(name != parts[depth] and name.lower() == parts[depth].lower() for name in beside)
+            siblings = [name for name, value in list(vars(module).items()) if callable(value)]
+            return any(name != parts[depth] and name.lower() == parts[depth].lower() for name in siblings)
     return False
 
 
-def _classes(model: nn.Module) -> set[type]:
-    return {type(module) for module in model.modules()}
-
-
 def _imported(values: Iterable[Any]) -> Iterator[str]:
-    """Modules that a module's names come from. No attribute of anything but modules, classes and functions is read."""
+    """Modules that a module's names come from. Runs no code of other objects."""
     for value in list(values):
         kind = type(value)
         if issubclass(kind, ModuleType):
@@ -83,12 +75,12 @@ def _imported(values: Iterable[Any]) -> Iterator[str]:
 def _exports(class_: type) -> Iterator[str]:
     outermost = class_.__qualname__.partition(".")[0]
     parts = class_.__module__.split(".")
-    holder = _defined(parts, outermost)
+    original = _defined(parts, outermost)
     for depth in range(len(parts) - 1, 0, -1):
-        if holder is not None and _defined(parts[:depth], outermost) is holder:
+        if original is not None and _defined(parts[:depth], outermost) is original:
             yield ".".join([*parts[:depth], class_.__qualname__])
 
 
 def _defined(module: list[str], name: str) -> Any:
-    """What a loaded module holds under a name; nothing that would have to be loaded first."""
+    """The object of a name in a module, if the module is loaded."""
     return vars(sys.modules[".".join(module)]).get(name) if ".".join(module) in sys.modules else None

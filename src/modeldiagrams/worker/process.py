@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 import msgspec
 
-import modeldiagrams
+from modeldiagrams.common.version import own_version
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.crash import read_crash
 from modeldiagrams.worker.protocol import Hello, Prepare, Request, Trace, receive, send
@@ -26,8 +26,8 @@ __all__ = ["Process"]
 
 T = TypeVar("T")
 
-_START = 60.0
-"""Seconds until a process that has not said a word is given up."""
+_START_TIMEOUT = 60.0
+"""Seconds until the first message."""
 
 _LONGEST_OUTPUT = 20_000
 """Bytes of a model's output that are kept, from its end."""
@@ -35,16 +35,16 @@ _LONGEST_OUTPUT = 20_000
 _LARGEST_LOG = 10**8
 """Bytes of a model's output that may lie on the disk."""
 
-_GLANCE = 1.0
-"""Seconds between two looks at that."""
+_POLL_INTERVAL = 1.0
+"""Seconds between two checks of that."""
 
 _BLOCK = 512
-"""Bytes, of what `os.stat` counts a file's room in."""
+"""Bytes of a block of `os.stat`."""
 
 _SHOWN_LINES = 12
 
 _THREADS = "2"
-"""A documentation build is not the only thing a machine does, and tracing computes next to nothing."""
+"""Tracing computes next to nothing, so it leaves the cores to others."""
 
 
 class Process:
@@ -62,7 +62,7 @@ class Process:
         """
         self._owner = os.getpid()
         self.output = ""
-        self._late = False
+        self._is_late = False
         self._killed = False
         self._lock = threading.Lock()
         self._path: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Process:
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed in `end`)
         try:
             self._child = subprocess.Popen(  # noqa: S603  (the site's own interpreter)
-                # unbuffered, so that the output tells of a sudden end
+                # unbuffered, so that a sudden end loses no output
                 [python or sys.executable, "-u", "-P", "-m", "modeldiagrams.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -83,67 +83,67 @@ class Process:
             reason = f"expected a Python interpreter, got {python!r}: {error.strerror}"
             raise WorkerError(f"failed: option `python`: {reason}") from error
         try:
-            self._greet(python)
+            self._handshake(python)
         except BaseException:
             self.end()
             raise
 
     def is_usable(self) -> bool:
-        """Whether it was started by this very process and hasn't died since."""
+        """Whether this very process started it, and it is alive."""
         return self._owner == os.getpid() and not self._killed and not self._has_ended()
 
     def ask(self, request: Request, kind: type[T], seconds: float) -> T:
         """Send a request and wait for the answer.
 
         Raises:
-            WorkerError: saying, without a subject, how the process ended instead.
+            WorkerError: saying how the process ended, a sentence without its subject.
         """
         if isinstance(request, Prepare):
             self._path = request.path
         try:
             self._log.seek(0)  # the process writes at the same position
             self._log.truncate()
-            with self._patience(seconds):
+            with self._deadline(seconds):
                 send(self._pipes()[0], request)
                 return receive(self._pipes()[1], kind)
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
-            raise self._obituary(request, seconds) from error
+            raise self._exit_error(request, seconds) from error
         finally:
             self.output = self._printed()
 
     def end(self) -> None:
-        """End the process and its group; in a forked child of the owner only let go of it."""
+        """End the process and its group; a forked child of the owner only closes its files."""
         if self._owner == os.getpid():
             self.kill()
         elif self._child.returncode is None:
-            self._child.returncode = 0  # it is not ours to wait for
+            self._child.returncode = 0  # only the owner may wait for it
         for file in (*self._pipes(), self._log):
             with contextlib.suppress(OSError):
                 file.close()
 
-    def _greet(self, python: str | None) -> None:
-        """Read its first words, which tell whether it is one of ours."""
+    def _handshake(self, python: str | None) -> None:
+        """Read the first message, which says whether it is a worker of the same version."""
         try:
-            with self._patience(_START):
+            with self._deadline(_START_TIMEOUT):
                 hello = receive(self._pipes()[1], Hello)
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
             last = self._printed().strip().rpartition("\n")[2] or "it said nothing"
             raise WorkerError(
-                f"failed: expected modeldiagrams {modeldiagrams.__version__} in the environment of"
+                f"failed: expected modeldiagrams {own_version()} in the environment of"
                 f" {python or sys.executable}, but its `-m modeldiagrams.worker` ended ({last}); install it there"
             ) from error
-        if hello.version != modeldiagrams.__version__:
+        if hello.version != own_version():
             raise WorkerError(
-                f"failed: modeldiagrams is {modeldiagrams.__version__} here, but {hello.version} in the"
+                f"failed: modeldiagrams is {own_version()} here, but {hello.version} in the"
                 f" environment of {python}; install the same version in both"
             )
         self._libraries = hello.libraries
 
     @contextlib.contextmanager
-    def _patience(self, seconds: float) -> Iterator[None]:
-        """Pipes have no time limit of their own on every platform, but reading ends when the process does."""
+    def _deadline(self, seconds: float) -> Iterator[None]:
+        """Kill the process if the block takes longer, which ends a read; not all platforms can time out one."""
         answered = threading.Event()
         watch = threading.Thread(target=self._watch, args=[answered, seconds], daemon=True)
         watch.start()
@@ -154,14 +154,14 @@ class Process:
             watch.join()
 
     def _watch(self, answered: threading.Event, seconds: float) -> None:
-        """Kill the process when its time is over, and keep what it prints from filling the disk."""
+        """Kill the process at the deadline, and keep its output from filling the disk."""
         end = time.monotonic() + seconds
-        while not answered.wait(max(0, min(_GLANCE, end - time.monotonic()))):
+        while not answered.wait(max(0, min(_POLL_INTERVAL, end - time.monotonic()))):
             if time.monotonic() >= end:
-                self._late = True
+                self._is_late = True
                 self.kill()
                 return
-            # it goes on writing where it is, so what lies before takes no room any more (where files can have holes)
+            # it goes on writing at its position, so the file becomes sparse
             if getattr(os.fstat(self._log.fileno()), "st_blocks", 0) * _BLOCK > _LARGEST_LOG:
                 self._log.truncate(0)
 
@@ -169,7 +169,7 @@ class Process:
         return cast("IO[bytes]", self._child.stdin), cast("IO[bytes]", self._child.stdout)
 
     def _has_ended(self) -> bool:
-        """Whether the first process of the group has; where possible without reaping it, which sets its number free."""
+        """Whether the process has; where possible without reaping it, which would free its id."""
         if not hasattr(os, "waitid"):
             return self._child.poll() is not None
         try:
@@ -178,9 +178,9 @@ class Process:
             return True
 
     def kill(self) -> None:
-        """Kill the whole group, also when its first process has ended already: the others may go on.
+        """Kill the whole group, even if its first process has ended: the others may still run.
 
-        Once only: afterwards another group may have the number.
+        Once only: afterwards another group may have the id.
         """
         with self._lock:
             if self._killed:
@@ -194,19 +194,19 @@ class Process:
             self._child.wait()
 
     def _printed(self) -> str:
-        """The log's end. Its position is shared with the process, which goes on writing there: leave it at the end."""
+        """The end of the log. The process shares the file position, so it has to be at the end afterwards."""
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - _LONGEST_OUTPUT))
         return self._log.read(_LONGEST_OUTPUT).lstrip(b"\0").decode(errors="replace")
 
-    def _obituary(self, request: Request, seconds: float) -> WorkerError:
+    def _exit_error(self, request: Request, seconds: float) -> WorkerError:
         """How the process ended, in one sentence, and where in user code it was."""
         crash = read_crash(self._printed(), self._libraries, self._path)
         status = self._child.returncode
-        if self._late or crash.is_timeout:
-            given = f"{request.timeout:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
+        if self._is_late or crash.is_timeout:
+            limit = f"{request.limits.seconds:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
             hint = " (option `timeout`)" if isinstance(request, Trace) else ""
-            end = f"took longer than {given} and was stopped{hint}"
+            end = f"took longer than {limit} and was stopped{hint}"
         elif status < 0:
             end = f"ended the tracing process by signal {_signal_name(-status)}"
         else:
@@ -216,7 +216,7 @@ class Process:
 
 
 def _signal_name(number: int) -> str:
-    """Most signals for programs' own use have no name."""
+    """Its name; most real-time signals have none."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -224,7 +224,7 @@ def _signal_name(number: int) -> str:
 
 
 def _environment(*, gpu: bool) -> dict[str, str]:
-    """Variables of the process: models iterate over sets, too; and no GPU is touched unless one was asked for."""
+    """Environment of the process: a fixed hash seed because models iterate over sets, and no GPU unless requested."""
     limits = {"OMP_NUM_THREADS": _THREADS, "MKL_NUM_THREADS": _THREADS}
     hidden = {} if gpu else {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     return {**limits, **os.environ, **hidden, "PYTHONHASHSEED": "0"}

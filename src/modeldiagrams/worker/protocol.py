@@ -1,4 +1,4 @@
-"""What the documentation process and its tracing process say to each other.
+"""The messages between the documentation process and its worker.
 
 A message is its length, eight bytes, and its content in MessagePack. (JSON would turn the integer keys that example
 inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
@@ -8,23 +8,26 @@ from typing import IO, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from modeldiagrams.options import Options
-from modeldiagrams.render import Picture, View
+from modeldiagrams.options.options import Call, Limits, View
+from modeldiagrams.render.draw import Picture, Theme
+from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = [
     "NO_TORCH",
     "Answer",
     "Drawn",
+    "DrawnFile",
     "Hello",
     "Kind",
-    "Lasting",
     "Mode",
     "Prepare",
     "Problem",
     "Ready",
     "Refused",
     "Render",
+    "RenderFile",
     "Request",
+    "SideEffects",
     "Trace",
     "Traced",
     "receive",
@@ -38,14 +41,14 @@ NO_TORCH = (
 
 _LENGTH = 8
 _LONGEST = 2**36
-"""Bytes. Text, say of an interpreter that prints something when it starts, would be read as a far larger number."""
+"""Bytes. Text in place of a message, from an interpreter that prints when it starts, reads as a far larger length."""
 
 T = TypeVar("T")
 
 Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render"]
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
-Lasting: TypeAlias = Literal["nothing", "import", "run"]
-"""What a model changed for those after it: nothing, something when its package was imported, or when it was run."""
+SideEffects: TypeAlias = Literal["nothing", "import", "run"]
+"""When a model changed its process for later models: never, when its package was imported, or when it ran."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +65,9 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The process's first message, before any request."""
 
     version: str
-    """Of its modeldiagrams."""
+    """Of modeldiagrams in that process."""
     libraries: tuple[str, ...]
-    """Folders of code that is not the user's."""
+    """The process's `library_folders`."""
 
 
 class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -77,19 +80,25 @@ class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make the model and run it once."""
 
-    options: Options
+    call: Call
+    limits: Limits
     mode: Mode
-    timeout: float
-    """Seconds."""
-    memory: float
-    """GB beyond what the process has."""
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Draw a graph."""
+    """Draw a graph for a page."""
 
     graph: bytes
     view: View
+
+
+class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Draw a graph as a picture file."""
+
+    graph: bytes
+    view: View
+    form: FileForm
+    theme: Theme
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -106,13 +115,13 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
     """Class → shorter names of the very same class."""
-    has_twin: bool = False
-    """Whether the model's name, but for capitals, is also that of another one beside it."""
+    has_case_variant: bool = False
+    """Whether another object beside the model has the same name but for capitals."""
     tried: tuple[str, ...] = ()
-    """What was tried to find inputs that the author did not give, one line each."""
+    """The passes of the search for inputs, one line each."""
     loaded: tuple[str, ...] = ()
     """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
-    lasting: Lasting = "nothing"
+    side_effects: SideEffects = "nothing"
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -121,19 +130,25 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     picture: Picture
 
 
+class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A graph as a picture file."""
+
+    file: PictureFile
+
+
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """There is nothing to show, and why."""
+    """Why there is nothing to show."""
 
     problem: Problem
     sources: tuple[str, ...] = ()
     """Absolute paths of the user's files that were loaded until then."""
     loaded: tuple[str, ...] = ()
     """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
-    lasting: Lasting = "nothing"
+    side_effects: SideEffects = "nothing"
 
 
-Request: TypeAlias = Prepare | Trace | Render
-Answer: TypeAlias = Ready | Traced | Drawn | Refused
+Request: TypeAlias = Prepare | Trace | Render | RenderFile
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Refused
 
 
 def send(file: IO[bytes], message: Hello | Request | Answer) -> None:

@@ -1,0 +1,1 @@
+"""What `import modeldiagrams` offers to scripts and notebooks."""

@@ -1,0 +1,129 @@
+"""Graph → Graphviz."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Literal
+
+from modeldiagrams.api.nested import Direction, check_view, label, plain_ids, printable, shape, walk
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.render.flat import library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import graphviz
+
+    from modeldiagrams.ir.graph import Graph, Node
+
+__all__ = ["to_dot"]
+
+_Side = Literal["inputs", "outputs"]
+_End = tuple[str, str]
+"""Id of a node, and a port."""
+
+_RESERVED = "node|edge|graph|digraph|subgraph|strict"
+
+_MOST_PORTS = 12
+"""A box with more than this on one side has no ports there: it would be wider than what it connects."""
+
+_SHAPES = {
+    "input": "oval",
+    "output": "oval",
+    "op": "box",
+    "module": "box3d",
+    "parameter": "note",
+    "buffer": "note",
+    "constant": "note",
+}
+
+
+def to_dot(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> graphviz.Digraph:
+    """Convert a graph to Graphviz, to be styled or laid out there; needs ``pip install "modeldiagrams[dot]"``.
+
+    Open modules are clusters. A closed module with several inputs or outputs has a port for each. The ``dot`` program
+    is only needed to draw the result.
+
+    Args:
+        graph: What to convert.
+        depth: How many levels of modules are open.
+        direction: ``TB`` (top to bottom) or ``LR`` (left to right).
+
+    Returns:
+        A `graphviz.Digraph`: its `source` is the text in the DOT language, its `render` draws it.
+
+    Raises:
+        OptionError: for a depth or a direction of another form.
+        RenderError: if graphviz, the Python package, is not installed.
+    """
+    check_view(depth, direction)
+    made = library("graphviz", "dot", "DOT files").Digraph()
+    made.attr(rankdir=direction, label=_escaped(graph.model.name), labelloc="t", fontname="sans-serif")
+    made.attr("node", fontname="sans-serif")
+    made.attr("edge", fontname="sans-serif", fontsize="10")
+    ids = plain_ids(graph, _RESERVED)
+    for event, node in walk(graph, depth):
+        if event == "close":
+            made.body.append("\t}\n")
+        elif event == "open":
+            # not Digraph.subgraph, which copies the text of a cluster once for each level around it
+            made.body.append(f"\tsubgraph cluster_{ids[node.id]} {{\n")
+            made.attr(label=_escaped(*label(node)), tooltip=_escaped(node.id))
+        else:
+            made.node(ids[node.id], **_node(node))
+    for source, target, attributes in _edges(graph, depth):
+        made.edge(_end(ids, *source), _end(ids, *target), **attributes)
+    return made
+
+
+def _edges(graph: Graph, depth: int) -> Iterator[tuple[_End, _End, dict[str, str]]]:
+    """An edge for each tensor and each pair of ports, with its attributes."""
+    for connection in graph.connections(depth):
+        source, target = graph.node(connection.source), graph.node(connection.target)
+        style = {} if connection.flow == "data" else {"style": "dashed"}
+        for tensor in connection.tensors:
+            attributes = {"label": _escaped(shape(graph, tensor)), **style}
+            for start in _ports(source, "outputs", tensor):
+                for end in _ports(target, "inputs", tensor):
+                    yield (source.id, start), (target.id, end), attributes
+
+
+def _end(ids: dict[str, str], node: str, port: str) -> str:
+    return f"{ids[node]}:{port}" if port else ids[node]
+
+
+def _node(node: Node) -> dict[str, str]:
+    """Graphviz attributes of a node that is not open."""
+    tooltip = _escaped(node.id)
+    rows = [_port_row(node, "inputs"), "<br/>".join(map(html.escape, label(node))), _port_row(node, "outputs")]
+    if not (rows[0] or rows[2]):
+        return {"label": _escaped(*label(node)), "shape": _SHAPES[node.kind], "tooltip": tooltip}
+    table = "".join(f"<tr><td>{row}</td></tr>" for row in rows if row)
+    return {"label": f'<<table cellspacing="0">{table}</table>>', "shape": "plain", "tooltip": tooltip}
+
+
+def _port_row(node: Node, side: _Side) -> str:
+    names = enumerate(_named(node, side))
+    cells = "".join(f'<td port="{side}{i}">{html.escape(printable(name))}</td>' for i, name in names)
+    return f'<table border="0" cellborder="1" cellspacing="4"><tr>{cells}</tr></table>' if cells else ""
+
+
+def _ports(node: Node, side: _Side, tensor: str) -> list[str]:
+    """Ports at which a tensor enters or leaves a node; an empty one is the node as a whole."""
+    named = _named(node, side)
+    return [f"{side}{i}" for i, name in enumerate(named) if named[name] == tensor] or [""]
+
+
+def _named(node: Node, side: _Side) -> dict[str, str]:
+    """Name → tensor, for each port of one side."""
+    if not isinstance(node, ModuleNode):
+        return {}
+    named = node.inputs if side == "inputs" else node.outputs
+    return named if 1 < len(named) <= _MOST_PORTS else {}
+
+
+def _escaped(*lines: str) -> str:
+    """Text that Graphviz shows as it is: it would read backslashes, and HTML entities."""
+    quoting = library("graphviz", "dot", "DOT files")
+    text = "\\n".join(quoting.escape(printable(line)).replace("&", "&amp;") for line in lines)
+    return quoting.nohtml(text)  # type: ignore[no-any-return]

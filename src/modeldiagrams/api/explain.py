@@ -1,0 +1,81 @@
+"""The assumptions about a model as options to paste into documentation."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import yaml
+
+from modeldiagrams.options.options import Call
+from modeldiagrams.options.reading import yaml_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["explain", "found_options"]
+
+_SUBJECT = re.compile(rf"(?P<option>{'|'.join(Call.__struct_fields__)})(\.(?P<name>.+)|\[(?P<position>\d+)\])?")
+
+
+def found_options(call: Call, graph: Graph) -> dict[str, Any]:
+    """The options that the author wrote, completed by what was assumed.
+
+    Args:
+        call: What the author wrote.
+        graph: The traced graph; the values of its assumptions are YAML.
+
+    Returns:
+        Option name → plain value, `model` first. They make the same graph without any assumption.
+    """
+    found = {name: value for name, value in msgspec.structs.asdict(call).items() if value is not None}
+    inside: dict[str, dict[str | int, Any]] = {}
+    for item in graph.assumptions:
+        match = _SUBJECT.fullmatch(item.subject)
+        if match is None:
+            continue
+        option, value = match["option"], yaml.safe_load(item.value)
+        if match["name"] or match["position"]:
+            inside.setdefault(option, {})[match["name"] or int(match["position"])] = value
+        else:
+            found[option] = value
+    return {**found, **{option: _by_position(values) for option, values in inside.items()}}
+
+
+def _by_position(values: dict[str | int, Any]) -> dict[str | int, Any] | list[Any]:
+    """A list if all keys are positions."""
+    return values if any(isinstance(key, str) for key in values) else [values[key] for key in sorted(values, key=int)]
+
+
+def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
+    """Format the rules that were used, options to paste, and the log of tries.
+
+    Args:
+        call: What the author wrote.
+        graph: The traced graph.
+        tried: The passes of the search for inputs, one line each.
+    """
+    rules = [f"{item.value}: {item.reason}" for item in graph.assumptions if item.subject == "rule"]
+    reasons = [f"{item.subject}: {item.reason}" for item in graph.assumptions if item.subject != "rule"]
+    found = {name: _text(value) for name, value in found_options(call, graph).items()}
+    model = found.pop("model")
+    rst = [f".. model-graph:: {model}", *(f"   :{name}: {value}" for name, value in found.items())]
+    markdown = ["```model-graph", f"model: {model}", *(f"{name}: {value}" for name, value in found.items()), "```"]
+    parts = {
+        "Rule": rules or ["1 (explicit options): nothing was assumed"],
+        "Why": reasons,
+        "reStructuredText": rst,
+        "Markdown": markdown,
+        "Tried": [*tried],
+        "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
+    }
+    blocks = ("\n".join([f"{title}:", *(f"  {line}" for line in lines)]) for title, lines in parts.items() if lines)
+    return "\n\n".join(blocks)
+
+
+def _text(value: Any) -> str:
+    """Plain data as YAML on one line; text as it is."""
+    return value if isinstance(value, str) else yaml_line(value)

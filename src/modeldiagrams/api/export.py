@@ -1,0 +1,192 @@
+"""Graph → file: a picture, an interactive page, or the graph itself. Draws in this process."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, get_args
+
+from modeldiagrams.api.dot import to_dot
+from modeldiagrams.api.mermaid import to_mermaid
+from modeldiagrams.common.files import write_atomically
+from modeldiagrams.engine.diagram import Diagram, diagram_id, forward_problem
+from modeldiagrams.errors import OptionError
+from modeldiagrams.html.fragment import standalone
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.options.options import Call, Options, View
+from modeldiagrams.options.parsing import parse_view
+from modeldiagrams.render.draw import Flat, Theme, render
+from modeldiagrams.render.flat import as_pdf, as_png
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.render.draw import Picture
+
+__all__ = ["check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+
+_SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
+_PICTURES = (".svg", ".png", ".pdf")
+_TEXTS = (".dot", ".mmd")
+"""Formats that other programs lay out and colour."""
+_TEXT_OPTIONS = ("depth", "direction")
+"""Options of a view that these formats have."""
+
+
+def to_svg(graph: Graph, *, flat: bool = False, theme: Theme | None = None, **view: Any) -> str:
+    """Draw a graph as an SVG file.
+
+    Args:
+        graph: What to draw.
+        flat: Whether it is for other programs than browsers (drawing programs, books): without a style sheet, with
+            text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
+        theme: ``light`` (by default) or ``dark``, for a flat picture; others have both.
+        **view: `depth`, `expand`, `collapse`, `direction` and `fit`, as in the option reference. With `fit` the
+            direction is the one that shows more, and `depth` and `expand` count unless they make the picture tiny.
+
+    Returns:
+        The SVG.
+
+    Raises:
+        OptionError: for a wrong keyword, or a theme of a picture that is not flat.
+        RenderError: if the graph can't be drawn.
+    """
+    check_format("picture.svg", flat=flat, theme=theme)
+    if not flat:
+        return render(graph, parse_view(view), standalone=True).svg
+    return render(graph, parse_view(view), flat=Flat(theme=theme or "light")).svg
+
+
+def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: Any) -> bytes:
+    """Draw a graph as a PNG file; needs ``pip install "modeldiagrams[png]"``.
+
+    Args:
+        graph: What to draw.
+        theme: ``light`` or ``dark``.
+        scale: Pixels of the file for one CSS pixel; fewer, where the file would have more than 100 million.
+        **view: As in `to_svg`.
+
+    Returns:
+        The file's content.
+
+    Raises:
+        OptionError: for a wrong keyword.
+        RenderError: if resvg-py is not installed, or the graph can't be drawn.
+    """
+    check_format("picture.png", theme=theme)
+    if not (isinstance(scale, int | float) and scale > 0):
+        raise OptionError("scale", f"expected a number above 0, got {scale!r}")
+    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme)), scale)
+
+
+def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
+    """Draw a graph as a PDF file of one page, as large as the picture; needs ``pip install "modeldiagrams[pdf]"``.
+
+    Args:
+        graph: What to draw.
+        theme: ``light`` or ``dark``.
+        **view: As in `to_svg`.
+
+    Returns:
+        The file's content: vector graphics, and text that can be searched.
+
+    Raises:
+        OptionError: for a wrong keyword.
+        RenderError: if typst is not installed, or the graph can't be drawn.
+    """
+    check_format("picture.pdf", theme=theme)
+    return as_pdf(render(graph, parse_view(view), flat=Flat(theme=theme, outlines=False)))
+
+
+def to_html(graph: Graph, **view: Any) -> str:
+    """Draw a graph as one self-contained, interactive HTML file.
+
+    Args:
+        graph: What to draw.
+        **view: As in `to_svg`.
+
+    Returns:
+        The document. It loads nothing from anywhere.
+
+    Raises:
+        OptionError: for a wrong view keyword.
+        RenderError: if the graph can't be drawn.
+    """
+    return standalone(draw_diagram(graph, view))
+
+
+def write(
+    graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme | None = None
+) -> Picture | None:
+    """Write a graph in the format of the file's suffix; see `ModelDiagram.save`.
+
+    Returns:
+        What was drawn; None for ``.json``, ``.dot`` and ``.mmd``.
+    """
+    check_format(path.name, flat=flat, theme=theme)
+    if path.suffix == ".json":
+        save(graph, path)
+        return None
+    if path.suffix in _TEXTS:
+        write_atomically(path, _converted(graph, path.suffix, parse_view(view)).encode())
+        return None
+    if path.suffix == ".html":
+        diagram = draw_diagram(graph, view)
+        write_atomically(path, standalone(diagram).encode())
+        return diagram.picture
+    look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
+    picture = render(graph, parse_view(view), standalone=look is None, flat=look)
+    writers: dict[str, Callable[[Picture], bytes]] = {
+        ".svg": lambda made: made.svg.encode(),
+        ".png": as_png,
+        ".pdf": as_pdf,
+    }
+    write_atomically(path, writers[path.suffix](picture))
+    return picture
+
+
+def _converted(graph: Graph, suffix: str, view: View) -> str:
+    given = {name: getattr(view, name) for name in _TEXT_OPTIONS if getattr(view, name) is not None}
+    return str(to_dot(graph, **given).source) if suffix == ".dot" else to_mermaid(graph, **given)
+
+
+def check_format(name: str, *, flat: bool = False, theme: str | None = None, view: Iterable[str] = ()) -> None:
+    """Reject options that a file format would ignore; call it before the graph is traced, loaded or drawn.
+
+    Args:
+        name: Of the file; its suffix is the format.
+        flat: Whether the caller wants a flat picture.
+        theme: The colours that the caller wants; None if it has not said.
+        view: Names of the view options that the caller has given.
+
+    Raises:
+        OptionError: for an unknown suffix or theme, and for an option that would be ignored.
+    """
+    suffix = PurePath(name).suffix
+    if suffix not in _SUFFIXES:
+        raise OptionError("path", f"expected a name ending in {', '.join(_SUFFIXES)}, got {name!r}")
+    if theme is not None and theme not in get_args(Theme):
+        raise OptionError("theme", f"expected {' or '.join(get_args(Theme))}, got {theme!r}")
+    if flat and suffix not in _PICTURES:
+        raise OptionError("flat", f"{suffix} files have no flat form; pictures have: .svg, .png and .pdf")
+    if theme is not None and (suffix not in _PICTURES or (suffix == ".svg" and not flat)):
+        reason = "hold no picture" if suffix in {".json", *_TEXTS} else "have the colours of the page they are shown on"
+        raise OptionError("theme", f"{suffix} files {reason}; a theme is for .png, .pdf and flat .svg files")
+    for option in view if suffix in _TEXTS else ():
+        if option not in _TEXT_OPTIONS:
+            raise OptionError(option, f"{suffix} files take {' and '.join(_TEXT_OPTIONS)} only")
+    for option in view if suffix == ".json" else ():
+        raise OptionError(option, ".json files hold the whole graph, however it is looked at")
+
+
+def draw_diagram(graph: Graph, view: Mapping[str, Any]) -> Diagram:
+    """Draw a graph as a diagram outside of documentation."""
+    options = Options(call=Call(model=graph.model.class_), view=parse_view(view))
+    return Diagram(
+        id=diagram_id(options),
+        options=options,
+        graph=graph,
+        picture=render(graph, options.view),
+        problem=forward_problem(graph.model.name, graph),
+    )

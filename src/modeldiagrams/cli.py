@@ -1,0 +1,251 @@
+"""The command line. Exit status: 0 success, 1 partial trace, 2 wrong use or failure, 130 interrupted."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+import click
+
+import modeldiagrams
+from modeldiagrams.api.explain import explain
+from modeldiagrams.api.export import check_format, write
+from modeldiagrams.api.target_file import import_path
+from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, errors, exit_if_partial, progress, report
+from modeldiagrams.engine.snapshots import take_snapshots
+from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.ir import serialize
+from modeldiagrams.options.options import Call, Limits, Options, View
+from modeldiagrams.options.parsing import option_help, option_names, parse_options
+from modeldiagrams.render.draw import Theme
+from modeldiagrams.worker import Mode, Refused, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import msgspec
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["main"]
+
+_GRAPH_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+_DRAWN = (
+    "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
+    " stdout."
+)
+_MODES = (
+    "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
+    " for models larger than this machine. real: with numbers. auto, the default: fake, and real if that fails."
+)
+
+
+@click.group(help=modeldiagrams.__doc__.partition("\n")[0] if modeldiagrams.__doc__ else None)
+@click.version_option(modeldiagrams.__version__)
+def main() -> None:
+    """Run one of the commands."""
+
+
+def _options(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Command line options with the names and the help of a diagram's options."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for name in reversed(option_names(*groups)):
+            if name == "model":
+                continue
+            flag = f"--{name.replace('_', '-')}"
+            command = click.option(flag, name, metavar="YAML", help=option_help()[name])(command)
+        return command
+
+    return add
+
+
+def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
+    mode = click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help=_MODES)
+    return _options(Call, Limits)(mode(command))
+
+
+def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
+    for_drawing = "SVG for drawing programs and books: no style sheet, text as outlines."
+    colours = "Colours of .png, .pdf and flat .svg files: by default light."
+    flat = click.option("--flat", is_flag=True, help=for_drawing)
+    theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
+    return _options(View)(flat(theme(command)))
+
+
+@main.command("trace")
+@click.argument("target")
+@_trace_options
+@click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
+@click.option("--force", is_flag=True, help="Replace a complete graph even if the new one is not complete.")
+@click.option(
+    "--explain", "explained", is_flag=True, help="Print what was assumed as options to paste, instead of the graph."
+)
+def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explained: bool, **given: str | None) -> None:
+    """Run a model once and write its graph.
+
+    TARGET is the model: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a name in it (model.py:Net), of a
+    class, a factory function or an instance. Modules in the current directory can be imported.
+    """
+    with errors(), report(output) as say:
+        options, graph, tried = _traced(target, mode, given)
+        kept = output is not None and not force and _is_worse(graph, output)
+        if output and output != STDIO and not kept:
+            serialize.save(graph, output)
+            say(graph)
+        if explained:
+            click.echo(explain(options.call, graph, tried))
+        elif output in {None, STDIO}:
+            click.echo(serialize.serialize(graph, indent=1))
+    if kept:
+        click.echo(
+            f"{output} was left as it is: its graph is complete, and this one is not; --force replaces it", err=True
+        )
+    exit_if_partial(target, graph)
+
+
+@main.command("render")
+@click.argument("graph", type=_GRAPH_FILE)
+@_draw_options
+@click.option("-o", "--output", required=True, type=_GRAPH_FILE, help=_DRAWN)
+def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
+    """Draw a graph file; `-` reads the graph from stdin."""
+    with errors(), report(output) as say:
+        look = _Look(_given(view), flat, theme)
+        look.check(output)
+        with progress(f"drawing {graph}"):
+            loaded = _loaded(graph)
+            look.draw(loaded, output)
+        say(loaded)
+
+
+@main.command("show")
+@click.argument("target")
+@_trace_options
+@_draw_options
+@click.option("-o", "--output", type=_GRAPH_FILE, help=f"{_DRAWN} By default the model's name with .html.")
+def _show(
+    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, **given: str | None
+) -> None:
+    """Run a model once and draw it: `trace` and `render` in one step.
+
+    TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
+    """
+    with errors(), report(output) as say:
+        look = _Look(_given({name: given.pop(name) for name in option_names(View)}), flat, theme)
+        look.check(output or Path("page.html"))
+        _, graph, _ = _traced(target, mode, given)
+        path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
+        with progress(f"drawing {graph.model.name}"):
+            look.draw(graph, path)
+        say(graph, path)
+        if output is None:
+            click.echo(path)
+    exit_if_partial(target, graph)
+
+
+@main.command("snapshot")
+@click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--prune", is_flag=True, help="Remove graphs from the folder that no page mentions any more.")
+def _snapshot(source: Path, *, prune: bool) -> None:
+    """Trace every model that documentation mentions, and keep the graphs.
+
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
+    it; commit them, and the documentation builds where PyTorch is not installed.
+    """
+    with errors():
+        report = take_snapshots(source, prune=prune)
+    for path in report.written:
+        click.echo(path)
+    written = len(report.written)
+    click.echo(f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged", err=True)
+    for path in report.stale:
+        click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
+    for path in report.missing:
+        click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
+    if report.missing:
+        sys.exit(PARTIAL)
+
+
+@main.command("schema")
+def _schema() -> None:
+    """Print the JSON Schema of graph files."""
+    click.echo(json.dumps(serialize.schema(), indent=2))
+
+
+class _Look(NamedTuple):
+    """How a command line asks a graph to be drawn."""
+
+    view: dict[str, str]
+    flat: bool
+    theme: Theme | None
+
+    def check(self, output: Path) -> None:
+        """Reject what can't be drawn, before anything takes time."""
+        try:
+            check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.view)
+        except OptionError as error:
+            # the Python API calls it `path`
+            raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error
+
+    def draw(self, graph: Graph, output: Path) -> None:
+        """Write a file, or an SVG to stdout."""
+        if output == STDIO:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / _file_name(output)
+                picture = write(graph, file, self.view, flat=self.flat, theme=self.theme)
+                click.echo(file.read_bytes(), nl=False)
+        else:
+            picture = write(graph, output, self.view, flat=self.flat, theme=self.theme)
+        if picture and picture.unmatched:
+            click.echo(f"Warning: {picture.unmatched.error(graph)}", err=True)
+
+
+def _file_name(output: Path) -> str:
+    return "picture.svg" if output == STDIO else output.name
+
+
+def _given(options: dict[str, str | None]) -> dict[str, str]:
+    return {name: text for name, text in options.items() if text is not None}
+
+
+def _traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
+    """Run a model in a process of its own.
+
+    Returns:
+        The options, the graph, and what was tried for inputs.
+    """
+    model, folders = import_path(target, Path.cwd())
+    options = parse_options({"model": model, **_given(given)})
+    limits = options.limits
+    with Worker(limits.python, gpu=limits.uses_gpu) as worker, progress(f"tracing {target}"):
+        answer = worker.trace(options, folders, mode)
+    if isinstance(answer, Refused):
+        raise Failed(answer.problem)
+    return options, serialize.deserialize(answer.graph), answer.tried
+
+
+def _loaded(graph: Path) -> Graph:
+    """A graph from a file or stdin."""
+    if graph == STDIO:
+        return serialize.deserialize(sys.stdin.buffer.read())
+    if graph.suffix != ".json" and (graph.suffix == ".py" or not graph.exists()):
+        raise ModelDiagramsError(
+            f"expected a graph file, got {graph}; trace it first: `modeldiagrams trace {graph} -o net.json`,"
+            f" or use `modeldiagrams show {graph}`"
+        )
+    return serialize.load(graph)
+
+
+def _is_worse(graph: Graph, output: Path) -> bool:
+    """Whether a graph would take the place of a complete one without being complete."""
+    if graph.status.state == "complete" or not output.is_file():
+        return False
+    try:
+        return serialize.load(output).status.state == "complete"
+    except ModelDiagramsError:
+        return False

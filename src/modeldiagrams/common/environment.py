@@ -1,0 +1,118 @@
+"""What is installed, without importing any of it. With the sources it decides whether a cached graph is valid."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+from platform import python_version_tuple
+from typing import TYPE_CHECKING
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.common.version import own_version
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+__all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_with", "versions"]
+
+_PACKAGE = Path(__file__).parents[1]
+_IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
+_TRACER_CODE = (
+    "ir/**/*.py",
+    "tracer/**/*.py",
+    "target/**/*.py",
+    "target/**/*.yaml",
+    "common/user_files.py",
+    "worker/**/*.py",
+)
+"""The code that decides on a graph's content: in a development checkout it changes while the version doesn't."""
+
+
+def made_with(libraries: Iterable[str] = (), python: str | None = None) -> tuple[str, ...]:
+    """Versions of all that a graph depends on, apart from the user's sources.
+
+    Args:
+        libraries: Names of the distributions that the model uses, apart from torch.
+        python: The interpreter that runs the model; None for this process's.
+
+    Returns:
+        Digest of our own code, versions of this package, of Python, of torch, and of the libraries.
+    """
+    found = versions(["torch", *sorted(libraries)], python)
+    return (_own_code(), own_version(), *python_version_tuple()[:2], *found.values())
+
+
+def versions(distributions: Iterable[str], python: str | None = None) -> dict[str, str]:
+    """Version of each distribution; empty for one that is not installed."""
+    return {name: _version(name, python) for name in distributions}
+
+
+def has_torch() -> bool:
+    """Whether torch is installed here."""
+    return _version("torch", None) != ""
+
+
+def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
+    """Names of the distributions that packages belong to: `sklearn` is installed by `scikit-learn`.
+
+    Reads the file lists of everything that is installed, so only the worker calls it.
+    """
+    return tuple(sorted(name for name, content in _contents(tuple(sys.path)) if not content.isdisjoint(packages)))
+
+
+def importable_names_digest(folders: Iterable[Path], python: str | None = None) -> str:
+    """Digest of the names that can be imported; unlike a digest of sources it changes when a module is added.
+
+    Args:
+        folders: Where the model's own modules are, besides ``sys.path``.
+        python: The interpreter that imports; None for this process's.
+    """
+    searched = dict.fromkeys([*folders, *map(Path, [*sys.path, *_search_path(python)])])
+    names = sorted(str(path) for folder in searched if folder.is_dir() for path in folder.iterdir() if _is_module(path))
+    return digest("\n".join(names).encode("utf-8", "surrogateescape"))
+
+
+def _is_module(path: Path) -> bool:
+    """Whether a folder entry can be imported, or is a distribution's metadata."""
+    return path.suffix in _IMPORTED or (path.name.isidentifier() and path.name != "__pycache__")
+
+
+@functools.cache
+def _own_code() -> str:
+    files = sorted(path for pattern in _TRACER_CODE for path in _PACKAGE.glob(pattern))
+    named = ((path.relative_to(_PACKAGE).as_posix().encode(), path.read_bytes()) for path in files)
+    return digest(*itertools.chain.from_iterable(named))
+
+
+@functools.cache
+def _version(distribution: str, python: str | None) -> str:
+    """Empty if it is not installed."""
+    found = metadata.distributions(name=distribution, path=_search_path(python))
+    return next((item.version for item in found), "")
+
+
+@functools.cache
+def _contents(path: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
+    """Distribution → its importable packages and modules.
+
+    As `metadata.packages_distributions`, which reads every file list as a table: torch's has 10,000 lines.
+    """
+    found = []
+    for item in metadata.distributions(path=list(path)):
+        listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)
+        declared = (item.read_text("top_level.txt") or "").split()
+        # some packagers leave no list of files
+        found.append((item.name, frozenset([*listed, *declared, item.name.replace("-", "_")])))
+    return found
+
+
+def _search_path(python: str | None) -> list[str]:
+    """Folders with distributions: this process's ``sys.path``, or those of another interpreter's environment."""
+    if python is None:
+        return sys.path
+    prefix = Path(python).parent.parent
+    return sorted(map(str, [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]))

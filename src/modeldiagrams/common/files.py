@@ -1,0 +1,61 @@
+"""Writing files in one step, and hashing them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["digest", "file_digest", "write_atomically"]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file in one step, so that no reader sees half of it. Missing folders are made.
+
+    A file that already holds this data is left alone, so that its modification time stays.
+    """
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == data:
+            return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        # mkstemp makes private files; ours have the permissions of any other output
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink()
+        raise
+
+
+def digest(*parts: bytes, size: int = 16) -> str:
+    """Hash of one or more byte strings as `2 * size` hex digits.
+
+    Several parts are hashed with their lengths, so that where one ends and the next begins counts.
+    """
+    found = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        found.update(part if len(parts) == 1 else len(part).to_bytes(8) + part)
+    return found.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Hash of a file's content, read again only after its modification time or size has changed.
+
+    Raises:
+        OSError: if the file can't be read.
+    """
+    status = path.stat()
+    return _content_digest(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _content_digest(path: Path, modified: int, size: int) -> str:  # noqa: ARG001  (parts of the cache's key)
+    return digest(path.read_bytes())

@@ -1,0 +1,100 @@
+"""Is this file the user's? The one answer for call sites, tracebacks, crash reports and caches. Imports no torch."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import sysconfig
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "library_folders", "relative_file"]
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Folders of installed packages, by name: an environment may see those of the system and of the user, too."""
+
+_PACKAGE = str(Path(__file__).parents[1])
+
+_ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
+"""Python's own modules, where they are packed."""
+
+
+def is_user_file(file: str) -> bool:
+    """Whether a file is the user's own work: no library, and no name that a module merely claims (``_ops.py``)."""
+    return PurePath(file).is_absolute() and not is_library(file)
+
+
+def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
+    """Whether a file, or a folder of ``sys.path``, belongs to Python, an installed package, PyTorch or this package.
+
+    Args:
+        file: Its path.
+        folders: The `library_folders` of the process that ran the file, if that was another one.
+    """
+    if is_ours(file) or _has_part(file, _INSTALLED | {_ZIP}):
+        return True
+    return _is_within(file, library_folders() if folders is None else folders)
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file belongs to this package, or to Python's import machinery, which runs whatever we import."""
+    return file.startswith("<frozen ") or _is_within(file, [_PACKAGE])
+
+
+@functools.lru_cache(maxsize=4096)
+def is_model_code(file: str) -> bool:
+    """Whether lines of a file may be a model's: a user file's, or those of a model that is installed (transformers).
+
+    Not PyTorch's, Python's or ours, and no generated code.
+    """
+    if file.startswith("<") or _is_within(file, _tool_folders()):
+        return False
+    return _has_part(file, _INSTALLED) or not (_has_part(file, {_ZIP}) or _is_within(file, _python_folders()))
+
+
+def library_folders() -> tuple[str, ...]:
+    """Folders of Python, PyTorch and this package, wherever they lie; installed packages are known by name."""
+    return (*_python_folders(), *_tool_folders())
+
+
+def relative_file(file: str, module: str | None = None, roots: Iterable[str] = ()) -> str:
+    """A file's path below its import root, so that no message or graph shows where on a machine a project lies.
+
+    Args:
+        file: Absolute path.
+        module: The module's dotted name, which says how many folders lie between it and the import root.
+        roots: Folders to import from, for a file without a module, or of another name: the innermost counts.
+
+    Returns:
+        For example ``transformers/models/bert/modeling_bert.py``; the bare file name where the root is not known.
+    """
+    path = PurePath(file)
+    parts = module.split(".") if module else []
+    if path.stem == "__init__":
+        parts = [*parts, "__init__"]
+    if module and path.with_suffix("").parts[-len(parts) :] == tuple(parts):
+        return "/".join(path.parts[-len(parts) :])
+    parents = [root for root in map(PurePath, roots) if root in path.parents]
+    return path.relative_to(max(parents, key=lambda root: len(root.parts), default=path.parent)).as_posix()
+
+
+@functools.cache
+def _python_folders() -> tuple[str, ...]:
+    return tuple(dict.fromkeys((sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))))
+
+
+def _tool_folders() -> tuple[str, ...]:
+    """This package, and PyTorch once it is loaded: a checkout of it is not in a folder of installed packages."""
+    torch = getattr(sys.modules.get("torch"), "__file__", None)
+    return (_PACKAGE, str(PurePath(torch).parent)) if torch else (_PACKAGE,)
+
+
+def _is_within(file: str, folders: Iterable[str]) -> bool:
+    return any(PurePath(file).is_relative_to(folder) for folder in folders)
+
+
+def _has_part(file: str, names: Iterable[str]) -> bool:
+    return not {part.lower() for part in PurePath(file).parts}.isdisjoint(names)

@@ -1,0 +1,1 @@
+"""From options to a finished diagram: builder, cache and snapshots."""

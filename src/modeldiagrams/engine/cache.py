@@ -1,0 +1,127 @@
+"""Traced graphs and drawn pictures on disk, so that a warm rebuild starts no process.
+
+An entry is named by the digest of all that decides its content. A graph also depends on the user's source files that
+the trace used, and on the libraries that the model is made of: it is valid while each file has its digest and each
+library its version.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from modeldiagrams.common.environment import made_with, versions
+from modeldiagrams.common.files import digest
+from modeldiagrams.engine.loaded import LoadedGraph
+from modeldiagrams.engine.sources import are_unchanged, source_digests
+from modeldiagrams.ir.graph import Graph
+from modeldiagrams.render.draw import viewer_digest
+from modeldiagrams.render.flat import flat_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from modeldiagrams.engine.store import Store
+    from modeldiagrams.options.options import Options, View
+    from modeldiagrams.render.draw import Picture, Theme
+    from modeldiagrams.render.picture_file import FileForm, PictureFile
+    from modeldiagrams.worker import Traced
+
+__all__ = ["Cache", "graph_key", "picture_file_key", "picture_key"]
+
+T = TypeVar("T")
+
+
+class _GraphEntry(msgspec.Struct, frozen=True):
+    sources: dict[str, str | None]
+    """Absolute file → digest of its content."""
+    libraries: dict[str, str]
+    """Distribution → version."""
+    python: str | None
+    """The interpreter that has them; None for this process's."""
+    names: dict[str, tuple[str, ...]]
+    has_case_variant: bool
+    digest: str
+    """Of the graph's JSON text."""
+    graph: msgspec.Raw
+
+
+class Cache:
+    """Graphs and pictures in a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def graph(self, key: str) -> LoadedGraph | None:
+        """The graph traced under this key, if neither its sources nor its libraries have changed since."""
+        entry = self._store.read(f"{key}.graph", _GraphEntry)
+        if entry is None or not _is_valid(entry):
+            return None
+        content = bytes(entry.graph)
+        if digest(content) != entry.digest:
+            self._store.discard(f"{key}.graph", "its content is not what was written")
+            return None
+        # it was checked when it was traced, and comparing a digest is cheaper than checking it again
+        graph = msgspec.json.decode(content, type=Graph)
+        return LoadedGraph(
+            graph=graph,
+            content=content,
+            sources=tuple(entry.sources),
+            libraries=tuple(entry.libraries),
+            names=entry.names,
+            has_case_variant=entry.has_case_variant,
+        )
+
+    def add_graph(self, key: str, traced: Traced, python: str | None = None) -> None:
+        """Keep a graph.
+
+        Args:
+            key: Digest of what it was traced from, see `graph_key`.
+            traced: The graph, its sources and libraries.
+            python: The interpreter that traced it; None for this process's.
+        """
+        entry = _GraphEntry(
+            sources=source_digests(traced.sources),
+            libraries=versions(traced.libraries, python),
+            python=python,
+            names=traced.names,
+            has_case_variant=traced.has_case_variant,
+            digest=digest(traced.graph),
+            graph=msgspec.Raw(traced.graph),
+        )
+        self._store.write(f"{key}.graph", entry)
+
+    def picture(self, key: str, type_: type[T]) -> T | None:
+        """The picture drawn under this key, for a page or as a file."""
+        return self._store.read(f"{key}.picture", type_)
+
+    def add_picture(self, key: str, picture: Picture | PictureFile) -> None:
+        """Keep a picture."""
+        self._store.write(f"{key}.picture", picture)
+
+
+def graph_key(options: Options, folder: Path) -> str:
+    """Digest of what a trace is made from, apart from sources and libraries.
+
+    Args:
+        options: The model and its inputs.
+        folder: The documentation's folder: two projects may share a cache and have modules of the same name.
+    """
+    limits = options.limits
+    made_from = [str(folder.absolute()), made_with(python=limits.python), options.call, limits.device, limits.python]
+    return digest(msgspec.msgpack.encode(made_from))
+
+
+def picture_key(content: bytes, view: View) -> str:
+    """Digest of what a picture is made from: a graph's JSON text, the view, and the viewer itself."""
+    return digest(content, msgspec.json.encode(view), viewer_digest().encode())
+
+
+def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme) -> str:
+    """The same of a picture file, which also depends on its form, and on what makes pictures flat."""
+    return digest(picture_key(content, view).encode(), form.encode(), theme.encode(), flat_digest().encode())
+
+
+def _is_valid(entry: _GraphEntry) -> bool:
+    return versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)

@@ -1,0 +1,56 @@
+"""Graphs ready to be drawn: from a worker's answer, or from a file."""
+
+from pathlib import Path
+
+import msgspec
+
+from modeldiagrams.engine.diagram import Problem, forward_problem
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.graph import Graph
+from modeldiagrams.ir.serialize import deserialize
+from modeldiagrams.worker import Refused, Traced
+
+__all__ = ["LoadedGraph", "loaded_from", "read_graph_file"]
+
+
+class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
+    """A graph and what goes with it; see `Traced`."""
+
+    graph: Graph
+    content: bytes
+    """Its JSON text."""
+    sources: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
+    names: dict[str, tuple[str, ...]] = {}
+    has_case_variant: bool = False
+    problem: Problem | None = None
+
+
+def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
+    """Read a worker's answer."""
+    if isinstance(answer, Refused):
+        return answer
+    graph = deserialize(answer.graph)
+    return LoadedGraph(
+        graph=graph,
+        content=answer.graph,
+        sources=answer.sources,
+        libraries=answer.libraries,
+        names=answer.names,
+        has_case_variant=answer.has_case_variant,
+        problem=forward_problem(model, graph),
+    )
+
+
+def read_graph_file(path: Path, name: str) -> LoadedGraph | Refused:
+    """Read a graph file; messages call it by its name."""
+    try:
+        content = path.read_bytes()
+        graph = deserialize(content)
+        sources = (str(path),)
+        return LoadedGraph(graph=graph, content=content, sources=sources, problem=forward_problem(name, graph))
+    except OSError as error:
+        problem = f"expected a readable graph file: {error.strerror or error}"
+    except GraphError as error:
+        problem = str(error)
+    return Refused(problem=Problem(kind="graph-file", message=f"{name}: {problem}"), sources=(str(path),))

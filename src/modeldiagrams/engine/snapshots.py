@@ -1,0 +1,181 @@
+"""Graphs committed beside the documentation, for builds without torch, such as those of Read the Docs.
+
+A build without torch uses the snapshot of a model. A build with torch traces the model and reports a snapshot that
+differs. ``modeldiagrams snapshot`` writes snapshots by running the documentation's own builder, which knows the models
+of all pages, with an environment variable that makes the build keep what it traces.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.ir.serialize import deserialize, save
+from modeldiagrams.ir.structure import describe_changes, structural_digest
+from modeldiagrams.options.settings import SNAPSHOTS
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["SnapshotReport", "Snapshots", "take_snapshots"]
+
+_REPORT = "MODELDIAGRAMS_SNAPSHOT_REPORT"
+"""Environment variable: the file to which a build reports its snapshots. If it is set, the build writes them."""
+
+
+class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The snapshots of the models that documentation mentions."""
+
+    written: tuple[Path, ...]
+    """New, or of another structure than before."""
+    unchanged: tuple[Path, ...]
+    missing: tuple[Path, ...]
+    """Of models that could not be traced; older snapshots of them are left as they are."""
+    stale: tuple[Path, ...]
+    """Graphs in the folder that no page mentions."""
+
+
+class Snapshots:
+    """A folder of graph files, named by diagrams' ids."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._report = os.environ.get(_REPORT)
+        self._note("folder", folder.absolute())
+
+    def path(self, name: str) -> Path:
+        """The file of a diagram's snapshot, whether it exists or not."""
+        return self._folder / f"{name}.json"
+
+    def note_mention(self, path: Path, *, traced: bool) -> None:
+        """Report that a page shows a graph.
+
+        Args:
+            path: Absolute path of its file.
+            traced: True for the snapshot of a model, False for a graph file that the page names itself.
+        """
+        self._note("wanted" if traced else "read", path)
+
+    def note_empty(self, path: Path) -> None:
+        """Report that no page shows a mentioned model after all: it is an abstract base, and nothing ran."""
+        self._note("empty", path)
+
+    def compare(self, name: str, graph: Graph) -> str | None:
+        """Write the snapshot if this build writes snapshots; otherwise compare it with the graph.
+
+        Args:
+            name: Id of the diagram.
+            graph: Traced in this build.
+
+        Returns:
+            What is wrong with the snapshot, in one sentence; None if there is none or it is up to date.
+        """
+        path = self.path(name)
+        if self._report:
+            if graph.status.error is None:
+                self._note("written" if _update(path, graph) else "unchanged", path.absolute())
+            return None
+        try:
+            kept = deserialize(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ModelDiagramsError) as error:
+            return f"the snapshot {self._folder.name}/{path.name} can't be read ({error}); {_FIX}"
+        changes = describe_changes(kept, graph)
+        if not changes:
+            return None
+        return f"the snapshot {self._folder.name}/{path.name} is not what the model does now ({changes}); {_FIX}"
+
+    def _note(self, what: str, path: Path) -> None:
+        if self._report:
+            # builders may run in several processes: one write per line
+            with Path(self._report).open("a", encoding="utf-8") as report:
+                report.write(f"{what} {path}\n")
+
+
+def _update(path: Path, graph: Graph) -> bool:
+    """Write a snapshot, unless only source lines or versions differ: they would be noise in version control."""
+    try:
+        if structural_digest(deserialize(path.read_bytes())) == structural_digest(graph):
+            return False
+    except (OSError, ModelDiagramsError):
+        pass
+    save(graph, path)
+    return True
+
+
+_FIX = "run `modeldiagrams snapshot` and commit the result"
+
+
+def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
+    """Build documentation into a temporary folder, and keep the graphs of its models.
+
+    Args:
+        source: The folder of ``conf.py`` or ``mkdocs.yml``.
+        prune: Whether to remove graphs from the folder of snapshots that no page mentions.
+
+    Returns:
+        The snapshots that were written, and those that were not.
+
+    Raises:
+        ModelDiagramsError: if the folder has no documentation, or the builder fails.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        report = Path(temporary) / "report"
+        report.touch()
+        command = [sys.executable, "-m", *_builder(source, temporary)]
+        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)})  # noqa: S603
+        if done.returncode:
+            raise ModelDiagramsError(f"the documentation's builder ended with exit status {done.returncode}; see above")
+        result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
+    if prune:
+        for path in result.stale:
+            path.unlink()
+    return result
+
+
+def _read_report(report: str, folder: Path) -> SnapshotReport:
+    """Read a builder's report.
+
+    Args:
+        report: Its lines.
+        folder: Of snapshots, if the builder built no diagram and so reported none.
+    """
+    noted: dict[str, dict[Path, None]] = {}
+    for line in report.splitlines():
+        what, _, path = line.partition(" ")
+        noted.setdefault(what, {})[Path(path)] = None
+    written, unchanged, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "wanted"))
+    kept = written | unchanged
+    wanted = {path: None for path in wanted if path in kept or path not in noted.get("empty", {})}
+    mentioned = wanted | noted.get("read", {})
+    files = sorted(file for searched in noted.get("folder", {folder: None}) for file in searched.glob("*.json"))
+    return SnapshotReport(
+        written=tuple(written),
+        unchanged=tuple(unchanged),
+        missing=tuple(path for path in wanted if path not in kept),
+        stale=tuple(file for file in files if file not in mentioned and _is_graph(file)),
+    )
+
+
+def _is_graph(file: Path) -> bool:
+    try:
+        deserialize(file.read_bytes())
+    except (OSError, GraphError):
+        return False
+    return True
+
+
+def _builder(source: Path, temporary: str) -> list[str]:
+    if (source / "conf.py").is_file():
+        return ["sphinx", "-q", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
+    if (source / "mkdocs.yml").is_file():
+        return ["mkdocs", "build", "-f", str(source / "mkdocs.yml"), "-d", f"{temporary}/site"]
+    raise ModelDiagramsError(f"expected the folder of a conf.py (Sphinx) or a mkdocs.yml (MkDocs), got {source}")

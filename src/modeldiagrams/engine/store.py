@@ -1,0 +1,88 @@
+"""A folder of JSON entries that several processes may use at once."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from modeldiagrams.common.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Store"]
+
+LIMIT = 256 * 10**6
+"""Bytes that `Store.trim` leaves."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Store:
+    """Reads and writes entries. Trouble with the file system costs time, but fails no build."""
+
+    def __init__(self, folder: Path) -> None:
+        """Write nothing yet; the folder comes with the first entry."""
+        self._folder = folder
+        self._has_grown = False
+
+    def read(self, name: str, type_: type[T]) -> T | None:
+        """An entry; None if there is none, or if it is damaged, in which case it is removed."""
+        path = self._folder / f"{name}.json"
+        try:
+            entry = msgspec.json.decode(path.read_bytes(), type=type_)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.DecodeError) as error:
+            self.discard(name, error)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # `trim` removes what was not read for longest
+        return entry
+
+    def write(self, name: str, entry: Any) -> None:
+        """Add or replace an entry."""
+        try:
+            if not self._folder.exists():
+                # the folder may be inside of a work tree
+                write_atomically(self._folder / ".gitignore", b"*\n")
+            write_atomically(self._folder / f"{name}.json", msgspec.json.encode(entry))
+            self._has_grown = True
+        except OSError as error:
+            _log.debug("cache entry %s was not written: %s", name, error)
+
+    def discard(self, name: str, reason: object) -> None:
+        """Remove an entry."""
+        _discard(self._folder / f"{name}.json", reason)
+
+    def trim(self, limit: int = LIMIT) -> None:
+        """Remove the least recently used entries above a number of bytes, if this object has written any."""
+        if not self._has_grown:
+            return
+        left = limit
+        for path, status in sorted(_files(self._folder), key=lambda file: file[1].st_mtime_ns, reverse=True):
+            left -= status.st_size
+            if left < 0:
+                _discard(path, f"the cache holds more than {limit} bytes")
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folder's files; other processes may remove some at the same time."""
+    for path in folder.glob("*.json*"):
+        with contextlib.suppress(OSError):
+            yield path, path.stat()
+
+
+def _discard(path: Path, reason: object) -> None:
+    _log.debug("cache entry %s was discarded: %s", path.name, reason)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.debug("cache entry %s can't be removed: %s", path.name, error)

@@ -1,0 +1,1 @@
+"""What every documentation tool needs around the engine."""

@@ -1,0 +1,54 @@
+"""Which documented classes get a diagram without asking for one: the same in every documentation tool.
+
+autodoc imports packages and Griffe reads their sources, so each tool hands over names of base classes and nothing else.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["is_module", "is_selected"]
+
+_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "nn.Module"})
+"""The last is what a source says whose import of ``nn`` can't be followed."""
+_LAYERS = "torch.nn."
+_NOT_LAYERS = ("Parameter", "Buffer")
+_BASES = frozenset({"LightningModule", "BaseModule"})
+_PRETRAINED = "PreTrainedModel"
+"""End of the names of transformers' base classes: `BertPreTrainedModel`."""
+
+
+def is_selected(setting: bool | Sequence[str], name: str) -> bool:  # noqa: FBT001  (as a site's configuration has it)
+    """Whether a site wants diagrams of classes with this name.
+
+    Args:
+        setting: Yes or no for all classes, or patterns like ``mypkg.models.*``.
+        name: The class's full name.
+    """
+    patterns = ["*"] if setting is True else setting or []
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def is_module(known: Iterable[str], unknown: Iterable[str]) -> bool:
+    """Whether a class is a `torch.nn.Module`.
+
+    Args:
+        known: Full names of its direct and indirect base classes whose own bases are among these names, too.
+        unknown: Full names of those whose own bases can't be seen, because their library is mocked or not read.
+            These are judged by their names.
+    """
+    opaque = list(unknown)
+    return not _MODULE.isdisjoint([*known, *opaque]) or any(map(_looks_like_module, opaque))
+
+
+def _looks_like_module(name: str) -> bool:
+    if name.startswith(_LAYERS):
+        return not name.endswith(_NOT_LAYERS)
+    if name.startswith("torch."):
+        return name.endswith("Module")  # `torch.jit.ScriptModule`
+    last = name.rpartition(".")[2]
+    return last in _BASES or last.endswith(_PRETRAINED)

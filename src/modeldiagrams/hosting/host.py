@@ -1,0 +1,183 @@
+"""From an author's text to a diagram or a warning: what is the same in every documentation tool."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.ir.graph import Graph, ModuleNode
+from modeldiagrams.options.options import Figure, is_graph_file
+from modeldiagrams.options.parsing import option_names, parse_option, parse_options
+from modeldiagrams.options.reading import read_yaml
+from modeldiagrams.worker import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.options.options import Options
+    from modeldiagrams.options.settings import Settings
+
+__all__ = [
+    "UNKNOWN",
+    "Host",
+    "Severity",
+    "accepted_problems",
+    "describe",
+    "draw",
+    "is_left_out",
+    "link_names",
+    "module_classes",
+    "severity",
+]
+
+UNKNOWN = "?"
+"""The model of a diagram that names none."""
+
+Severity = Literal["info", "warning", "error"]
+
+_EXPECTED = frozenset({"model", "inputs"})
+"""Kinds of problems that are normal for a documented class whose author asked for no diagram: it may be abstract."""
+
+_LAYERS = "torch.nn.modules."
+
+
+class Host(Protocol):
+    """What a documentation tool provides."""
+
+    @property
+    def builder(self) -> DiagramBuilder:
+        """Traces and draws."""
+
+    @property
+    def settings(self) -> Settings:
+        """The site's."""
+
+    def graph_file(self, path: str) -> str:
+        """The path of a graph file as an author wrote it → relative to the builder's folder."""
+
+    def inform(self, message: str) -> None:
+        """Show a message to those who build the site verbosely."""
+
+
+def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = True) -> Diagram:
+    """Build a diagram from what an author wrote; mistakes become its problem and are not raised.
+
+    Args:
+        host: The documentation tool.
+        values: Option name → value.
+        body: More options, as YAML or as one line that names the model.
+        requested: False for a diagram that a site adds to a documented class.
+
+    Returns:
+        The diagram; if its options are wrong it has nothing but a problem of kind ``option``.
+    """
+    merged = dict(values)
+    try:
+        merged |= _read_body(body)
+        if is_graph_file(model := merged.get("model")):
+            merged["model"] = host.graph_file(parse_option("model", model))
+        if host.settings.static_only:
+            merged["static"] = True
+        options, written = parse_options(merged, host.settings.options), parse_options(merged)
+    except ModelDiagramsError as error:
+        return _refused(merged, error)
+    diagram = host.builder.build(options, written, accepted_problems(options, host.settings, requested=requested))
+    if host.builder.output:
+        host.inform(f"{options.call.model} printed:\n{host.builder.output}")
+    return diagram
+
+
+def _read_body(text: str) -> dict[str, Any]:
+    try:
+        body = read_yaml(text)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"the body: {error}") from error
+    if body is None:
+        return {}
+    if isinstance(body, str) and len(body.split()) == 1:
+        return {"model": body}
+    if isinstance(body, dict):
+        return {str(name): value for name, value in body.items()}
+    raise ModelDiagramsError(
+        f"the body is expected to be one line that names the model, or options as YAML (`model: …`), got {text!r}"
+    )
+
+
+def _refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
+    """A diagram that only says what is wrong with its options; its figure stays, because pages may refer to it."""
+    kept: dict[str, Any] = {"model": UNKNOWN}
+    # `nowarn` is about models; without `no-index` references lead to the note
+    for name in {"model", *option_names(Figure)} - {"nowarn", "no-index"}:
+        with contextlib.suppress(OptionError):
+            kept |= {name: parse_option(name, values[name])} if name in values else {}
+    options = parse_options(kept)
+    content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
+    name = re.sub(r"[^\w.-]+", "-", options.call.model)
+    return Diagram(
+        id=f"{name}-{digest(content.encode(), size=4)}",
+        options=options,
+        problem=Problem(kind="option", message=str(error)),
+    )
+
+
+def accepted_problems(options: Options, settings: Settings, *, requested: bool = True) -> frozenset[str]:
+    """Kinds of problems that a diagram may have without a warning.
+
+    Args:
+        options: The diagram's.
+        settings: The site's.
+        requested: As in `draw`.
+    """
+    if options.figure.nowarn or settings.on_error == "placeholder":
+        return frozenset(get_args(Kind))
+    return frozenset() if requested else _EXPECTED
+
+
+def severity(diagram: Diagram, settings: Settings, *, requested: bool = True) -> Severity | None:
+    """How to report a diagram's problem; None if it has none.
+
+    Args:
+        diagram: Just drawn.
+        settings: The site's.
+        requested: As in `draw`.
+    """
+    if diagram.problem is None:
+        return None
+    if diagram.problem.kind in accepted_problems(diagram.options, settings, requested=requested):
+        return "info"
+    return "error" if settings.on_error == "raise" else "warning"
+
+
+def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
+    """Whether a page does without a diagram: the site added it to a class of which there is nothing to show."""
+    is_empty = diagram.graph is None or not diagram.graph.nodes
+    return not requested and is_empty and diagram.problem is not None and diagram.problem.kind in _EXPECTED
+
+
+def describe(problem: Problem) -> str:
+    """A problem as one warning of a build: what happened, and where in user code."""
+    lines = [f"model-graph: {problem.message.strip()}", *problem.frames]
+    return "\n  ".join("\n".join(lines).splitlines())
+
+
+def module_classes(graph: Graph) -> list[str]:
+    """Fully qualified names of all module classes, in order of first use."""
+    return list(dict.fromkeys(node.class_ for node in graph.nodes if isinstance(node, ModuleNode)))
+
+
+def link_names(diagram: Diagram, class_name: str) -> list[str]:
+    """Names a class may be documented under, most exact first.
+
+    Packages document what they re-export, so shorter names follow that the worker found to be of this very class; a
+    name that only looks right may be another class's. No inventory has ``torch.nn.modules.linear.Linear``, but
+    ``torch.nn.Linear`` is in PyTorch's, and is the same class in every version.
+    """
+    names = [class_name, *diagram.names.get(class_name, ())]
+    if class_name.startswith(_LAYERS):
+        names.append(f"torch.nn.{class_name.rpartition('.')[2]}")
+    return names

@@ -1,0 +1,113 @@
+"""The files that a site carries beside its pages, in its ``modeldiagrams/`` folder: what they are and what is in them.
+
+Each diagram has ``<id>.json``, its graph, and if it is interactive ``<id>.js``, its data. All diagrams share the viewer
+and ``index.json``, which lists them for programs. Ids stay the same as long as the author asks for the same; what
+changes between versions of a site is the content.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from modeldiagrams.html.fragment import SITE_FILES, data_script, is_interactive, viewer_files
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.settings import style_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.options.settings import Settings
+
+__all__ = [
+    "FOLDER",
+    "INDEX",
+    "SHARED_NAMES",
+    "IndexEntry",
+    "diagram_file_names",
+    "diagram_files",
+    "index_entry",
+    "parse_index",
+    "shared_files",
+]
+
+FOLDER = "modeldiagrams"
+"""The folder's name; without a leading underscore, because GitHub Pages drops such folders."""
+
+INDEX = "index.json"
+
+SHARED_NAMES = frozenset({*SITE_FILES, INDEX})
+"""Names of all files that diagrams may share."""
+
+_GRAPH, _DATA = ".json", ".js"
+
+
+class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """One diagram on one page."""
+
+    id: str
+    """Its graph is ``modeldiagrams/<id>.json``."""
+    model: str
+    """As the author wrote it."""
+    page: str
+    """URL below the site's root, with the diagram's anchor."""
+
+
+class _Index(msgspec.Struct, frozen=True, kw_only=True):
+    format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
+    version: Literal["1.0"] = "1.0"
+    diagrams: list[IndexEntry]
+
+
+def index_entry(diagram: Diagram, page: str) -> IndexEntry:
+    """The entry of a diagram on a page.
+
+    Args:
+        diagram: One with a graph.
+        page: URL below the site's root.
+    """
+    name = diagram.options.figure.name
+    return IndexEntry(id=diagram.id, model=diagram.options.call.model, page=f"{page}#{name}" if name else page)
+
+
+def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
+    """The files of these diagrams alone: name → content."""
+    files = {}
+    for diagram in diagrams:
+        if diagram.graph is not None:
+            files[diagram.id + _GRAPH] = serialize(diagram.graph)
+        if is_interactive(diagram):
+            files[diagram.id + _DATA] = data_script(diagram).encode()
+    return files
+
+
+def diagram_file_names(diagram_id: str, *, interactive: bool = True) -> set[str]:
+    """Names of the files that one diagram with a graph may have."""
+    return {diagram_id + _GRAPH, *([diagram_id + _DATA] if interactive else [])}
+
+
+def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:
+    """The files that all diagrams of a site share: name → content.
+
+    Args:
+        settings: The site's.
+        entries: All its diagrams that have a graph.
+
+    Raises:
+        RenderError: if the viewer has not been built.
+    """
+    files = viewer_files(interactive=not settings.static_only)
+    contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
+    contents["model-graph.css"] += style_rule(settings.css_variables).encode()
+    index = msgspec.json.encode(_Index(diagrams=sorted(set(entries))))
+    return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
+
+
+def parse_index(content: bytes) -> list[IndexEntry] | None:
+    """The entries of an index; None if another version of this package wrote it."""
+    try:
+        return msgspec.json.decode(content, type=_Index).diagrams
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,1 @@
+"""From a diagram to the HTML of a page."""

@@ -1,0 +1,300 @@
+"""Diagrams as HTML: the fragment in a page, its data file, and one self-contained file.
+
+The interface to the browser is the custom element ``<model-graph graph="<id>" src="<data script>">``. Its children are
+what readers see before and without the script: the picture as SVG, a note on a problem, the outline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.outline import outline, outline_rows
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.render.assets import asset
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.diagram import Diagram, Problem
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.options.options import Options
+
+__all__ = [
+    "SITE_FILES",
+    "Link",
+    "data_script",
+    "figure_classes",
+    "fragment",
+    "is_interactive",
+    "standalone",
+    "viewer_files",
+]
+
+Link = Callable[[str, str], str]
+"""``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_STATIC_FILES = ("model-graph.css",)
+SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
+"""The viewer: files that all diagrams of a site share."""
+
+# a note is short, even if a model raises megabytes of text
+_MESSAGE_LIMIT = 4_000
+_FRAME_LIMIT = 12
+_REMARK_LIMIT = 12
+_NAME_LIMIT = 6
+
+_SMALLEST_SCALE = 0.7
+"""12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
+
+_TITLES = {
+    "model": "The model could not be made.",
+    "inputs": "The example inputs could not be made.",
+    "forward": "The model raised an error.",
+    "graph-file": "The graph file could not be read.",
+    "option": "An option of this diagram is wrong.",
+    "worker": "Tracing the model did not finish.",
+    "render": "The diagram could not be drawn.",
+}
+
+
+def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_link: str | None = None) -> str:
+    """The HTML of one diagram, to stand inside a page's content, in a figure that has the `figure_classes`.
+
+    Args:
+        diagram: What to show; a problem becomes a visible note, a missing picture leaves the note.
+        assets: URL prefix from the page to the site's ``modeldiagrams/`` folder, e.g. ``"../modeldiagrams/"``.
+        link: Makes cross references of class mentions in the outline; by default they are plain code.
+        source_link: URL of a line of source with ``{path}`` and ``{line}`` in it, for the widget's details.
+
+    Returns:
+        Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
+    """
+    source = f"{assets}{quote(diagram.id)}.js"
+    element = _element(diagram, source=source, link=link, source_link=source_link)
+    return _template("fragment").render(assets=assets, element=element, interactive=is_interactive(diagram))
+
+
+def figure_classes(options: Options) -> list[str]:
+    """CSS classes of the figure around a fragment: ours, and those that the author gave the diagram."""
+    return ["mg-figure", *(options.figure.class_ or "").split()]
+
+
+def data_script(diagram: Diagram) -> str:
+    """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
+
+    Args:
+        diagram: One with a graph and a picture.
+
+    Returns:
+        JavaScript that registers graph and initial expansion state under the diagram's id; ASCII only.
+
+    Raises:
+        ValueError: if there is nothing to register, because the diagram has no graph or no picture.
+    """
+    if diagram.graph is None or diagram.picture is None:
+        raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
+    state = msgspec.json.encode(diagram.picture.state).decode()
+    # JSON.parse instead of a literal: faster, and in a literal a module called `__proto__` would set the prototype
+    data = f'{{"graph":{serialize(diagram.graph).decode()},"state":{state}}}'
+    key = _js_string(msgspec.json.encode(diagram.id).decode())
+    return f"(globalThis.modelDiagramsData??=new Map).set(JSON.parse({key}),JSON.parse({_js_string(data)}));\n"
+
+
+def standalone(diagram: Diagram) -> str:
+    """One self-contained HTML file that works from disk, offline and in a sandboxed frame.
+
+    Args:
+        diagram: What to show.
+
+    Returns:
+        A whole document with picture, data, viz.js and widget inside.
+
+    Raises:
+        RenderError: if the viewer has not been built.
+    """
+    scripts = []
+    if is_interactive(diagram):
+        scripts = [data_script(diagram), *map(_content, ("core.js", "viz.js", "model-graph.js"))]
+    return _template("standalone").render(
+        title=diagram.graph.model.name if diagram.graph else diagram.options.call.model,
+        css=Markup(_content("model-graph.css")),  # noqa: S704  our own file
+        element=_element(diagram),
+        scripts=[Markup(_inline(script)) for script in scripts],  # noqa: S704  our own files and data without `<`
+    )
+
+
+def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
+    """The files that all diagrams of a site share.
+
+    Args:
+        interactive: Whether any diagram is more than a picture.
+
+    Returns:
+        Name under the site's ``modeldiagrams/`` folder → file.
+
+    Raises:
+        RenderError: if the viewer has not been built.
+    """
+    return {name: asset(name) for name in (SITE_FILES if interactive else _STATIC_FILES)}
+
+
+def is_interactive(diagram: Diagram) -> bool:
+    """Whether readers can open a diagram's modules, so that it needs viewer and data."""
+    if diagram.picture is None or diagram.graph is None or diagram.options.figure.static:
+        return False
+    return bool(diagram.graph.nodes)  # an empty model has nothing to open
+
+
+def _element(
+    diagram: Diagram,
+    *,
+    source: str | None = None,
+    link: Link | None = None,
+    source_link: str | None = None,
+) -> Markup:
+    """The ``<model-graph>`` itself."""
+    figure, problem = diagram.options.figure, diagram.shown_problem
+    if figure.no_links:
+        link = None
+    styles = {
+        "width": _length(figure.width),
+        "--mg-height": _length(figure.height),
+        "--mg-least": f"{diagram.picture.width * _SMALLEST_SCALE:.0f}px" if diagram.picture else None,
+    }
+    html = _template("element").render(
+        id=diagram.id,
+        source=source,
+        source_link=source_link,
+        static=not is_interactive(diagram),
+        align=figure.align,
+        style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
+        svg=_labelled(diagram),
+        problem=_note(problem, partial=diagram.picture is not None) if problem else None,
+        name=diagram.graph.model.name if diagram.graph else None,
+        outline=outline(outline_rows(diagram), link),
+        remarks=_remarks(diagram.graph) if diagram.graph else [],
+        interactive=is_interactive(diagram),
+    )
+    return Markup(html)  # noqa: S704  rendered with autoescape
+
+
+def _labelled(diagram: Diagram) -> Markup | None:
+    """The picture with its text alternative."""
+    if diagram.picture is None:
+        return None
+    alt = diagram.options.figure.alt or (_alt(diagram.graph) if diagram.graph else diagram.options.call.model)
+    # no <title>: browsers would show it as a tooltip everywhere; search engines read the outline
+    attributes = f'role="img" aria-label="{html_text(alt)}" data-search-exclude'
+    labelled = diagram.picture.svg.replace("<svg ", f"<svg {attributes} ", 1)
+    return Markup(labelled)  # noqa: S704  drawn and escaped by the viewer
+
+
+def _alt(graph: Graph) -> str:
+    """One or two sentences that say what the picture shows."""
+    model = graph.model
+    modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
+    children = [node.path for node in modules if graph.hierarchy[node.id] is None]
+    parts = f": {_some(children)}" if children else ""
+    ends = [
+        f"{label}: {_some(list(names))}"
+        for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
+        if names
+    ]
+    if not graph.nodes:
+        ends.append("No tensor went through this model")
+    if graph.status.state == "partial":
+        ends.append("Incomplete, because the model raised an error")
+    return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_NAME_LIMIT])
+    return f"{shown} and {len(names) - _NAME_LIMIT} more" if len(names) > _NAME_LIMIT else shown
+
+
+def _note(problem: Problem, *, partial: bool) -> dict[str, Any]:
+    """A problem as the template shows it, bounded."""
+    title = _TITLES[problem.kind]
+    if partial:
+        title += " The diagram shows what is known."
+    message = problem.message.strip()
+    if len(message) > _MESSAGE_LIMIT:
+        message = f"{message[:_MESSAGE_LIMIT]} … ({len(message) - _MESSAGE_LIMIT} more characters)"
+    left_out = len(problem.frames) - _FRAME_LIMIT
+    frames = list(problem.frames[-_FRAME_LIMIT:])
+    if left_out > 0:
+        frames.insert(0, f"… {left_out} more")
+    return {"kind": problem.kind, "title": title, "message": message, "frames": frames}
+
+
+def _remarks(graph: Graph) -> list[str]:
+    """What was assumed, and what the trace did not see."""
+    status = graph.status
+    remarks = list(status.notes)
+    if status.state == "hierarchy":
+        remarks.append("Module hierarchy only: no forward pass was run.")
+    if status.unseen:
+        remarks.append(f"The origin of {len(status.unseen)} tensor(s) was not seen.")
+    if status.guesses:
+        remarks.append(f"{len(status.guesses)} value(s) that Python asked for had to be assumed.")
+    remarks += [
+        f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
+        for item in graph.assumptions
+    ]
+    return remarks[:_REMARK_LIMIT]
+
+
+def _length(value: str | None) -> str | None:
+    """A CSS length; a plain number means pixels. `Options` has checked the form."""
+    return f"{value}px" if value and re.fullmatch(r"[\d.]+", value) else value
+
+
+def _js_string(json: str) -> str:
+    """JSON text as a JavaScript string that no HTML parser, plugin or encoding changes.
+
+    ``<`` could end the script when inlined, privacy plugins rewrite ``src=//``, and without an agreed encoding only
+    ASCII is safe.
+    """
+    json = json.replace("<", r"\u003c").replace("//", r"/\u002f")
+    json = re.sub(r"[^\x00-\x7e]", lambda match: _utf16(match[0]), json)
+    return "'" + json.replace("\\", r"\\").replace("'", r"\'") + "'"
+
+
+def _utf16(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def _inline(script: str) -> str:
+    """A script that can stand between script tags: the HTML parser acts on these even inside string literals."""
+    return re.sub(r"<(?=/?script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
+
+
+def _content(name: str) -> str:
+    return asset(name).read_text(encoding="utf-8")
+
+
+def _template(name: str) -> jinja2.Template:
+    return _environment().get_template(f"{name}.html.jinja")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=html_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )

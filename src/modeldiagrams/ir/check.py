@@ -1,0 +1,134 @@
+"""Consistency of a `Graph`: every reference in it must hold."""
+
+from __future__ import annotations
+
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.graph import (
+    BufferNode,
+    Graph,
+    ModelInfo,
+    ModuleNode,
+    Node,
+    OpNode,
+    OutputNode,
+    ParameterNode,
+)
+
+__all__ = ["check_graph"]
+
+
+def check_graph(graph: Graph) -> None:
+    """Check that every reference of a graph holds.
+
+    Raises:
+        GraphError: for the first one that doesn't, with its JSON path.
+    """
+    nodes = _check_nodes(graph)
+    _check_hierarchy(graph, nodes)
+    _check_edges(graph, nodes)
+    _check_references(graph, nodes)
+
+
+def _check_nodes(graph: Graph) -> dict[str, Node]:
+    """Ids are unique and every tensor has one producer. Returns the nodes by id."""
+    nodes: dict[str, Node] = {}
+    produced: dict[str, str] = {}  # tensor → the node that makes it
+    for i, node in enumerate(graph.nodes):
+        if node.id in nodes:
+            raise GraphError(f"$.nodes[{i}].id", f"expected a unique id, got {node.id!r} a second time")
+        nodes[node.id] = node
+        if isinstance(node, OutputNode | ModuleNode):
+            continue
+        for j, tensor in enumerate(node.outputs):
+            path = f"$.nodes[{i}].outputs[{j}]"
+            if tensor not in graph.tensors:
+                raise GraphError(path, f"expected a key of $.tensors, got {tensor!r}")
+            if tensor in produced:
+                raise GraphError(path, f"tensor {tensor!r} is already made by node {produced[tensor]!r}")
+            produced[tensor] = node.id
+    for tensor in graph.tensors:
+        if tensor not in produced:
+            raise GraphError(f"$.tensors[{tensor!r}]", "expected a node that lists this tensor in its outputs")
+    return nodes
+
+
+def _check_hierarchy(graph: Graph, nodes: dict[str, Node]) -> None:
+    """Every node has a parent that is a module call opened before it (so there are no cycles)."""
+    opened: set[str] = set()
+    for i, node in enumerate(graph.nodes):
+        path = f"$.hierarchy[{node.id!r}]"
+        if node.id not in graph.hierarchy:
+            raise GraphError(path, f"missing: expected the parent of $.nodes[{i}], or null at the root")
+        parent = graph.hierarchy[node.id]
+        if parent is not None and parent not in opened:
+            raise GraphError(path, f"expected a module call listed before the node, got {parent!r}")
+        if isinstance(node, ModuleNode):
+            opened.add(node.id)
+    for key in graph.hierarchy:
+        if key not in nodes:
+            raise GraphError(f"$.hierarchy[{key!r}]", "no such node")
+
+
+def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:
+    """Edges join existing nodes forward in execution order and carry a tensor their source makes."""
+    order = {node.id: i for i, node in enumerate(graph.nodes)}
+    for source, edges in graph.adjacency.items():
+        path = f"$.adjacency[{source!r}]"
+        node = nodes.get(source)
+        if node is None:
+            raise GraphError(path, "no such node")
+        if isinstance(node, OutputNode | ModuleNode):
+            raise GraphError(path, f"a node of kind {node.kind!r} has no outgoing edges; edges run between ops")
+        for i, edge in enumerate(edges):
+            target = nodes.get(edge.to)
+            if target is None:
+                raise GraphError(f"{path}[{i}].to", f"no such node: {edge.to!r}")
+            if not isinstance(target, OpNode | OutputNode):
+                raise GraphError(f"{path}[{i}].to", f"expected an op or output, got kind {target.kind!r}")
+            if order[edge.to] <= order[source]:
+                raise GraphError(f"{path}[{i}].to", f"{edge.to!r} ran before {source!r}; edges run forward")
+            if edge.tensor not in node.outputs:
+                raise GraphError(f"{path}[{i}].tensor", f"{source!r} does not make {edge.tensor!r}")
+
+
+def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
+    """Weights, module inputs and outputs, ties and the status name things that exist."""
+    _check_tensor_names(graph, "$.model", graph.model)
+    for i, node in enumerate(graph.nodes):
+        if isinstance(node, OpNode):
+            for argument, weight in node.weights.items():
+                _check_parameter(graph, f"$.nodes[{i}].weights[{argument!r}]", weight)
+        elif isinstance(node, ParameterNode | BufferNode):
+            _check_parameter(graph, f"$.nodes[{i}].name", node.name)
+        elif isinstance(node, ModuleNode):
+            _check_tensor_names(graph, f"$.nodes[{i}]", node)
+    for name, spec in graph.parameters.items():
+        for i, other in enumerate(spec.tied):
+            _check_parameter(graph, f"$.parameters[{name!r}].tied[{i}]", other)
+    _check_status(graph, nodes)
+
+
+def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
+    for i, tensor in enumerate(graph.status.unseen):
+        if tensor not in graph.tensors:
+            raise GraphError(f"$.status.unseen[{i}]", f"no such tensor: {tensor!r}")
+    for i, guess in enumerate(graph.status.guesses):
+        if guess.node is not None and guess.node not in nodes:
+            raise GraphError(f"$.status.guesses[{i}].node", f"no such node: {guess.node!r}")
+    error = graph.status.error
+    if (error is not None) != (graph.status.state == "partial"):
+        raise GraphError("$.status", "state 'partial' and an error belong together; got one without the other")
+    if error is not None and error.node is not None and error.node not in nodes:
+        raise GraphError("$.status.error.node", f"no such node: {error.node!r}")
+
+
+def _check_parameter(graph: Graph, path: str, name: str) -> None:
+    if name not in graph.parameters:
+        raise GraphError(path, f"no such parameter: {name!r}")
+
+
+def _check_tensor_names(graph: Graph, path: str, call: ModelInfo | ModuleNode) -> None:
+    for key, names in (("inputs", call.inputs), ("outputs", call.outputs)):
+        for name, tensor in names.items():
+            if tensor not in graph.tensors:
+                raise GraphError(f"{path}.{key}[{name!r}]", f"no such tensor: {tensor!r}")

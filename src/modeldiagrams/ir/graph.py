@@ -1,0 +1,169 @@
+"""The intermediate representation: one forward pass as plain frozen data.
+
+A `Graph` has two views of the pass: *adjacency* (which tensor flows from which node to which) and *hierarchy* (the
+parent of each node). Ids are readable and local, so a change inside one block never renames another block's nodes:
+
+====================  =============================================  ==========================
+what                  id                                             example
+====================  =============================================  ==========================
+module call           dotted path, ``#n`` from the second call on    ``encoder.layers.0#2``
+op                    parent's id, ``/``, short name, ``#n``         ``encoder.layers.0/add#2``
+input, output         ``input:`` or ``output:`` and the name         ``input:batch.mask``
+parameter, buffer     its kind, ``:``, the dotted name               ``parameter:cls_token``
+constant              ``constant:`` and the attribute's dotted name, ``constant:scale``
+                      or as an op where it has no name
+tensor                producer's id, ``:``, index of the output      ``encoder.layers.0/add#2:0``
+====================  =============================================  ==========================
+
+The root module's call has no node: its path is empty, ops directly inside it are ``/add``, and their parent is None.
+
+The types are here and in `nodes`; the methods that answer questions about a graph are in `queries`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from modeldiagrams.ir.nodes import (
+    BufferNode,
+    ConstantNode,
+    Edge,
+    Flow,
+    InputNode,
+    ModelInfo,
+    ModuleNode,
+    Node,
+    OpNode,
+    OutputNode,
+    ParameterCount,
+    ParameterNode,
+    Struct,
+    TensorSpec,
+)
+from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
+
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "Assumption",
+    "BufferNode",
+    "Connection",
+    "ConstantNode",
+    "Edge",
+    "Failure",
+    "Flow",
+    "Frame",
+    "Graph",
+    "Guess",
+    "InputNode",
+    "ModelInfo",
+    "ModuleNode",
+    "ModuleRow",
+    "Node",
+    "OpNode",
+    "OutputNode",
+    "ParameterCount",
+    "ParameterNode",
+    "ParameterSpec",
+    "Provenance",
+    "Status",
+    "TensorSpec",
+]
+
+FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
+VERSION = "1.0"
+
+
+class ParameterSpec(Struct, frozen=True, kw_only=True):
+    """A parameter or buffer of the model."""
+
+    shape: tuple[int, ...] | None
+    """Sizes; None for lazy parameters that were never initialised."""
+    dtype: str
+    owner: str
+    """Dotted path of its module (empty for the root)."""
+    kind: Literal["parameter", "buffer"] = "parameter"
+    trainable: bool = True
+    """False for frozen parameters and for buffers."""
+    tied: tuple[str, ...] = ()
+    """Other dotted names of the same tensor."""
+
+
+class Frame(Struct, frozen=True, kw_only=True):
+    """One line of user code on the way to a failure."""
+
+    file: str
+    line: int
+    function: str
+    code: str = ""
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """What the model raised."""
+
+    type: str
+    message: str
+    node: str | None = None
+    """Id of the op or module call that raised."""
+    frames: tuple[Frame, ...] = ()
+    """User-code frames, innermost last."""
+
+
+class Guess(Struct, frozen=True, kw_only=True):
+    """A value the trace had to assume where Python asked for numbers that were not computed."""
+
+    node: str | None
+    """The op that needed it; None if no op did (an f-string)."""
+    value: Any
+    reason: str
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """How much of the pass the graph holds."""
+
+    state: Literal["complete", "partial", "hierarchy"]
+    """``partial``: the forward raised. ``hierarchy``: module tree only, no pass was run."""
+    mode: Literal["real", "fake", "meta"] | None = None
+    """How values were computed; None for ``hierarchy``."""
+    error: Failure | None = None
+    unseen: tuple[str, ...] = ()
+    """Ids of tensors of unknown origin."""
+    guesses: tuple[Guess, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences for the reader, e.g. why real execution was used."""
+
+
+class Assumption(Struct, frozen=True, kw_only=True):
+    """Something the author did not say and the tool filled in."""
+
+    subject: str
+    """The assumed value's name: ``inputs.input_ids``, ``args.num_classes``, ``rule``."""
+    value: str
+    reason: str
+
+
+class Provenance(Struct, frozen=True, kw_only=True):
+    """What made the graph; comparisons ignore it."""
+
+    modeldiagrams: str
+    torch: str | None = None
+    python: str | None = None
+
+
+class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=True, dict=True):
+    """One forward pass of one model. See the module's docstring for the ids."""
+
+    format: Literal["modeldiagrams"] = FORMAT
+    version: str = VERSION
+    model: ModelInfo
+    nodes: tuple[Node, ...]
+    """In execution order; a module call precedes everything inside it."""
+    adjacency: dict[str, tuple[Edge, ...]]
+    """Node id → its outgoing edges. Nodes without any are left out."""
+    hierarchy: dict[str, str | None]
+    """Node id → id of its parent module call; None directly under the root."""
+    tensors: dict[str, TensorSpec]
+    parameters: dict[str, ParameterSpec]
+    status: Status
+    assumptions: tuple[Assumption, ...] = ()
+    provenance: Provenance

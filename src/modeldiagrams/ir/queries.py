@@ -1,0 +1,295 @@
+"""What scripts ask of a graph: its methods. Each takes time in proportion to the graph, whatever its depth."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from functools import cached_property
+from typing import TypedDict
+
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.nodes import Edge, Flow, ModuleNode, Node, Struct, TensorSpec
+
+__all__ = ["Connection", "ModuleRow", "Queries", "short_name"]
+
+Shape = tuple[int | str, ...] | None
+
+
+class Connection(Struct, frozen=True, kw_only=True):
+    """The tensors that flow from one node to another at some depth.
+
+    Attributes:
+        source: Id of the node that makes them, or of the closed module call around it.
+        target: Id of the node that reads them, or of the closed module call around it.
+        tensors: Their ids.
+        flow: As in the graph format: ``data``, ``shape`` or ``inferred``.
+    """
+
+    source: str
+    target: str
+    tensors: tuple[str, ...]
+    flow: Flow = "data"
+
+
+class ModuleRow(TypedDict):
+    """One module call as a row of a table.
+
+    Attributes:
+        id: Of the module call.
+        path: Dotted path from the model.
+        call: 1 for the first call of this module.
+        class_name: Short name, as in diagrams.
+        level: 1 directly in the model.
+        parameters: Of the module and the modules inside of it.
+        own_parameters: Of the module itself: summed over first calls, no parameter counts twice, unless it is tied.
+        trainable_parameters: Those of `parameters` that require a gradient.
+        flops: Floating point operations of the call; None when not counted.
+        activation_bytes: Bytes of all op outputs of the call; None when not counted.
+        inputs: Argument name → shape.
+        outputs: Path in the returned value → shape.
+    """
+
+    id: str
+    path: str
+    call: int
+    class_name: str
+    level: int
+    parameters: int
+    own_parameters: int
+    trainable_parameters: int
+    flops: int | None
+    activation_bytes: int | None
+    inputs: dict[str, Shape]
+    outputs: dict[str, Shape]
+
+
+class Queries:
+    """The methods of `Graph`; `Graph` has the fields."""
+
+    __slots__ = ()
+
+    nodes: tuple[Node, ...]
+    adjacency: dict[str, tuple[Edge, ...]]
+    hierarchy: dict[str, str | None]
+    tensors: dict[str, TensorSpec]
+
+    def node(self, name: str) -> Node:
+        """Find a node by its id. A module's path is the id of its first call.
+
+        Args:
+            name: Such as ``encoder.layers.0``, ``encoder.layers.0#2``, ``input:x`` or ``encoder/add``.
+
+        Returns:
+            The node.
+
+        Raises:
+            GraphError: if there is none, with the nearest id.
+        """
+        if name in self._by_id:
+            return self._by_id[name]
+        near = difflib.get_close_matches(name, self._by_id, n=1)
+        raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
+
+    def parent(self, node: Node | str) -> ModuleNode | None:
+        """The module call that a node is directly inside of.
+
+        Args:
+            node: A node or its id.
+
+        Returns:
+            The module call; None directly in the model.
+        """
+        return next(iter(self.ancestors(node)), None)
+
+    def ancestors(self, node: Node | str) -> tuple[ModuleNode, ...]:
+        """All module calls that a node is inside of.
+
+        Args:
+            node: A node or its id.
+
+        Returns:
+            The module calls, the innermost first.
+        """
+        found = []
+        at = self.hierarchy[self._id(node)]
+        while at is not None:
+            found.append(self._modules[at])
+            at = self.hierarchy[at]
+        return tuple(found)
+
+    def children(self, module: Node | str | None = None) -> tuple[Node, ...]:
+        """What is directly inside of a module call.
+
+        Args:
+            module: A module call or its id; None is the model.
+
+        Returns:
+            Module calls and other nodes in execution order.
+        """
+        return tuple(self._children.get(None if module is None else self._id(module), ()))
+
+    def descendants(self, module: Node | str) -> tuple[Node, ...]:
+        """What is inside of a module call, at any depth.
+
+        Args:
+            module: A module call or its id.
+
+        Returns:
+            Module calls and other nodes in execution order.
+        """
+        found: list[Node] = []
+        todo = [*self.children(module)]
+        while todo:
+            node = todo.pop()
+            found.append(node)
+            todo += self._children.get(node.id, ())
+        return tuple(sorted(found, key=lambda node: self._order[node.id]))
+
+    def module_calls(self, *patterns: str) -> tuple[ModuleNode, ...]:
+        """Module calls by path or class.
+
+        Args:
+            *patterns: Each is compared with the whole path (``encoder.layers.0``), the class's name (``Linear``) and
+                its full name (``torch.nn.modules.linear.Linear``). ``*`` stands for anything, dots included, and ``?``
+                for one character. Without patterns, all module calls match.
+
+        Returns:
+            Those that match any of the patterns, in execution order.
+        """
+        matches = re.compile("|".join(map(_regex, patterns or "*")), re.DOTALL).fullmatch
+        modules = self._modules.values()
+        return tuple(node for node in modules if any(map(matches, (node.path, short_name(node.class_), node.class_))))
+
+    def connections(self, depth: int | None = 0) -> tuple[Connection, ...]:
+        """What flows between modules.
+
+        Args:
+            depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
+                stands for everything inside of it. None opens all modules.
+
+        Returns:
+            One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
+        """
+        shown = self.shown(depth)
+        found: dict[tuple[str, str, Flow], dict[str, None]] = defaultdict(dict)
+        for node in self.nodes:
+            for edge in self.adjacency.get(node.id, ()):
+                source, target = shown[node.id], shown[edge.to]
+                if source != target:
+                    found[source, target, edge.flow][edge.tensor] = None
+        return tuple(
+            Connection(source=source, target=target, tensors=tuple(tensors), flow=flow)
+            for (source, target, flow), tensors in found.items()
+        )
+
+    def shown(self, depth: int | None) -> dict[str, str]:
+        """What stands for each node at a depth.
+
+        Args:
+            depth: As in `connections`. A module with one op in it stays closed, whatever the depth.
+
+        Returns:
+            Id of a node → its own id, or that of the closed module call around it, in execution order.
+        """
+        open_levels: dict[str | None, int] = {None: 0}  # of modules that are open
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            parent = self.hierarchy[node.id]
+            if parent is not None and parent not in open_levels:
+                found[node.id] = found[parent]
+                continue
+            found[node.id] = node.id
+            level = open_levels[parent] + 1
+            if (depth is None or level <= depth) and self._is_openable(node.id):
+                open_levels[node.id] = level
+        return found
+
+    def between(self, source: Node | str, target: Node | str) -> tuple[Node, ...]:
+        """What leads from one node to another: every node on any path between them.
+
+        Args:
+            source: A node or its id. A module call stands for everything inside of it.
+            target: Likewise.
+
+        Returns:
+            Inputs, ops, outputs and weights in execution order, both ends included; nothing if there is no path.
+        """
+        reached = self._inside(self._id(source))
+        for node in self.nodes:
+            if node.id in reached:
+                reached |= {edge.to for edge in self.adjacency.get(node.id, ())}
+        leading = self._inside(self._id(target))
+        for node in reversed(self.nodes):
+            if any(edge.to in leading for edge in self.adjacency.get(node.id, ())):
+                leading.add(node.id)
+        return tuple(node for node in self.nodes if node.id in reached and node.id in leading)
+
+    def module_rows(self) -> list[ModuleRow]:
+        """Every module call as a row of a table, e.g. for ``pandas.DataFrame(graph.module_rows())``.
+
+        Returns:
+            Rows in execution order; the numbers of a module include the modules inside of it.
+        """
+        rows: list[ModuleRow] = []
+        levels: dict[str | None, int] = {None: 0}
+        for node in self._modules.values():
+            levels[node.id] = levels[self.hierarchy[node.id]] + 1
+            rows.append(
+                {
+                    "id": node.id,
+                    "path": node.path,
+                    "call": node.call,
+                    "class_name": short_name(node.class_),
+                    "level": levels[node.id],
+                    "parameters": node.parameters.total,
+                    "own_parameters": node.parameters.own,
+                    "trainable_parameters": node.parameters.trainable,
+                    "flops": node.flops,
+                    "activation_bytes": node.activation_bytes,
+                    "inputs": {name: self.tensors[tensor].shape for name, tensor in node.inputs.items()},
+                    "outputs": {name: self.tensors[tensor].shape for name, tensor in node.outputs.items()},
+                }
+            )
+        return rows
+
+    @cached_property
+    def _by_id(self) -> dict[str, Node]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _modules(self) -> dict[str, ModuleNode]:
+        return {node.id: node for node in self.nodes if isinstance(node, ModuleNode)}
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {node.id: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[Node]]:
+        found: dict[str | None, list[Node]] = defaultdict(list)
+        for node in self.nodes:
+            found[self.hierarchy[node.id]].append(node)
+        return dict(found)
+
+    def _id(self, node: Node | str) -> str:
+        return self.node(node if isinstance(node, str) else node.id).id
+
+    def _inside(self, name: str) -> set[str]:
+        """Ids of the nodes that edges can reach: a module's descendants, or the node itself."""
+        return {name, *(node.id for node in self.descendants(name))} - self._modules.keys()
+
+    def _is_openable(self, name: str) -> bool:
+        inside = self._children.get(name, ())
+        return len(inside) > 1 or any(isinstance(node, ModuleNode) for node in inside)
+
+
+def short_name(name: str) -> str:
+    """``torch.nn.modules.linear.Linear`` → ``Linear``, ``torch.Tensor.__getitem__`` → ``getitem``: as in diagrams."""
+    last = re.split(r"[.:]", name)[-1]
+    return last.strip("_") or last
+
+
+def _regex(pattern: str) -> str:
+    """The viewer's rule, in `viewer/src/view/patterns.ts`."""
+    return "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in pattern)

@@ -1,0 +1,165 @@
+"""Compares graphs by structure: the same model has the same, wherever, when and with which versions it was traced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.ir.graph import InputNode, ModuleNode, OpNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["describe_changes", "structural_digest"]
+
+_NO_STRUCTURE = {"source", "signature", "flops", "activation_bytes"}
+"""Keys of nodes and of the model that move with source lines, or follow from the rest and our release."""
+
+_LIMIT = 200
+"""Characters of a description."""
+_VALUE_LIMIT = 40
+
+
+def structural_digest(graph: Graph) -> str:
+    """Hash of the model's structure, 32 hex digits.
+
+    Modules, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, and how the
+    values of the pass were found or computed don't.
+    """
+    return digest(msgspec.json.encode(_structure(graph), order="sorted"))
+
+
+def describe_changes(before: Graph, now: Graph) -> str:
+    """What differs in structure, in about 200 characters; the first differences only, and "" if there are none."""
+    if structural_digest(before) == structural_digest(now):
+        return ""
+    text, *others = [_clipped(change) for change in _changes(before, now)] or [_changed_parts(before, now)]
+    for change in others:
+        if len(text) + len(change) < _LIMIT:
+            text = f"{text}; {change}"
+    return text
+
+
+def _structure(graph: Graph) -> dict[str, Any]:
+    content = msgspec.to_builtins(graph)
+    error = graph.status.error
+    return {
+        "model": _without_ignored(content["model"]),
+        "nodes": [_without_ignored(node) for node in content["nodes"]],
+        **{name: content[name] for name in ("adjacency", "hierarchy", "tensors", "parameters")},
+        "status": [graph.status.state, error and [error.type, error.node]],
+    }
+
+
+def _without_ignored(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in _NO_STRUCTURE}
+
+
+def _changes(before: Graph, now: Graph) -> Iterator[str]:
+    """The differences that can be named, most telling ones first."""
+    if before.status.state != now.status.state:
+        yield f"the pass is {before.status.state} → {now.status.state}"
+    if before.model.class_ != now.model.class_:
+        yield f"class {before.model.class_} → {now.model.class_}"
+    old_modules, modules = _by_id(before, ModuleNode), _by_id(now, ModuleNode)
+    yield from _added_and_removed("module", old_modules, modules)
+    yield from _first_change(old_modules | {"model": before.model}, modules | {"model": now.model})
+    yield from _changed_count(before.model.parameters.total, now.model.parameters.total)
+    old_ops, ops = (_inside_known(graph, old_modules.keys() & modules) for graph in (before, now))
+    yield from _added_and_removed("op", old_ops, ops)
+    yield from _first_change(old_ops, ops)
+    yield from _changed_inputs(before, now)
+
+
+def _by_id(graph: Graph, type_: type[Any]) -> dict[str, Any]:
+    return {node.id: node for node in graph.nodes if isinstance(node, type_)}
+
+
+def _inside_known(graph: Graph, modules: Iterable[str]) -> dict[str, Any]:
+    """The ops that are not inside an added or removed module."""
+    known = {None, *modules}
+    return {name: op for name, op in _by_id(graph, OpNode).items() if graph.hierarchy[name] in known}
+
+
+def _added_and_removed(noun: str, before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for names, verb in (
+        ([name for name in now if name not in before], "added"),
+        ([name for name in before if name not in now], "removed"),
+    ):
+        if names:
+            yield f"{len(names)} {noun}{'s'[: len(names) > 1]} {verb}: {names[0]}{' …'[: 2 * (len(names) > 1)]}"
+
+
+def _first_change(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """The first node whose class, name, attributes or arguments differ, and how many more there are."""
+    changes = [
+        f"{name}: {change}" for name in before if name in now for change in _node_changes(before[name], now[name])[:1]
+    ]
+    if changes:
+        yield changes[0] + (f" (and {len(changes) - 1} more)" if len(changes) > 1 else "")
+
+
+def _node_changes(before: Any, now: Any) -> list[str]:
+    old, new = _facts(before), _facts(now)
+    return [
+        f"{'' if key.isdigit() else key} {_value(old.get(key))} → {_value(new.get(key))}".lstrip()
+        for key in {**old, **new}
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _facts(node: Any) -> dict[str, Any]:
+    if isinstance(node, OpNode):
+        return {"op": node.name, **node.arguments}
+    return {"class": node.class_.rpartition(".")[2], **node.attributes}
+
+
+def _changed_count(before: int, now: int) -> Iterator[str]:
+    if before == now:
+        return
+    old, new = _count(before), _count(now)
+    yield f"parameters {old} → {new}" if old != new else f"parameters {before} → {now}"
+
+
+def _changed_inputs(before: Graph, now: Graph) -> Iterator[str]:
+    old, new = (
+        {node.name: graph.tensors[name] for node in _by_id(graph, InputNode).values() for name in node.outputs}
+        for graph in (before, now)
+    )
+    for name in [*old, *(name for name in new if name not in old)]:
+        if name not in new or name not in old:
+            yield f"input {name} {'removed' if name in old else 'added'}"
+            return
+        if old[name].shape != new[name].shape:
+            yield f"input {name}: {_value(old[name].shape)} → {_value(new[name].shape)}"
+            return
+
+
+def _changed_parts(before: Graph, now: Graph) -> str:
+    """Names of the parts that differ, where no single difference can be named."""
+    names = {"adjacency": "connections", "tensors": "tensors' shapes or dtypes", "parameters": "weights"}
+    old, new = _structure(before), _structure(now)
+    return " and ".join(name for part, name in names.items() if old[part] != new[part]) or "details of the nodes"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "–"
+    text = "×".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return text if len(text) <= _VALUE_LIMIT else f"{text[:_VALUE_LIMIT]}…"
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LIMIT else f"{text[: _LIMIT - 1]}…"
+
+
+def _count(number: int) -> str:
+    """A number for readers: 11.7M."""
+    for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number >= 10 * size or (number >= size and unit != "k"):
+            return f"{number / size:.1f}{unit}"
+    return str(number)

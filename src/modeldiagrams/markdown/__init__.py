@@ -1,0 +1,1 @@
+"""Diagrams in Markdown: the fence, and the extension for plain Python-Markdown."""

@@ -1,0 +1,216 @@
+"""The fence without MkDocs: plain Python-Markdown, or Zensical. ``markdown_extensions: [modeldiagrams]``.
+
+Neither announces the start or end of a build. So one tracing process serves all pages until the program ends, and each
+page writes the files in ``modeldiagrams/``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import posixpath
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.common.files import write_atomically
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.errors import SettingError
+from modeldiagrams.hosting.site_files import FOLDER
+from modeldiagrams.hosting.site_folder import SiteFolder
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.markdown.fence import ModelDiagramsExtension
+from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.markdown.incremental_site import IncrementalSite
+from modeldiagrams.options.settings import Settings, parse_settings, with_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import markdown
+
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = ["MarkdownHost", "Services", "makeExtension"]
+
+_ZENSICAL = "rendering_context"
+"""The preprocessor by which Zensical hands over the current page and the site's configuration."""
+
+_ZENSICAL_CACHE = ".cache/modeldiagrams"
+
+_AUTOREFS = "mkdocs-autorefs"
+"""The pattern that Zensical's own autorefs registers, where the site has it."""
+
+_OWN_SETTINGS = ("folder", "site_dir", "page")
+"""Settings that replace what Zensical would say."""
+
+_log = logging.getLogger("modeldiagrams.markdown")
+
+
+class _SharedBuilder(DiagramBuilder):
+    """A builder for converters in several threads; the tracing process serves one at a time."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._lock = threading.Lock()
+        self._thread = threading.local()
+        super().__init__(*args, **kwargs)
+
+    @property
+    def output(self) -> str:
+        """What the last model of this thread printed."""
+        return getattr(self._thread, "output", "")
+
+    @output.setter
+    def output(self, text: str) -> None:
+        self._thread.output = text
+
+    def build(self, *args: Any, **kwargs: Any) -> Diagram:
+        """As `DiagramBuilder.build`."""
+        with self._lock:
+            return super().build(*args, **kwargs)
+
+
+class Services:
+    """The builders and sites of one process: Zensical creates the extension anew for every page."""
+
+    def __init__(self) -> None:
+        self._builders: dict[tuple[Path | None, ...], DiagramBuilder] = {}
+        self._sites: dict[tuple[Path, ...], IncrementalSite] = {}
+        self._lock = threading.Lock()
+
+    def builder(self, root: Path, folder: Path, settings: Settings) -> DiagramBuilder:
+        """The builder for models in `root` and graph files in `folder`."""
+        cache_dir, snapshots = root / settings.cache_dir if settings.cache_dir else None, root / settings.snapshots
+        key = (cache_dir, folder, root, snapshots)
+        with self._lock:
+            if key not in self._builders:
+                builder = _SharedBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
+                builder.on_trace = lambda model: _log.info("tracing %s", model)
+                self._builders[key] = builder
+            return self._builders[key]
+
+    def site(self, *folders: Path) -> IncrementalSite:
+        """The site whose ``modeldiagrams/`` folder lies in these places."""
+        paths = tuple(folder.absolute() / FOLDER for folder in folders)
+        with self._lock:
+            if paths not in self._sites:
+                self._sites[paths] = IncrementalSite(*map(SiteFolder, paths))
+            return self._sites[paths]
+
+    def close(self) -> None:
+        """End all tracing processes."""
+        for builder in self._builders.values():
+            builder.close()
+
+
+_services = Services()
+atexit.register(_services.close)
+
+
+class MarkdownHost(FenceHost):
+    """Serves documents of Python-Markdown, or one page of Zensical.
+
+    Attributes:
+        page: URL of the page below the site's root; None if unknown.
+        path: In Zensical, the page's file below the folder of all pages.
+    """
+
+    def __init__(self, settings: Settings, *, folder: Path, site: Path | None = None, page: str | None = None) -> None:
+        self._services = _services
+        super().__init__(self._services.builder(folder, folder, settings), settings)
+        self.page = page
+        self.path = ""
+        self._site = self._services.site(site) if site else None
+        self._document: object = self
+        self._docs: Path | None = None
+        self._has_autorefs = False
+
+    def start_document(self, md: markdown.Markdown) -> None:
+        """Learn from Zensical, if it is there, which page this is and where the site is written."""
+        if _ZENSICAL in md.preprocessors:
+            self._configure_from_zensical(md.preprocessors[_ZENSICAL])
+            self._has_autorefs = _AUTOREFS in md.inlinePatterns
+        if self._site:
+            self._site.start_page(self.page, self._document, self.path or None)
+
+    def note_shown(self, diagram: Diagram) -> None:
+        """Write the diagram's files."""
+        super().note_shown(diagram)
+        if self._site:
+            self._site.add(self.page, diagram)
+        if self._docs and not (ignored := self._docs / FOLDER / ".gitignore").exists():
+            write_atomically(ignored, b"*\n")
+
+    def end_document(self) -> None:
+        """Write what all pages share."""
+        if self._site:
+            self._site.finish_page(self.settings, has_diagrams=bool(self.diagrams))
+
+    def assets_url(self) -> str:
+        """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
+        # Zensical takes relative URLs as relative to the page's source file, and rewrites them for the page
+        return f"{posixpath.relpath(FOLDER, posixpath.dirname(self.path or self.page or '') or '.')}/"
+
+    def graph_file(self, path: str) -> str:
+        """Relative to the page as in Markdown links, or with a leading ``/`` to the folder of all pages."""
+        if not self.path:
+            return path
+        return posixpath.normpath(posixpath.join("/", posixpath.dirname(self.path), path)).lstrip("/")
+
+    def class_link(self, names: Sequence[str], html: str) -> str:
+        """Let Zensical's autorefs resolve it: what is documented is known only after all pages are converted."""
+        if not self._has_autorefs:
+            return html
+        # mkdocstrings registers a class under all its names; PyTorch's inventory has only the last of them
+        name = names[-1] if names[0].startswith("torch.") else names[0]
+        return f'<autoref identifier="{html_text(name)}" optional>{html}</autoref>'
+
+    def page_source(self) -> str | None:
+        """The page's file: Zensical hands over only what follows the front matter."""
+        file = self._docs / self.path if self._docs else None
+        return file.read_text("utf-8-sig", errors="replace") if file and file.is_file() else None
+
+    def location(self, line: int | None) -> str:
+        """Name the page, if it is known."""
+        page = self.path or self.page
+        if not page:
+            return super().location(line)
+        return f"{page}:{line}: " if line else f"{page}: "
+
+    def _configure_from_zensical(self, context: Any) -> None:
+        root = Path(context.config["root_dir"])
+        docs = self._docs = root / context.config["docs_dir"]
+        self.page, self.path, self._document = context.page.url, context.page.path, context.page
+        # Zensical empties the site before each build, which would lose the files of pages that it does not convert
+        # again; it copies what lies among the pages' files
+        self._site = self._services.site(docs, root / context.config["site_dir"])
+        self.settings = with_repository(self.settings, context.config["repo_url"])
+        if self.settings.cache_dir is None:
+            self.settings = msgspec.structs.replace(self.settings, cache_dir=_ZENSICAL_CACHE)
+        self.builder = self._services.builder(root, docs, self.settings)
+        # Zensical shows warnings only
+        self.builder.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
+
+
+def makeExtension(**configs: Any) -> ModelDiagramsExtension:  # noqa: N802  (Python-Markdown's name)
+    """Called by Python-Markdown with the configuration of the extension.
+
+    Args:
+        configs: A site's settings, see `Settings`. Without Zensical also `folder`, which models are imported from and
+            paths are relative to (by default the current one), `site_dir`, where the ``modeldiagrams/`` folder is
+            written (by default nowhere), and `page`, the URL of the page below the site's root.
+
+    Raises:
+        SettingError: naming the first that is wrong.
+    """
+    own = {name: configs.pop(name) for name in _OWN_SETTINGS if name in configs}
+    for name, value in own.items():
+        if not isinstance(value, str):
+            raise SettingError(name, f"expected {'a URL' if name == 'page' else 'the path of a folder'}, got {value!r}")
+    site = own.get("site_dir")
+    folder = Path(own.get("folder", ""))
+    host = MarkdownHost(parse_settings(configs), folder=folder, site=Path(site) if site else None, page=own.get("page"))
+    return ModelDiagramsExtension(host)

@@ -1,0 +1,158 @@
+"""The ``model-graph`` fence for Python-Markdown: a superfences fence whose body names a model.
+
+A `FenceHost` adds what only the documentation tool knows.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
+from pymdownx.superfences import (  # type: ignore[import-untyped]
+    SuperFencesBlockPreprocessor,
+    SuperFencesCodeExtension,
+    SuperFencesException,
+)
+
+from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.markdown.figure import figure
+from modeldiagrams.markdown.find_fences import FENCE, bare_body, find_fences
+
+if TYPE_CHECKING:
+    from markdown import Markdown
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.markdown.host import FenceHost
+
+__all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
+
+IF_POSSIBLE_FENCE = "model-graph-if-possible"
+"""The fence of diagrams that a site adds to documented classes: left out where a model needs its author's help."""
+
+LOCATION = "docstring"
+"""Header attribute of a fence that stands in no page's source: where its author wrote it, ``mypkg/models.py:12``."""
+
+_NOT_RUN = (
+    "this `model-graph` fence is printed as code, because another extension (`fenced_code`, also part of"
+    " `markdown.extensions.extra`) is listed after `pymdownx.superfences`; list `pymdownx.superfences` last"
+)
+
+
+class ModelDiagramsExtension(Extension):
+    """Adds the fence to Python-Markdown, and superfences where it is missing.
+
+    Holds no state of a conversion: one instance may serve many `Markdown` objects.
+    """
+
+    def __init__(self, host: FenceHost) -> None:
+        super().__init__()
+        self.host = host
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
+        """Called by Python-Markdown."""
+        if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
+            md.registerExtensions(["pymdownx.superfences"], {})
+        # before every other preprocessor: the lines are still the author's
+        md.preprocessors.register(_Fences(md, self.host), FENCE, 1000)
+        md.postprocessors.register(_End(md, self.host), FENCE, -1000)
+
+
+class _End(Postprocessor):
+    """Tells the host that a document is converted."""
+
+    def __init__(self, md: Markdown, host: FenceHost) -> None:
+        super().__init__(md)
+        self.host = host
+
+    def run(self, text: str) -> str:
+        self.host.end_document()
+        return text
+
+
+class _Fences(Preprocessor):
+    """Finds the fences of one document, and draws each when superfences comes to it."""
+
+    def __init__(self, md: Markdown, host: FenceHost) -> None:
+        super().__init__(md)
+        self.host = host
+        self.waiting: list[tuple[int, str]] = []
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Note where the fences are and register ours with superfences. The text stays as it is."""
+        self.host.start_document(self.md)
+        source = self.host.page_source()
+        self.waiting = find_fences(lines if source is None else source.split("\n"))
+        # extensions that are registered later replace earlier ones under the same name
+        runner = self.md.preprocessors["fenced_code_block"]
+        if isinstance(runner, SuperFencesBlockPreprocessor):
+            known = runner.extension.superfences
+            if not any(fence["name"] == FENCE for fence in known):
+                runner.extension.extend_super_fences(FENCE, self.draw, _accept, None)
+                draw_if_possible = functools.partial(self.draw, requested=False)
+                runner.extension.extend_super_fences(IF_POSSIBLE_FENCE, draw_if_possible, _accept, None)
+        else:
+            for line, _ in self.waiting:
+                self.host.warn(_NOT_RUN, line)
+        return lines
+
+    def draw(
+        self, *, src: str, options: dict[str, str], classes: list[str], id_value: str, requested: bool = True, **_: Any
+    ) -> str:
+        """The formatter that superfences calls: HTML of one fence.
+
+        Superfences ignores all exceptions but one of its own, and prints the fence as code.
+        """
+        location = options.pop(LOCATION, "")
+        line = None if location else self._line(src)
+        try:
+            diagram = draw(self.host, _values(options, classes, id_value), src, requested=requested)
+            self.host.note_attempt(diagram)
+            self._report(diagram, line, location, requested=requested)
+            if is_left_out(diagram, requested=requested):
+                return ""
+            self.host.note_shown(diagram)
+            return figure(diagram, self.host, self.md)
+        except SuperFencesException:
+            raise
+        except Exception as error:
+            message = f"model-graph: {type(error).__name__}: {error}"
+            raise SuperFencesException(f"{self.host.location(line)}{message}") from error
+
+    def _report(self, diagram: Diagram, line: int | None, location: str, *, requested: bool) -> None:
+        if diagram.problem is None:
+            return
+        message = f"{location}: {describe(diagram.problem)}" if location else describe(diagram.problem)
+        match severity(diagram, self.host.settings, requested=requested):
+            case "info":
+                self.host.inform(message)
+            case "warning":
+                self.host.warn(message, line)
+            case "error":
+                self.host.fail(message, line)
+
+    def _line(self, body: str) -> int | None:
+        """Line of the first fence with this body that is still to be drawn."""
+        for i, (line, text) in enumerate(self.waiting):
+            if text == bare_body(body):
+                del self.waiting[i]
+                return line
+        return None
+
+
+def _accept(_language: str, inputs: dict[str, str], options: dict[str, str], *_: Any) -> bool:
+    """Superfences' validator: take every header attribute as an option; the formatter checks them."""
+    options.update(inputs)
+    return True
+
+
+def _values(options: dict[str, str], classes: list[str], id_value: str) -> dict[str, Any]:
+    """The options in a fence's header: ``{#anchor .class depth="1"}``."""
+    values: dict[str, Any] = dict(options)
+    if id_value:
+        values["name"] = id_value
+    if classes:
+        values["class"] = " ".join(classes)
+    return values

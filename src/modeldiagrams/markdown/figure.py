@@ -1,0 +1,52 @@
+"""A diagram as a figure, with a caption in the page's own Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
+
+from modeldiagrams.hosting.host import link_names
+from modeldiagrams.hosting.source_links import url_templates
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.fragment import figure_classes, fragment
+
+if TYPE_CHECKING:
+    from markdown import Markdown
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.markdown.host import FenceHost
+
+__all__ = ["figure"]
+
+_CAPTION_PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
+"""Tree processors that a page runs on its text and a caption needs, too; `relpath` is MkDocs' and resolves links."""
+
+
+def figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
+    """The HTML of a diagram, with its caption and anchor."""
+    options = diagram.options.figure
+    classes = figure_classes(diagram.options)
+    if options.align:
+        classes.append(f"align-{options.align}")
+    anchor = f' id="{html_text(options.name)}"' if options.name else ""
+
+    def link(class_name: str, html: str) -> str:
+        return host.class_link(link_names(diagram, class_name), html)
+
+    source_link = url_templates(host.settings, diagram, host.builder.folder)
+    inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link)
+    caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
+    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
+
+
+def _caption(text: str, md: Markdown) -> str:
+    """A caption's Markdown, converted as the page's own text is; a single paragraph without its tag."""
+    root = Element("div")
+    md.parser.parseChunk(root, text)
+    for name in _CAPTION_PROCESSORS:
+        if name in md.treeprocessors:
+            md.treeprocessors[name].run(root)
+    if len(root) == 1 and root[0].tag == "p":
+        root = root[0]
+    html = md.serializer(root)
+    return html[html.index(">") + 1 : html.rindex("<")].strip()

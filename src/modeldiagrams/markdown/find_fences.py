@@ -1,0 +1,34 @@
+"""Finds ``model-graph`` fences in a page's text, for the line numbers in messages: superfences reports none."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["FENCE", "bare_body", "find_fences"]
+
+FENCE = "model-graph"
+
+_OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
+_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?{FENCE}(?![\w-])")
+
+
+def find_fences(lines: list[str]) -> list[tuple[int, str]]:
+    """Line number (from 1) and bare body of every fence that is not itself quoted inside another fence."""
+    found = []
+    fence: str | None = None
+    start, is_ours = 0, False
+    for number, line in enumerate(lines, 1):
+        if fence is None:
+            opening = _OPENING.match(line)
+            if opening:
+                fence, start, is_ours = opening["fence"], number, bool(_HEADER.match(opening["header"]))
+        elif line.strip("> \t") == fence:
+            if is_ours:
+                found.append((start, bare_body("\n".join(lines[start : number - 1]))))
+            fence = None
+    return found
+
+
+def bare_body(body: str) -> str:
+    """A body without indentation and quote marks, which superfences strips and the page's text has."""
+    return "\n".join(line.lstrip("> \t").rstrip() for line in body.strip().splitlines())

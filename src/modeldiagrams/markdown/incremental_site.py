@@ -1,0 +1,115 @@
+"""Writes ``modeldiagrams/`` page by page, for hosts without build-start and build-end events.
+
+Python-Markdown converts single documents. Zensical converts pages in threads and keeps converted ones from build to
+build, so what other pages show has to be read from what was written for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.hosting.site_files import INDEX, diagram_file_names, diagram_files, index_entry, shared_files
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.hosting.site_files import IndexEntry
+    from modeldiagrams.hosting.site_folder import SiteFolder
+    from modeldiagrams.options.settings import Settings
+
+__all__ = ["IncrementalSite"]
+
+_SOURCES = ".pages.json"
+"""Page → its source file, so that a later build knows which pages are gone."""
+
+
+class IncrementalSite:
+    """One site; safe to use from several threads."""
+
+    def __init__(self, folder: SiteFolder, *copies: SiteFolder) -> None:
+        """Write nothing yet.
+
+        Args:
+            folder: What earlier builds wrote is read from here. Source files are relative to the folder around it.
+            copies: Other places for the same files.
+        """
+        self._folder = folder
+        self._folders = (folder, *copies)
+        self._lock = threading.Lock()
+        self._documents: dict[str | None, object] = {}
+        self._entries: dict[str | None, set[IndexEntry]] = {}
+        self._sources: dict[str, str] = {}
+
+    def start_page(self, page: str | None, document: object, source: str | None = None) -> None:
+        """Forget what a page showed before.
+
+        Args:
+            page: URL below the site's root; None if it is unknown, and then nothing is forgotten.
+            document: The same object for all pieces of a page that are converted on their own.
+            source: The page's source file.
+        """
+        if page is None:
+            return
+        with self._lock:
+            if self._documents.get(page) is not document:
+                self._documents[page] = document
+                self._entries[page] = set()
+            if source and self._exists(source):
+                self._sources[page] = source
+
+    def add(self, page: str | None, diagram: Diagram) -> None:
+        """Write the files of a diagram that a page shows."""
+        with self._lock:
+            for folder in self._folders:
+                folder.write(diagram_files([diagram]))
+            self._entries.setdefault(page, set()).update([index_entry(diagram, page or "")] if diagram.graph else [])
+
+    def finish_page(self, settings: Settings, *, has_diagrams: bool) -> None:
+        """Write the index and the viewer.
+
+        Args:
+            settings: The site's.
+            has_diagrams: Whether the page shows a diagram, or a note in its place.
+        """
+        with self._lock:
+            if not has_diagrams and INDEX not in self._folder:
+                return
+            sources = self._read_sources() | self._sources
+            present = self._present(sources)
+            former = [entry for entry in self._folder.entries() or () if _page(entry) not in self._entries]
+            known = [*former, *(entry for entries in self._entries.values() for entry in entries)]
+            entries = [entry for entry in known if _page(entry) in present or _page(entry) not in sources]
+            shared = shared_files(settings, entries)
+            for folder in self._folders:
+                if present:
+                    folder.finish(shared, {name for entry in entries for name in diagram_file_names(entry.id)})
+                else:
+                    folder.write(shared)
+            if present:
+                with_diagrams = {page: present[page] for page in map(_page, entries) if page in present}
+                self._folder.write({_SOURCES: msgspec.json.encode(with_diagrams, order="sorted")})
+
+    def _present(self, sources: dict[str, str]) -> dict[str, str]:
+        """The pages that the site still has, and their source files."""
+        converted = set(self._sources.values())
+        return {
+            page: file
+            for page, file in sources.items()
+            # a file that was converted as another page has moved there
+            if page in self._sources or (file not in converted and self._exists(file))
+        }
+
+    def _exists(self, source: str) -> bool:
+        return (self._folder.path.parent / source).is_file()
+
+    def _read_sources(self) -> dict[str, str]:
+        try:
+            return msgspec.json.decode((self._folder.path / _SOURCES).read_bytes(), type=dict[str, str])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+
+def _page(entry: IndexEntry) -> str:
+    return entry.page.partition("#")[0]

@@ -1,0 +1,1 @@
+"""What an author writes about one diagram, and a site about all of them."""

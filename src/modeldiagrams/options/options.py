@@ -1,0 +1,229 @@
+"""Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
+
+Authors write options flat; inside they are four structs for four consumers: the worker takes `Call` and `Limits`, the
+viewer `View`, and the hosts `Figure`. Whatever needs the names, the documentation or the order of options derives them
+from these structs, so a new option is one new field here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeGuard
+
+import msgspec
+from msgspec import Meta
+
+from modeldiagrams.options.reading import read_directions, read_page, read_patterns
+
+__all__ = ["PER_DIAGRAM", "READ", "Call", "Figure", "Limits", "Options", "View", "is_graph_file", "package_of"]
+
+_TIMEOUT = 60.0
+_MEMORY = 4.0
+_MAXIMUM = 10.0**6
+"""Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""
+
+_Length = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$")]
+_Name = Annotated[str, Meta(pattern=r"^[^\s#]+$")]
+_Depth = Annotated[int, Meta(ge=0, le=1000)]
+_Positive = Annotated[float, Meta(gt=0)]
+_Direction = Literal["TB", "LR"]
+_Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$")]
+
+READ = "read"
+"""Key in `Meta.extra`: function from a value as written to plain data, for options with a notation of their own."""
+PER_DIAGRAM = {"per_diagram": True}
+"""`Meta.extra` of options for which a site can't set a default."""
+
+
+class _Group(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Options that one consumer needs."""
+
+
+class Call(_Group, frozen=True, kw_only=True):
+    """The model and what it is called with."""
+
+    model: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The model: dotted path (`mypkg.Model`) or `pkg.mod:attr` of a class, a factory function or an"
+            " instance; or a graph file that ends in `.json`.",
+            extra=PER_DIAGRAM,
+        ),
+    ]
+    args: Annotated[
+        list[Any] | None, Meta(description="Positional arguments for the constructor, a list: `[64, 10]`.")
+    ] = None
+    kwargs: Annotated[
+        dict[str, Any] | None, Meta(description="Keyword arguments for the constructor: `{depth: 4}`.")
+    ] = None
+    config: Annotated[
+        dict[str, Any] | None,
+        Meta(
+            description="Values for the model's configuration object, for classes with a Hugging Face `config_class` or"
+            " with one required parameter that is a configuration: `{num_hidden_layers: 2}`."
+        ),
+    ] = None
+    inputs: Annotated[
+        list[Any] | dict[str | int, Any] | None,
+        Meta(
+            description="Example inputs. A flat list of integers is the shape of one float tensor, `[1, 3, 224, 224]`;"
+            " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`, or by"
+            " position and name, `{0: [1, 4], mask: [4]}`. An entry is a shape, `{shape: [1, 16], dtype: int64, high:"
+            " 30522}`, or `{value: 3}` for a plain value."
+        ),
+    ] = None
+    inputs_from: Annotated[
+        str | None,
+        Meta(description="Dotted path of a callable that returns the inputs: a tensor, a tuple, or a dict by name."),
+    ] = None
+
+
+class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
+    """How the graph is shown at first; None leaves the choice to the viewer."""
+
+    depth: Annotated[
+        _Depth | None,
+        Meta(
+            description="How many levels of modules are expanded at first; by default as many as stay readable. Where"
+            " `depth` and `expand` are given, modules that either selects are expanded."
+        ),
+    ] = None
+    expand: Annotated[
+        list[str] | None,
+        Meta(
+            description="Patterns of module paths or class names that are expanded at first:"
+            " `[encoder.layers.0, '*.attention']`.",
+            extra={READ: read_patterns},
+        ),
+    ] = None
+    collapse: Annotated[
+        list[str] | None,
+        Meta(
+            description="Patterns of module paths or class names that stay closed at first, whatever `depth` and"
+            " `expand` say: `['*.attention', LayerNorm]`.",
+            extra={READ: read_patterns},
+        ),
+    ] = None
+    direction: Annotated[
+        _Direction | dict[str, _Direction] | None,
+        Meta(
+            description="Top to bottom (`TB`, the default) or left to right (`LR`). By patterns of module paths or"
+            " class names for the inside of those modules, `{'*': TB, '*.attention': LR}`: the last that matches"
+            " counts, and `*` includes the model itself.",
+            extra={READ: read_directions},
+        ),
+    ] = None
+    fit: Annotated[
+        tuple[float, float] | None,
+        Meta(
+            description="The page that the picture is for, `a4`, `letter` or `[width, height]` in px: as much is"
+            " expanded as stays legible there, and the picture is no larger.",
+            extra={READ: read_page},
+        ),
+    ] = None
+
+
+class Limits(_Group, frozen=True, kw_only=True):
+    """Where the model runs, and what it may take. A site can set each of them for all of its diagrams."""
+
+    timeout: Annotated[
+        _Positive | None,
+        Meta(
+            description="Seconds that importing, building and running the model may take together,"
+            f" {_TIMEOUT:g} by default."
+        ),
+    ] = None
+    memory: Annotated[
+        _Positive | None,
+        Meta(
+            description=f"Gigabytes that the model may take, {_MEMORY:g} by default; the memory of PyTorch itself does"
+            " not count."
+        ),
+    ] = None
+    device: Annotated[
+        _Device | None,
+        Meta(description="Device to run on, `cuda`; by default the CPU, and the model sees no GPU."),
+    ] = None
+    python: Annotated[
+        str | None,
+        Meta(
+            description="Python interpreter that runs the model, of an environment with PyTorch and the same version of"
+            " modeldiagrams: `../.venv/bin/python`; by default the one that builds the documentation."
+        ),
+    ] = None
+
+    @property
+    def seconds(self) -> float:
+        """The timeout, or its default."""
+        return min(self.timeout or _TIMEOUT, _MAXIMUM)
+
+    @property
+    def gigabytes(self) -> float:
+        """The memory, or its default."""
+        return min(self.memory or _MEMORY, _MAXIMUM)
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether the model may see a GPU."""
+        return self.device not in {None, "cpu"}
+
+
+class Figure(_Group, frozen=True, kw_only=True):
+    """The diagram on its page."""
+
+    caption: Annotated[str | None, Meta(description="Text below the diagram.", extra=PER_DIAGRAM)] = None
+    name: Annotated[
+        _Name | None, Meta(description="Name to refer to the diagram by; also its anchor.", extra=PER_DIAGRAM)
+    ] = None
+    alt: Annotated[
+        str | None,
+        Meta(
+            description="Text for readers who do not see the picture; by default made from the graph.",
+            extra=PER_DIAGRAM,
+        ),
+    ] = None
+    align: Annotated[
+        Literal["left", "center", "right"] | None, Meta(description="Position of the figure on the page.")
+    ] = None
+    width: Annotated[
+        _Length | None, Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")
+    ] = None
+    height: Annotated[
+        _Length | None, Meta(description="Largest height of the diagram's frame, a CSS length: `480px`.")
+    ] = None
+    class_: Annotated[str | None, Meta(description="CSS classes for the figure, separated by spaces.")] = msgspec.field(
+        default=None, name="class"
+    )
+    static: Annotated[
+        bool, Meta(description="Show only the picture and its outline: nothing on this diagram opens or zooms.")
+    ] = False
+    no_links: Annotated[bool, Meta(description="Don't link the classes in the diagram to their documentation.")] = (
+        msgspec.field(default=False, name="no-links")
+    )
+    no_index: Annotated[
+        bool,
+        Meta(description="Don't make this diagram the target of references: for a second diagram of the same model."),
+    ] = msgspec.field(default=False, name="no-index")
+    nowarn: Annotated[
+        bool,
+        Meta(description="Show problems of the model in the page only, without a warning."),
+    ] = False
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything an author says about one diagram."""
+
+    call: Call
+    view: View = View()
+    limits: Limits = Limits()
+    figure: Figure = Figure()
+
+
+def package_of(path: str) -> str:
+    """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
+    return path.partition(":")[0].partition(".")[0]
+
+
+def is_graph_file(model: object) -> TypeGuard[str]:
+    """Whether the option `model` names a graph file."""
+    return isinstance(model, str) and model.endswith(".json")

@@ -1,0 +1,72 @@
+"""Option values as text ⇄ plain data; hosts often only have text."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import yaml
+
+from modeldiagrams.errors import ModelDiagramsError
+
+__all__ = ["PAGES", "read_directions", "read_page", "read_patterns", "read_yaml", "yaml_line"]
+
+PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
+"""Width and height in CSS pixels of a sheet of paper without its margins of one inch."""
+
+_Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+
+
+def read_yaml(text: str) -> Any:
+    """Read YAML.
+
+    Raises:
+        ModelDiagramsError: if it is not YAML, with the reason and the line.
+    """
+    try:
+        # not the faster C loader: deep nesting overflows its stack and ends the process
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        location = f" in its line {mark.line + 1}" if mark else ""
+        raise ModelDiagramsError(f"expected YAML{location}: {getattr(error, 'problem', None) or error}") from error
+
+
+def yaml_line(value: Any) -> str:
+    """Plain data as YAML on one line."""
+    written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
+    return written.removesuffix("\n").removesuffix("\n...").strip()
+
+
+def read_patterns(value: Any) -> Any:
+    """``a.b, *.c`` → ``["a.b", "*.c"]``; patterns need no quotes, though in YAML a leading ``*`` is an alias."""
+    return _items(value, "[]") if isinstance(value, str) else value
+
+
+def read_directions(value: Any) -> Any:
+    """``*: TB, *.attention: LR`` → a dict; as with patterns, without quotes."""
+    if not isinstance(value, str) or ":" not in value:
+        return value
+    pairs = (item.partition(":") for item in _items(value, "{}"))
+    return {_unquoted(pattern): _unquoted(direction) for pattern, _, direction in pairs}
+
+
+def read_page(value: Any) -> Any:
+    """A page by its name, or by its width and height in CSS pixels; also as text."""
+    if isinstance(value, str):
+        value = PAGES.get(value.lower()) or read_yaml(value)
+    try:
+        return msgspec.convert(value, tuple[_Length, _Length] | None)
+    except msgspec.ValidationError as error:
+        raise ModelDiagramsError(f"expected {', '.join(PAGES)} or [width, height] in px") from error
+
+
+def _items(text: str, brackets: str) -> list[str]:
+    text = text.strip()
+    if text.startswith(brackets[0]):
+        text = text[1:].removesuffix(brackets[1])
+    return [item for part in text.split(",") if (item := _unquoted(part))]
+
+
+def _unquoted(text: str) -> str:
+    return text.strip(" '\"\n")

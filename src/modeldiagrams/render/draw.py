@@ -1,0 +1,126 @@
+"""Graph → SVG: runs the built viewer in an embedded V8, so that a page ships the widget's own first frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from modeldiagrams.common.files import file_digest
+from modeldiagrams.errors import RenderError
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.render.assets import asset
+from modeldiagrams.render.js_runtime import call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.options.options import View
+
+__all__ = ["Flat", "OutlineRow", "Picture", "Theme", "fonts", "render", "render_json", "viewer_digest", "with_style"]
+
+Theme = Literal["light", "dark"]
+
+
+class Flat(msgspec.Struct, frozen=True, kw_only=True):
+    """How a flat picture looks."""
+
+    theme: Theme = "light"
+    outlines: bool = True
+    """Whether text becomes shapes, which look the same everywhere. Otherwise it stays text in the font Inter, or in
+    another sans-serif font. Text with characters that Inter lacks, e.g. Chinese, always stays text."""
+
+
+class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the outline: a module, repeats of one, or several modules that are repeated together."""
+
+    parent: int | None
+    """Position of the row that it stands below; None at the top."""
+    id: str
+    """Of the first module call that it stands for."""
+    name: str
+    """As the row above knows it: ``layers.0–11``."""
+    class_: str = msgspec.field(name="class")
+    """Empty for several modules."""
+    times: int
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A drawn graph."""
+
+    svg: str
+    width: float
+    """CSS pixels."""
+    height: float
+    """CSS pixels."""
+    state: dict[str, Any]
+    """The expansion the widget starts from, as plain JSON data."""
+    outline: tuple[OutlineRow, ...] = ()
+    """All modules, level by level, with repeats grouped as in the picture."""
+    unmatched: Unmatched | None = None
+    """The first option with patterns that match no module."""
+
+
+def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | None = None) -> Picture:
+    """Draw a graph.
+
+    Args:
+        graph: What to draw.
+        view: What is expanded, and in which direction it runs.
+        standalone: Whether the SVG is to carry its own style sheet, as an SVG file for browsers needs it.
+        flat: Set for programs that are no browser: every shape then has plain colours.
+
+    Returns:
+        The picture.
+
+    Raises:
+        RenderError: if the graph could not be drawn, or the viewer was not built.
+    """
+    picture = render_json(serialize(graph), view, flat)
+    return with_style(picture) if standalone else picture
+
+
+def render_json(graph: bytes, view: View, flat: Flat | None = None) -> Picture:
+    """Like `render`, from a graph's JSON text."""
+    viewer = asset("static.js")
+    if flat is not None:
+        _load_fonts(viewer)
+    answer = call(viewer, "render", graph.decode(), _request(view, flat))
+    try:
+        return msgspec.json.decode(answer, type=Picture)
+    except msgspec.DecodeError as error:
+        raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+
+
+def _request(view: View, flat: Flat | None) -> str:
+    """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
+    plain = msgspec.structs.asdict(view)
+    if isinstance(view.direction, dict):
+        plain["direction"] = [*view.direction.items()]
+    return msgspec.json.encode({"view": plain, "flat": flat}).decode()
+
+
+def _load_fonts(viewer: Path) -> None:
+    if call(viewer, "hasFonts") == str(False):
+        # a character for each byte
+        call(viewer, "useFonts", *(path.read_bytes().decode("latin-1") for path in fonts()))
+
+
+def fonts() -> tuple[Path, ...]:
+    """The font of flat pictures: regular and semibold."""
+    return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
+
+
+def with_style(picture: Picture) -> Picture:
+    """The picture with the style sheet inside its SVG."""
+    style = asset("picture.css").read_text("utf-8")
+    # CDATA: the style's `>` and `&` are XML otherwise
+    opening, rest = picture.svg.split(">", 1)
+    return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
+
+
+def viewer_digest() -> str:
+    """Hash of the code that draws: pictures of equal graphs, views and viewers are equal."""
+    return file_digest(asset("static.js"))

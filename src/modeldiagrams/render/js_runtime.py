@@ -1,0 +1,101 @@
+"""The viewer in an embedded V8, one for each process, started when something is drawn."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, cast
+
+from modeldiagrams.errors import RenderError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from py_mini_racer import JSFunction, JSPromise, MiniRacer
+
+__all__ = ["call"]
+
+TIMEOUT = 60.0
+"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
+
+_PLACE = re.compile(r"^\S*:\d+: ")
+_LONGEST_MESSAGE = 300
+
+
+def call(viewer: Path, function: str, *arguments: str) -> str:
+    """Call a function of the viewer.
+
+    Args:
+        viewer: The script that defines it. Its promise ``modelDiagrams.ready`` says when it can be used.
+        function: A property of ``modelDiagrams``. Where it returns nothing, because dot crashed, ``retry`` goes on.
+        arguments: Passed as JavaScript strings.
+
+    Returns:
+        What the function returns, as text.
+
+    Raises:
+        RenderError: if the function throws or takes too long.
+    """
+    # in a thread of its own: where an asyncio loop runs, as in every notebook, mini-racer refuses to wait
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_call, viewer, function, *arguments).result()
+
+
+def _call(viewer: Path, name: str, *arguments: str) -> str:
+    # hosts never draw in their own process, so they don't need this import
+    from py_mini_racer import JSEvalException, JSTimeoutException  # noqa: PLC0415
+
+    context = _context(os.getpid(), viewer)
+    try:
+        function = cast("JSFunction", context.eval(f"modelDiagrams.{name}"))
+        answer = function(*arguments, timeout_sec=TIMEOUT)
+        while answer == "":  # each attempt has its own time limit, and the viewer bounds their number
+            _wait_until_ready(context)
+            answer = context.eval("modelDiagrams.retry()", timeout_sec=TIMEOUT)
+        return str(answer)
+    except JSTimeoutException as error:
+        context.eval("0")  # returns once the interrupted script is really over: only then may the context go
+        _drop(context)
+        raise RenderError(
+            f"drawing took longer than {TIMEOUT:g} s and was given up; show less at first (option `depth`)"
+        ) from error
+    except JSEvalException as error:
+        # after a crash of the layout's WebAssembly the context is not to be trusted again
+        _drop(context)
+        raise RenderError(f"the viewer could not draw this graph: {_readable(str(error))}") from error
+
+
+@functools.cache
+def _context(process: int, viewer: Path) -> MiniRacer:
+    """The process's context with the viewer in it; a forked child can't use its parent's."""
+    from py_mini_racer import MiniRacer  # noqa: PLC0415
+
+    context = MiniRacer()
+    # Closing a context waits for V8's threads. They are gone in a forked child, and when Python is being taken down:
+    # the garbage collector would hang there for ever. So contexts are closed by hand or not at all.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
+    atexit.register(lambda: context.close() if os.getpid() == process else None)
+    context.eval(viewer.read_text("utf-8"), timeout_sec=TIMEOUT)
+    _wait_until_ready(context)
+    return context
+
+
+def _wait_until_ready(context: MiniRacer) -> None:
+    """Dot is WebAssembly, which is compiled in the background."""
+    cast("JSPromise", context.eval("modelDiagrams.ready")).get(timeout=TIMEOUT)
+
+
+def _drop(context: MiniRacer) -> None:
+    """The next script gets a new context."""
+    _context.cache_clear()
+    context.close()
+
+
+def _readable(message: str) -> str:
+    """V8's messages quote the line they come from, and the viewer is one line of more than a megabyte."""
+    first = _PLACE.sub("", message.strip().partition("\n")[0])
+    return first if len(first) <= _LONGEST_MESSAGE else first[: _LONGEST_MESSAGE - 1] + "…"

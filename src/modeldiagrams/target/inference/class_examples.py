@@ -1,0 +1,99 @@
+"""Example inputs that the class itself declares (rule 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from modeldiagrams.target.as_options import entry_of, is_plain
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.candidates import Candidate
+from modeldiagrams.target.inputs import from_callable
+from modeldiagrams.target.user_code import user_code
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Example", "class_example", "configured_image", "dummy_candidates"]
+
+_METHOD = "modeldiagrams_example"
+_BASES = {"PreTrainedModel", "ModelMixin"}
+"""Base classes of all models: their `dummy_inputs` fit models of text only."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Inputs as they are."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    source: str
+    """The attribute that holds them."""
+    inputs_from: str | None = None
+    """The option that asks for them, where there is one."""
+
+
+def class_example(model: nn.Module, maker: Any, name: str) -> Example | None:
+    """Inputs that the class, the factory or the model declares.
+
+    First ``modeldiagrams_example()``, then Lightning's ``example_input_array``, attribute or property.
+
+    Args:
+        model: The model.
+        maker: The instance, class or factory that the option `model` names.
+        name: That option.
+
+    Returns:
+        The inputs; None if it declares none.
+
+    Raises:
+        TargetError: if making them raised.
+    """
+    if callable(_read(maker, _METHOD)):
+        path = f"{name}.{_METHOD}"
+        args, kwargs = from_callable(path)
+        return Example(args, kwargs, f"{_METHOD}()", inputs_from=path)
+    value = _read(model, "example_input_array")
+    if isinstance(value, Tensor | Mapping | tuple | list):
+        return Example(*_arguments(value), "example_input_array")
+    return None
+
+
+def dummy_candidates(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
+    """What ``dummy_inputs`` holds, as `transformers` and `diffusers` have it; nothing if it is not the class's own."""
+    owner = next((class_ for class_ in type(model).__mro__ if "dummy_inputs" in vars(class_)), None)
+    if owner is None or owner.__name__ in _BASES:
+        return {}
+    values = _read(model, "dummy_inputs")
+    if not isinstance(values, Mapping):
+        return {}
+    entries = {str(name): entry_of(value) for name, value in values.items() if name in parameters_of(model.forward)}
+    return {name: [Candidate(entry, "from dummy_inputs")] for name, entry in entries.items() if is_plain(entry)}
+
+
+def configured_image(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
+    """An image of the size in ``default_cfg`` or ``pretrained_cfg``, as timm has them."""
+    for attribute in ("pretrained_cfg", "default_cfg"):
+        config = _read(model, attribute)
+        size = config.get("input_size") if isinstance(config, Mapping) else getattr(config, "input_size", None)
+        names = [*parameters_of(model.forward)]
+        if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
+            return {names[0]: [Candidate([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
+    return {}
+
+
+def _read(owner: Any, name: str) -> Any:
+    """An attribute; a property may raise anything."""
+    class_ = owner if isinstance(owner, type) else type(owner)
+    with user_code(f"reading {class_.__name__}.{name}"):
+        return getattr(owner, name, None)
+
+
+def _arguments(value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """As Lightning reads them: a dict by name, a tuple by position, anything else is the one input."""
+    if isinstance(value, Mapping):
+        return (), {str(key): item for key, item in value.items()}
+    return (tuple(value), {}) if isinstance(value, tuple) else ((value,), {})

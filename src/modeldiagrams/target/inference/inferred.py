@@ -1,0 +1,165 @@
+"""Candidates for a forward's parameters (rule 4), by their names and annotations, and by what the layers take."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.forward import parameters_of, unpacked_parameters
+from modeldiagrams.target.inference.candidates import ABSENT, Candidate
+from modeldiagrams.target.inference.layers import layer_candidates
+from modeldiagrams.target.inference.parameter_names import role_candidates, role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torch import nn
+
+__all__ = ["inferred_candidates"]
+
+_PLAIN = {"int": 2, "float": 1.0, "bool": False}
+_USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<size>"])
+"""For models without parameters."""
+_MAX_POSITIONAL = 3
+_MAX_LISTED = 4
+_EMPTY = inspect.Parameter.empty
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_NAMELESS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+
+Candidates = dict[str | int, "Sequence[Candidate]"]
+Layers = list[tuple[str, Candidate]]
+"""Path and candidate, see `layer_candidates`."""
+
+
+def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
+    """Candidates for every input that a forward takes.
+
+    Args:
+        model: Its layers and its forward decide.
+
+    Yields:
+        Input, by name or by position, → candidates. For a parameter with a default the first is `ABSENT`.
+    """
+    layers = layer_candidates(model)
+    parameters = [*parameters_of(model.forward).values()]
+    if any(_is_graph(p.name) for p in parameters):
+        layers = _several_rows_first(layers)
+    named = [p for p in parameters if p.kind in _BY_NAME]
+    if any(p.kind in _NAMELESS for p in parameters):
+        yield from _by_position(parameters, layers)
+    elif named:
+        inside = unpacked_parameters(model)
+        candidates: Candidates = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
+        if all(options[0] is ABSENT for options in candidates.values()):
+            candidates[named[0].name] = candidates[named[0].name][1:]
+        yield {name: options for name, options in candidates.items() if options}
+
+
+def _by_position(parameters: list[inspect.Parameter], layers: Layers) -> Iterator[Candidates]:
+    """For a forward with nameless parameters: what it requires, then more of ``*args``, one by one."""
+    rest = next((p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    required = [p for p in parameters if p.default is _EMPTY]
+    first = [p for p in required if p.kind in (inspect.Parameter.POSITIONAL_ONLY, _BY_NAME[0])]
+    keywords: Candidates = {
+        p.name: _parameter(p, layers, ()) for p in required if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    for count in range(max(1, len(first)), max(_MAX_POSITIONAL, len(first)) + 1 if rest else len(first) + 1):
+        positional = [*first, *[rest] * (count - len(first))]
+        yield {**{i: _parameter(p, layers, ()) for i, p in enumerate(positional) if p}, **keywords}
+
+
+def _parameter(parameter: inspect.Parameter, layers: Layers, inside: Sequence[Any]) -> list[Candidate]:
+    """Candidates for one parameter."""
+    found = _annotated(parameter)
+    if found is None:
+        found = _tensors(parameter.name, layers)
+    if re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
+        found = [*_several(found), *found]
+    if inside and not _is_graph(parameter.name):  # edges are pairs in one tensor
+        found = [*_unpacked(inside, layers), *found]
+    return found if parameter.default is _EMPTY else [ABSENT, *found]
+
+
+def _annotated(parameter: inspect.Parameter) -> list[Candidate] | None:
+    """Candidates that the annotation alone decides; None where it leaves the shape open."""
+    annotation = parameter.annotation
+    written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    plain = _PLAIN.get(written.removesuffix(" | None"))
+    if plain is not None:
+        return [Candidate({"value": plain}, f"it is annotated as {written}")]
+    return [] if written == "str" and parameter.default is not _EMPTY else None
+
+
+def _tensors(name: str, layers: Layers) -> list[Candidate]:
+    """Candidates for a tensor: of layers that its name mentions, of its kind, of the name alone, of other layers."""
+    role = role_of(name)
+    mentioned = [candidate for path, candidate in layers if _mentions(name, path)]
+    suited = [candidate for _, candidate in layers if role and role.suits(candidate.entry)]
+    both = [candidate for candidate in mentioned if candidate in suited]
+    if role and role.is_whole and not both:
+        suited = _fitting_every_table(suited)
+    own = [*role_candidates(role)]
+    rest = [candidate for _, candidate in layers]
+    usual = [Candidate(shape, "a usual shape") for shape in _USUAL]
+    if role and role.name == "sound":
+        return [*both, *own, *suited, *mentioned, *rest]
+    if suited or role is None or role.name == "state":
+        return [*both, *suited, *mentioned, *_first_of_each(layers), *own, *rest, *usual]
+    return [*own, *mentioned, *rest, *usual]
+
+
+def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:
+    """Ids that every table accepts, for an input that may go into any of them."""
+    least = min((candidate.entry["high"] for candidate in candidates), default=0)
+    return [
+        Candidate({**candidate.entry, "high": least}, f"ids below {least}, which fit every Embedding")
+        for candidate in candidates
+    ]
+
+
+def _is_graph(name: str) -> bool:
+    """Whether a parameter holds the edges of a graph."""
+    role = role_of(name)
+    return role is not None and role.name in ("edges", "adjacency")
+
+
+def _several_rows_first(layers: Layers) -> Layers:
+    """A graph has several nodes, so a single row of features comes last."""
+    return sorted(
+        layers, key=lambda layer: layer[1].entry[0] != "<length>" if isinstance(layer[1].entry, list) else True
+    )
+
+
+def _mentions(name: str, path: str) -> bool:
+    """Whether a layer's path mentions an input: ``relation_ids`` and ``relations.weight``."""
+    words, others = (re.findall(r"[a-z]{3,}", text.lower()) for text in (name, path))
+    return any(one.startswith(other) or other.startswith(one) for one in words for other in others)
+
+
+def _first_of_each(layers: Layers) -> list[Candidate]:
+    """The most usual form of every layer: another layer is likelier than another form."""
+    firsts = dict(reversed(layers))
+    return [*reversed(firsts.values())]
+
+
+def _several(candidates: list[Candidate]) -> Iterator[Candidate]:
+    """Lists of equal inputs."""
+    for candidate in candidates[:_MAX_LISTED]:
+        for count in (2, 3, 4, 1):
+            yield Candidate([candidate.entry] * count, f"{count} of them, each {candidate.reason}")
+
+
+def _unpacked(inside: Sequence[Any], layers: Layers) -> Iterator[Candidate]:
+    """A dict or a tuple with the items that the forward reads."""
+    names = [key if isinstance(key, str) else f"input{key}" for key in inside]
+    lists = [_tensors(name, layers) for name in names]
+    for rank in range(max(map(len, lists))):
+        # all at the same rank, then each one alone
+        alone = [[rank if i == index else 0 for i in range(len(lists))] for index in range(len(lists) if rank else 0)]
+        for ranks in [[rank] * len(lists), *alone]:
+            if all(r < len(options) for r, options in zip(ranks, lists, strict=True)):
+                candidates = [options[r] for r, options in zip(ranks, lists, strict=True)]
+                entries = dict(zip(inside, (candidate.entry for candidate in candidates), strict=True))
+                is_map = isinstance(inside[0], str)
+                yield Candidate(entries if is_map else [*entries.values()], "forward takes these out of it")

@@ -1,0 +1,48 @@
+"""What the name of a forward's parameter says about the input (rule 4)."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.target.inference.candidates import Candidate
+from modeldiagrams.target.inference.names import matches, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Role", "role_candidates", "role_of"]
+
+
+class Role(msgspec.Struct, frozen=True):
+    """A kind of input: a row of the table ``forward_parameters``."""
+
+    name: str = msgspec.field(name="role")
+    names: list[str]
+    entries: list[Any]
+    dimensions: tuple[int, ...] = ()
+    is_whole: bool = False
+
+    def suits(self, entry: Any) -> bool:
+        """Whether a layer's candidate is of this kind."""
+        is_whole = isinstance(entry, dict) and entry.get("dtype") == "int64"
+        shape = entry["shape"] if isinstance(entry, dict) else entry
+        return is_whole == self.is_whole and len(shape) in self.dimensions
+
+
+@functools.cache
+def _roles() -> list[Role]:
+    return msgspec.convert(table("forward_parameters"), list[Role])
+
+
+def role_of(name: str) -> Role | None:
+    """The role of a parameter by its name."""
+    return next((role for role in _roles() if matches(role.names, name.lower())), None)
+
+
+def role_candidates(role: Role | None) -> Iterator[Candidate]:
+    """Candidates of a role that do not depend on the layers."""
+    for entry in role.entries if role else ():
+        yield Candidate(entry, f"its name tells that it is of the kind {role.name!r}" if role else "")

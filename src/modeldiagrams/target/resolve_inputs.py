@@ -1,0 +1,165 @@
+"""What a model is called with, by the first rule that has an answer."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.ir.graph import Assumption
+from modeldiagrams.target.as_options import entry_of, is_plain
+from modeldiagrams.target.build import call_problem
+from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
+from modeldiagrams.target.inference.huggingface import configured_candidates
+from modeldiagrams.target.inference.inferred import inferred_candidates
+from modeldiagrams.target.inference.rules import Rule, assumed
+from modeldiagrams.target.inference.search import Budget, search, trial_pass
+from modeldiagrams.target.inputs import from_callable, from_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from torch import nn
+
+    from modeldiagrams.options.options import Call
+    from modeldiagrams.target.build import Built
+    from modeldiagrams.target.inference.candidates import Candidate
+    from modeldiagrams.target.inference.class_examples import Example
+    from modeldiagrams.target.inference.search import Found
+    from modeldiagrams.tracer import Trace
+
+__all__ = ["Inputs", "resolve_inputs"]
+
+
+@dataclass
+class Inputs:
+    """Example inputs, or why there are none."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    assumptions: tuple[Assumption, ...] = ()
+    note: str | None = None
+    """For a model that no rule finds inputs for: which options to write."""
+    tried: tuple[str, ...] = ()
+    """The passes of the search, one line each."""
+    trace: Trace | None = None
+    """The pass with these inputs, if one was recorded."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether no other variant of the model needs a try."""
+        return self.note is None and (self.trace is None or self.trace.graph.status.error is None)
+
+
+def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
+    """Apply the rules in their order.
+
+    Args:
+        built: What will be called.
+        call: What the author wrote: `inputs`, `inputs_from`, or neither.
+        budget: Limits and logs the passes of a search.
+
+    Returns:
+        The inputs. A model that no rule finds inputs for gets a note instead.
+
+    Raises:
+        TargetError: if what the author wrote, in the options or in the class, can't be made.
+    """
+    if call.inputs is not None and call.inputs_from is not None:
+        raise TargetError("expected one of the options `inputs` and `inputs_from`, got both; leave one out")
+    if call.inputs_from is not None:
+        return _with_pass(built, Inputs(*from_callable(call.inputs_from)))
+    if call.inputs is not None:
+        return _with_pass(built, Inputs(*from_entries(call.inputs)))
+    example = class_example(built.model, built.maker, call.model)
+    problem = call_problem(built.model.forward, example.args, example.kwargs) if example else None
+    if example and (example.inputs_from or not problem):
+        return _with_pass(built, _from_example(built.model, example))
+    if example:
+        budget.lines.append(f"{example.source}: {problem}")
+    return _from_search(built.model, budget) or _no_inputs(built.model, call.model, budget)
+
+
+def _with_pass(built: Built, inputs: Inputs) -> Inputs:
+    """With its pass, where that decides whether another variant of the model is needed."""
+    if not (built.is_on_meta or built.variant) or call_problem(built.model.forward, inputs.args, inputs.kwargs):
+        return inputs
+    return replace(inputs, trace=trial_pass(built.model, inputs.args, inputs.kwargs, "auto")[0])
+
+
+def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
+    """Rules 2 and 4: candidates of the class, then of names and layers."""
+    for candidates in _class_candidates(model, budget):
+        found = search(model, candidates, budget)
+        if found:
+            return _from_found(found, Rule.CLASS, budget)
+    if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
+        reason = "forward has no parameters"
+        return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
+    for inferred in inferred_candidates(model):
+        found = search(model, inferred, budget)
+        if found:
+            return _from_found(found, Rule.INFERRED, budget)
+    return None
+
+
+def _class_candidates(model: nn.Module, budget: Budget) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:
+    """Candidates by rule 2; an attribute that raises is logged and left out."""
+    for read in (dummy_candidates, configured_image):
+        try:
+            yield read(model)
+        except TargetError as error:
+            budget.lines.append(str(error))
+    yield from configured_candidates(model)
+
+
+def _from_example(model: nn.Module, example: Example) -> Inputs:
+    reason = f"from {example.source}"
+    rule = Rule.CLASS.assumption(f"example inputs {reason}")
+    if example.inputs_from:
+        values = [Assumption(subject="inputs_from", value=example.inputs_from, reason="the class offers it")]
+    else:
+        keys: list[str | int] = [*_names(model, len(example.args)), *example.kwargs]
+        entries = [entry_of(value) for value in (*example.args, *example.kwargs.values())]
+        pairs = dict(zip(keys, entries, strict=True)) if is_plain(entries) else {}
+        values = [assumed(_option(key), entry, reason) for key, entry in pairs.items()]
+    return Inputs(example.args, example.kwargs, (rule, *values))
+
+
+def _from_found(found: Found, rule: Rule, budget: Budget) -> Inputs:
+    args, kwargs = from_entries(found.entries)
+    count = len(budget.lines)
+    tries = f", after {count} tries" if count > 1 else ""
+    assumption = rule.assumption(f"example inputs that the model can be called with{tries}")
+    values = [assumed(_option(key), entry, found.reasons[key]) for key, entry in found.entries.items()]
+    return Inputs(args, kwargs, (assumption, *values), tried=tuple(budget.lines), trace=found.trace)
+
+
+def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
+    parameters = parameters_of(model.forward)
+    required = [key for key, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
+    named = [key for key in required or parameters if parameters[key].kind not in VARIADIC]
+    example = "{" + ", ".join(f"{key}: [1, 8]" for key in named) + "}" if named else "[[1, 8]]"
+    note = (
+        f"No inputs were found that {name} can be called with, so it shows modules but no data flow. Its forward takes "
+        f"{', '.join(parameters)}: write the option `inputs`, e.g. `inputs: {example}` with the right shapes, or "
+        "`inputs_from`."
+    )
+    rule = Rule.HIERARCHY.assumption(
+        f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"
+    )
+    return Inputs(assumptions=(rule,), note=note, tried=tuple(budget.lines))
+
+
+def _names(model: nn.Module, count: int) -> list[str | int]:
+    """Names of the first positional parameters; their positions, unless all of them have one."""
+    parameters = [*parameters_of(model.forward).values()][:count]
+    named = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return [*named] if len(named) == count else [*range(count)]
+
+
+def _option(key: str | int) -> str:
+    """An input's place in the option `inputs`."""
+    return f"inputs[{key}]" if isinstance(key, int) else f"inputs.{key}"

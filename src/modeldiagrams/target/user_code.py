@@ -1,0 +1,112 @@
+"""Runs user code with the same random numbers every time, and turns whatever it raises into a `TargetError`."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from modeldiagrams.common.user_files import is_library, is_ours, is_user_file, relative_file
+from modeldiagrams.errors import TargetError
+from modeldiagrams.options.options import package_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from modeldiagrams.options.options import Call
+
+__all__ = ["failure", "loaded_files", "loaded_sources", "seeded", "user_code", "user_frames"]
+
+_LONGEST_MESSAGE = 1000
+
+
+@contextmanager
+def user_code(doing: str) -> Iterator[None]:
+    """Seed the block's random numbers and turn what it raises into a `TargetError`.
+
+    Args:
+        doing: What is being done, the subject of the message: ``calling mypkg.Model``.
+    """
+    try:
+        with seeded():
+            yield
+    # a model's `sys.exit()` ends neither the build nor the process that serves other models
+    except (Exception, SystemExit) as error:
+        raise failure(doing, error) from error
+
+
+@contextmanager
+def seeded() -> Iterator[None]:
+    """Seed the block's random numbers, the same in every process; restore the generators afterwards."""
+    state = random.getstate()
+    with torch.random.fork_rng(devices=()):
+        random.seed(0)
+        torch.manual_seed(0)
+        try:
+            yield
+        finally:
+            random.setstate(state)
+
+
+def failure(doing: str, error: BaseException) -> TargetError:
+    """What user code raised, as our error."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  (even an exception's own `__str__` is user code)
+        message = "(its message can't be shown)"
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE - 1]}…"
+    return TargetError(f"{doing} raised {type(error).__name__}: {message}".removesuffix(": "), user_frames(error))
+
+
+def user_frames(error: BaseException) -> tuple[str, ...]:
+    """Lines of user code on the way to an error, innermost last, as ``file:line in function``.
+
+    Files are relative to their import root. An error that never passed through user code shows its last line.
+    """
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not is_ours(frame.filename)]
+    if isinstance(error, SyntaxError) and error.filename:
+        # the file that could not be compiled has no frame of its own
+        frames.append(traceback.FrameSummary(error.filename, error.lineno, "<module>", lookup_line=False))
+    shown = [frame for frame in frames if not is_library(frame.filename)] or frames[-1:]
+    return tuple(f"{relative_file(frame.filename, roots=sys.path)}:{frame.lineno} in {frame.name}" for frame in shown)
+
+
+def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str, ...]:
+    """The user's files whose change may make a model that could not be made.
+
+    Args:
+        call: What the author wrote: loaded files of the packages that it names count.
+        error: Why it could not be made: a file whose import failed is not loaded any more, but counts, too.
+    """
+    packages = {package_of(path) for path in (call.model, call.inputs_from) if path}
+    loaded = _files(module for name, module in list(sys.modules.items()) if name.split(".")[0] in packages)
+    return tuple(sorted({*loaded, *_passed_through(error)}))
+
+
+def _passed_through(error: BaseException | None) -> set[str]:
+    """The user's files in the tracebacks of an error and of the errors that led to it."""
+    files: set[str] = set()
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        files.update(frame.filename for frame in traceback.extract_tb(error.__traceback__))
+        if isinstance(error, SyntaxError) and error.filename:
+            files.add(error.filename)
+        error = error.__cause__ or error.__context__
+    return {file for file in files if is_user_file(file) and Path(file).is_file()}
+
+
+def loaded_files() -> tuple[str, ...]:
+    """Absolute files of all loaded modules that are the user's own."""
+    return _files(list(sys.modules.values()))
+
+
+def _files(modules: Iterable[object]) -> tuple[str, ...]:
+    files = {file for module in modules if isinstance(file := getattr(module, "__file__", None), str)}
+    return tuple(sorted(file for file in files if is_user_file(file)))

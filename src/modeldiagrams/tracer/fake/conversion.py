@@ -1,0 +1,71 @@
+"""Weights and inputs without memory: as fake tensors, or on the meta device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._pytree import tree_map_only
+
+from modeldiagrams.tracer.torch_facts.private_api import UninitializedTensor
+
+if TYPE_CHECKING:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
+
+__all__ = ["as_fake", "as_meta", "put_fake_weights"]
+
+
+def put_fake_weights(model: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> None:
+    """Put fakes in place of every tensor the model's modules hold; `restore` puts the real ones back."""
+    for module in list(model.modules()) if isinstance(model, nn.Module) else []:
+        if isinstance(module, torch.jit.ScriptModule):  # runs in C++ on tensors of its own
+            continue
+        attributes = vars(module)
+        for name, held in list(attributes.items()):
+            if name in ("_parameters", "_buffers"):
+                held.update({key: as_fake(tensor, fake_mode, values) for key, tensor in held.items()})
+            elif not isinstance(held, nn.Module):
+                attributes[name] = as_fake(held, fake_mode, values)
+
+
+def as_meta(value: Any, values: ConcreteValues) -> Any:
+    """A nested value with its tensors on the meta device; small ones stay known to the concrete values."""
+
+    def move(tensor: Tensor) -> Tensor:
+        moved = tensor.to("meta")
+        values.remember(moved, tensor.detach())
+        return moved
+
+    return tree_map_only(Tensor, move, value)
+
+
+def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> Any:
+    """A nested value with fakes for its tensors; small ones of whole numbers stay known to the concrete values."""
+
+    def fake(tensor: Tensor) -> Tensor:
+        if isinstance(tensor, FakeTensor):
+            return tensor
+        if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
+            lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device=tensor.device, dtype=tensor.dtype)
+            return lazy
+        made = fake_mode.from_tensor(tensor)
+        if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too
+            made.fake_device = torch.device("cpu")
+        if not tensor.requires_grad:
+            values.remember(made, tensor.detach())
+        return made
+
+    if isinstance(value, Tensor):
+        return fake(value)
+    if type(value) in (list, tuple, dict) and _has_tensors(value):
+        return tree_map_only(Tensor, fake, value)
+    return value
+
+
+def _has_tensors(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value
+    return any(isinstance(item, Tensor) or (type(item) in (list, tuple, dict) and _has_tensors(item)) for item in items)

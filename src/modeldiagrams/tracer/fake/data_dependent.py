@@ -1,0 +1,134 @@
+"""Guesses for operators on fake tensors whose result depends on values, which were not computed.
+
+Each function takes the operator's arguments and returns its result and the assumption to report, or None for none.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
+
+__all__ = ["GUESSES", "MASKS", "guess_nonzero", "guess_split", "is_checked", "is_running"]
+
+MASKS = (torch.bool, torch.uint8)
+_MAX_FRAMES = 30
+_CHECKING = ("torch.distributions.distribution", "torch.distributions.constraints")
+aten = torch.ops.aten
+
+
+def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
+    value: Any = 1.0 if tensor.is_floating_point() else 1
+    value = is_checked() if tensor.dtype is torch.bool else value
+    return value, value
+
+
+def is_checked() -> bool:
+    """Whether one of torch's checks is running (`torch._check…`, `torch.distributions`), which is assumed to pass."""
+    return any(module in _CHECKING or (module == "torch" and name.startswith("_check")) for module, name in _running())
+
+
+def is_running(function: str, module: str) -> bool:
+    """Whether a function of some module is on the stack."""
+    return (module, function) in _running()
+
+
+def _running() -> Iterator[tuple[str, str]]:
+    """Module and name of the functions on the stack, innermost first."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
+    for _ in range(_MAX_FRAMES):
+        if frame is None:
+            return
+        yield frame.f_globals.get("__name__", ""), frame.f_code.co_name
+        frame = frame.f_back
+
+
+def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
+    return False, False
+
+
+def guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
+    """Assume that no element is 0."""
+    return torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device), "every element"
+
+
+def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
+    size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
+    return torch.empty(size, dtype=tensor.dtype, device=tensor.device), "every element"
+
+
+def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    def integers(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.int64, device=tensor.device)
+
+    n = tensor.numel()
+    values = torch.empty(n, dtype=tensor.dtype, device=tensor.device)
+    return (values, integers(*tensor.shape), integers(n)), "all different"
+
+
+def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
+    dtype = torch.int64 if weights is None else torch.float64
+    n = max(int(minlength), 1)
+    return torch.empty(n, dtype=dtype, device=tensor.device), f"{n} bins"
+
+
+def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, Any]:
+    """Assume that masks select every element."""
+    picked: list[Tensor | None] = []
+    for index in indices:
+        if index is not None and index.dtype in MASKS:
+            every = torch.zeros(index.numel(), dtype=torch.int64, device=index.device)
+            picked += [every] * index.dim()
+        else:
+            picked.append(index)
+    return aten.index.Tensor(tensor, picked), "every element"
+
+
+def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    return torch.empty(repeats.numel(), dtype=torch.int64, device=repeats.device), "once each"
+
+
+def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any, Any]:
+    """Split evenly, because sizes that were guessed one by one may not add up."""
+    n, total = len(sizes), tensor.shape[dim]
+    if not n or set(sizes) != {1}:
+        return None, None
+    shared = [total // n] * n
+    shared[-1] += total % n
+    return aten.split_with_sizes.default(tensor, shared, dim), "even parts"
+
+
+def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
+    """Torch's fake kernel requires bfloat16, on which the shape doesn't depend."""
+    if a.dim() == 2 and b.dim() == 3:  # noqa: PLR2004 (groups of rows times one matrix per group)
+        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), None
+    return None, None
+
+
+def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
+    """What torch's fake kernel returns from torch 2.12 on."""
+    return (torch.empty_like(tensor), None) if isinstance(tensor, Tensor) else (None, None)
+
+
+GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "aten::_local_scalar_dense": _guess_scalar,
+    "aten::allclose": _guess_equal,
+    "aten::equal": _guess_equal,
+    "aten::nonzero": guess_nonzero,
+    "aten::masked_select": _guess_masked_select,
+    "aten::_unique2": _guess_unique,
+    "aten::unique_dim": _guess_unique,
+    "aten::unique_consecutive": _guess_unique,
+    "aten::bincount": _guess_bincount,
+    "aten::index": _guess_index,
+    "aten::repeat_interleave": _guess_repeat_interleave,
+    "aten::_grouped_mm": _guess_grouped_mm,
+    "aten::quantize_per_tensor": _guess_quantised,
+    "aten::split_with_sizes": guess_split,
+}

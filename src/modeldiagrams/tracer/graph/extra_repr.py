@@ -1,0 +1,74 @@
+"""A module's ``extra_repr`` as data: ``in_features=768, bias=True`` → ``{"in_features": 768, "bias": True}``.
+
+It is split by hand because many aren't valid Python (``size=7x7``, ``act=<function relu>``, one entry per line), which
+`ast.parse` would reject as a whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.tracer.torch_facts.functions import plain, without_addresses
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["attributes", "parse"]
+
+_OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
+
+
+def attributes(module: nn.Module) -> dict[str, Any]:
+    """The parsed ``extra_repr`` of a module; empty if it raises."""
+    try:
+        text = module.extra_repr()
+    except Exception:  # noqa: BLE001 (user code)
+        return {}
+    return parse(without_addresses(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def parse(text: str) -> dict[str, Any]:
+    """Split at top-level commas and newlines; entries without a name are numbered.
+
+    Values that aren't Python literals stay text. The result is cached: do not modify it.
+    """
+    found: dict[str, Any] = {}
+    position = 0
+    for part in _split(text):
+        name, equals, value = part.partition("=")
+        if equals and name.strip().isidentifier():
+            found[name.strip()] = _literal(value.strip())
+        else:
+            found[str(position)] = _literal(part)
+            position += 1
+    return found
+
+
+def _split(text: str) -> list[str]:
+    parts = [""]
+    depth = 0
+    quote = ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in _QUOTES:
+            quote = char
+        elif char in _OPENING:
+            depth += 1
+        elif char in _CLOSING:
+            depth -= 1
+        elif char in ",\n" and depth <= 0:
+            parts.append("")
+            continue
+        parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _literal(text: str) -> Any:
+    try:
+        return plain(ast.literal_eval(text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return plain(text)

@@ -1,0 +1,114 @@
+"""The order of the nodes, their parents, and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from modeldiagrams.ir import graph as ir
+from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.values.records import Recording
+
+__all__ = ["NodeOrder", "Step", "node_order"]
+
+Step: TypeAlias = Op | ModuleCall | GraphInput
+
+
+@dataclass(slots=True)
+class NodeOrder:
+    """The nodes in order, and the parent of each."""
+
+    steps: list[Step] = field(default_factory=list)
+    parents: dict[str, str | None] = field(default_factory=dict)
+    """Node id → id of the parent; None directly under the root."""
+
+    def add(self, step: Step, parent: ModuleCall | None) -> None:
+        """Append a node."""
+        self.steps.append(step)
+        self.parents[step.id] = (parent.id or None) if parent else None
+
+
+def node_order(recording: Recording) -> NodeOrder:
+    """Decide which steps become nodes, connect them by edges, and place weights and constants among them."""
+    steps = [s for s in recording.steps if not (isinstance(s, Op) and s.failed and s is not recording.failed_at)]
+    users: dict[GraphInput, list[Op]] = {}
+    for op in steps:
+        if isinstance(op, Op):
+            _connect_inputs(op, users)
+    for _, values in recording.outputs:
+        for value in values:
+            if isinstance(value.origin, GraphInput) and value.origin.kind != "input":
+                users.setdefault(value.origin, [])
+    return _ordered(recording, steps, users)
+
+
+def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]]) -> None:
+    """Add the edges into an op. A weight that its leaf module owns becomes an attribute of the op instead."""
+    parent = op.parent
+    prefix = f"{parent.path}." if parent.is_leaf and parent.parent is not None else None
+    for argument, value, flow in op.inputs:
+        origin = value.origin
+        if isinstance(origin, GraphInput) and origin.kind != "input":
+            name = None if prefix is None else _owned_name(origin, prefix)
+            if name is not None:
+                op.weights[argument] = name
+                continue
+            users.setdefault(origin, []).append(op)
+        origin.edges.append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
+
+
+def _owned_name(weight: GraphInput, prefix: str) -> str | None:
+    """The name of a weight that belongs to a leaf module, or to an uncalled module inside it; None for others."""
+    if weight.kind == "constant":
+        return None
+    return next((name for name in weight.names if name.startswith(prefix)), None)
+
+
+def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[GraphInput, list[Op]]) -> NodeOrder:
+    """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
+    order = NodeOrder()
+    before: dict[int, list[GraphInput]] = {}
+    parents: dict[GraphInput, ModuleCall] = {}
+    for weight, ops in users.items():
+        parent = parents[weight] = weight.call or _common_parent([op.parent for op in ops], recording.root)
+        if ops:
+            before.setdefault(id(_child_towards(parent, ops[0])), []).append(weight)
+    for given in recording.inputs:
+        order.add(given, None)
+    for step in steps:
+        for weight in before.get(id(step), ()):
+            order.add(weight, parents[weight])
+        order.add(step, step.parent)
+    for weight, ops in users.items():
+        if not ops:
+            order.add(weight, parents[weight])
+    return order
+
+
+def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:
+    """The direct child of a module call that contains an op, or the op itself."""
+    step: Op | ModuleCall = op
+    call: ModuleCall | None = op.parent
+    while call is not None and call is not parent:
+        step, call = call, call.parent
+    return step
+
+
+def _common_parent(calls: list[ModuleCall], root: ModuleCall) -> ModuleCall:
+    common: list[ModuleCall] | None = None
+    for call in calls:
+        path = _path_to(call)
+        common = path if common is None else [a for a, b in zip(common, path, strict=False) if a is b]
+    return common[-1] if common else root
+
+
+def _path_to(call: ModuleCall) -> list[ModuleCall]:
+    """The calls from the root to this one."""
+    path = []
+    current: ModuleCall | None = call
+    while current is not None:
+        path.append(current)
+        current = current.parent
+    return path[::-1]

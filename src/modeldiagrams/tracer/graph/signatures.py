@@ -1,0 +1,136 @@
+"""Structural hash of every module call: equal for identical blocks, whatever their names and weights.
+
+A hash covers every op inside: its name, arguments and outputs, and the origin of every input: made inside (and by which
+step), from outside (and which one), or a weight, with shape and dtype. A module call inside contributes its own
+signature and the values that enter it. Added where they differ from the usual: the order of arguments, weights used
+twice, and what is returned.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.values.records import Value
+
+__all__ = ["signatures"]
+
+_WEIGHTS = frozenset({"parameter", "buffer"})
+
+
+def signatures(recording: Recording) -> dict[int, str]:
+    """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
+    work = _Work()
+    inside: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
+    for step in recording.steps:
+        siblings = inside[step.parent or recording.root]
+        step.ordinal = len(siblings)
+        siblings.append(step)
+        if isinstance(step, ModuleCall):
+            inside[step] = []
+    for call, steps in reversed(inside.items()):  # those inside come first
+        work.sign(call, steps)
+    return {key: signed.signature for key, signed in work.signed.items()}
+
+
+class _Signed(NamedTuple):
+    """The signature of a call, and what the call around it needs."""
+
+    signature: str
+    entered: list[Value]
+    """Values from outside, in the order of first use."""
+    weights: list[Value]
+    """Weights used inside, in the same order."""
+    last: Op | None
+    """The last op inside."""
+
+
+class _Work:
+    def __init__(self) -> None:
+        self.signed: dict[int, _Signed] = {}
+        """By ``id(call)``."""
+        # cached because layers repeat most texts
+        self._name = functools.cache(repr)
+        self._op = functools.cache(_op_text)
+        self._feed = functools.cache(_feed_text)
+        self._outside = functools.cache(_outside_text)
+        self._digest = functools.cache(_digest_of)
+
+    def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
+        """Compute a call's signature from its direct steps, after those of the calls inside."""
+        entered: dict[Value, int] = {}
+        weights: list[Value] = []
+        parts = [self._name(type(call.module).__qualname__)]
+        last = None
+        for step in steps:
+            if isinstance(step, Op):
+                parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
+                for argument, value, flow in step.inputs:
+                    parts.append(self._feed(argument, flow, self._origin(value, call, entered, weights)))
+                last = step
+            else:
+                signature, inner, used, last = self.signed[id(step)]
+                parts.append(f"'{signature}'")
+                parts += [self._origin(value, call, entered, weights) for value in inner]
+                weights += used
+        if len(call.inputs) > 1:
+            order = [entered[value] for value in call.inputs.values() if value in entered]
+            if order != sorted(order):
+                parts.append(f"arguments {order}")
+        distinct = list(dict.fromkeys(weights))
+        if len(distinct) < len(weights):
+            numbers = {value: i for i, value in enumerate(distinct)}
+            parts.append(f"weights {[numbers[value] for value in weights]}")
+        if call.outputs:
+            parts += self._returned(call, last)
+        self.signed[id(call)] = _Signed(self._digest(f"[{', '.join(parts)}]"), [*entered], distinct, last)
+
+    def _returned(self, call: ModuleCall, last: Op | None) -> list[str]:
+        """What is returned, unless it is the usual: the one output of the last op, or nothing new."""
+        values = list(call.outputs.values())
+        if len(values) == 1 and values[0].origin is last and not values[0].index:
+            return []
+        elsewhere: dict[Value, int] = {}
+        weights: list[Value] = []
+        origins = [self._origin(value, call, elsewhere, weights) for value in values]
+        made = [origin for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
+        return [f"returns [{', '.join(made)}]"] if made else []
+
+    def _origin(self, value: Value, call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> str:
+        """Origin of a value relative to a call; adds values from outside and weights to their lists."""
+        origin = value.origin
+        if isinstance(origin, GraphInput):
+            if origin.kind in _WEIGHTS:
+                weights.append(value)
+                return self._outside("weight", value.spec)
+            return self._outside(entered.setdefault(value, len(entered)), value.spec)
+        parent = origin.parent
+        if parent is call:
+            return f"[{value.index}, {origin.ordinal}]"
+        path = f"[{value.index}, {origin.ordinal}"
+        while parent is not call:
+            if parent.parent is None:
+                return self._outside(entered.setdefault(value, len(entered)), value.spec)
+            path += f", {parent.ordinal}"
+            parent = parent.parent
+        return path + "]"
+
+
+def _op_text(site: CallSite, *outputs: Spec) -> str:
+    return repr((site.name, sorted(site.arguments.items()), [(spec.shape, spec.dtype) for spec in outputs]))
+
+
+def _feed_text(argument: str, flow: str, origin: str) -> str:
+    return f"({argument!r}, {flow!r}, {origin})"
+
+
+def _outside_text(name: str | int, spec: Spec) -> str:
+    return repr((name, spec.shape, spec.dtype))
+
+
+def _digest_of(text: str) -> str:
+    return digest(text.encode())

@@ -1,0 +1,49 @@
+"""How a pass went: the error that ended it, values that were assumed, and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from modeldiagrams.ir.graph import Failure, Guess, Status
+from modeldiagrams.tracer.torch_facts.functions import without_addresses
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.values.records import Recording
+    from modeldiagrams.tracer.values.source_lines import SourceFinder
+
+__all__ = ["status_of"]
+
+_MAX_MESSAGE = 2000
+_THREADS_NOTE = "Several threads ran operations; the order between threads can differ from run to run"
+
+
+def status_of(
+    recording: Recording, finder: SourceFinder, mode: Literal["fake", "meta", "real"], notes: tuple[str, ...]
+) -> Status:
+    """The status of a graph, without ``unseen``, which is known when it is built."""
+    error, failed_at = recording.error, recording.failed_at
+    failure = None
+    if error is not None:
+        failure = Failure(
+            type=type(error).__qualname__,
+            message=without_addresses(_message(error))[:_MAX_MESSAGE],
+            node=failed_at.id if failed_at is not None and failed_at is not recording.root else None,
+            frames=finder.frames(error.__traceback__),
+        )
+    return Status(
+        state="complete" if failure is None else "partial",
+        mode=mode,
+        error=failure,
+        guesses=tuple(
+            Guess(node=None if op is None else op.id, value=value, reason=reason)
+            for op, value, reason in recording.guesses
+        ),
+        notes=(*notes, _THREADS_NOTE) if recording.has_threads else notes,
+    )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (the model's own exception class)
+        return ""

@@ -1,0 +1,69 @@
+"""Recording calls of modules, through ``__call__`` or directly through ``forward``."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from modeldiagrams.tracer.torch_facts.private_api import no_dispatch_modes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import nn
+
+    from modeldiagrams.tracer.recording.module_calls import CallStack
+
+__all__ = ["hidden_initialisation", "recorded_call", "recorded_forward"]
+
+
+def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``module(...)``."""
+    recorder = calls.recorder
+
+    @functools.wraps(original)
+    def call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        context = recorder.threads.context
+        if context.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
+            return original(self, *args, **kwargs)  # made by torch for the branches of a higher-order operator
+        if context.is_recording:
+            return calls.run(self, original, args, kwargs, direct=False)
+        with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
+            if is_recording:
+                return calls.run(self, original, args, kwargs, direct=False)
+        return original(self, *args, **kwargs)
+
+    return call
+
+
+def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``module.forward(...)``."""
+    recorder = calls.recorder
+
+    @functools.wraps(original)
+    def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        context = recorder.threads.context
+        if not context.is_recording:
+            return original(self, *args, **kwargs)
+        top = context.stack[-1]
+        # the same module on top: its own forward, reached through __call__, or its base class's through super()
+        if top.module is self and top.forward is not original:
+            top.forward = top.forward or original
+            return original(self, *args, **kwargs)
+        return calls.run(self, original, args, kwargs, direct=True)
+
+    return forward
+
+
+def hidden_initialisation(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What a lazy module runs once, before its first forward; nothing of it is recorded."""
+
+    @functools.wraps(original)
+    def initialize_parameters(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        with calls.recorder.hidden(), no_dispatch_modes():  # weights can't be materialised as fakes
+            original(self, *args, **kwargs)
+            calls.on_lazy_initialised(self)
+
+    return initialize_parameters

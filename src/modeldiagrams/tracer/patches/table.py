@@ -1,0 +1,135 @@
+"""The table of what is replaced while a trace runs: what to look at first when a new torch breaks the tracer."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.nn.modules.lazy import LazyModuleMixin
+
+from modeldiagrams.tracer.patches import fake_tensors, modules, opaque_functions, tensor_constructors, threads
+from modeldiagrams.tracer.torch_facts import symbolic_sizes
+from modeldiagrams.tracer.torch_facts.private_api import (
+    APPLY_IS_COMPILED,
+    HIGHER_ORDER_OPERATORS,
+    FunctionBase,
+    FunctionMeta,
+    ScriptFunction,
+    SingleLevelFunction,
+    classes_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from modeldiagrams.tracer.patches.replace import Replacement
+    from modeldiagrams.tracer.recording.module_calls import CallStack
+
+__all__ = ["replacements"]
+
+
+def replacements(
+    calls: CallStack,
+    model_modules: Sequence[tuple[str, nn.Module]],
+    modes: Sequence[Any],
+    before_backward: Callable[[], None],
+) -> Iterator[Replacement]:
+    """All that is replaced.
+
+    Args:
+        calls: Records module calls.
+        model_modules: The modules of the model.
+        modes: The dispatch modes that run in the pass.
+        before_backward: To be called before every backward pass.
+    """
+    yield from _of_modules(calls, model_modules)
+    yield from _of_torch(calls)
+    yield from _of_threads(calls)
+    if any(isinstance(mode, FakeTensorMode) for mode in modes):
+        yield from _of_fake_tensors()
+    for operator in HIGHER_ORDER_OPERATORS:  # before torch 2.9 they refuse modes that they don't know
+        for kind in {type(mode) for mode in modes} - operator.python_key_table.keys():
+            yield operator.python_key_table, kind, opaque_functions.handed_to_mode(operator)
+    # gradients that are there are added to in place
+    yield torch.autograd, "_engine_run_backward", _announced(torch.autograd, "_engine_run_backward", before_backward)
+    yield symbolic_sizes, "names", {}
+
+
+def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]) -> Iterator[Replacement]:
+    # what `__call__` hands over to: to replace a special method of a class costs a walk through all its subclasses
+    yield nn.Module, "_call_impl", modules.recorded_call(calls, vars(nn.Module)["_call_impl"])
+    for class_ in classes_of(model_modules):
+        if _defines(class_, nn.Module, "forward") and not issubclass(class_, torch.jit.ScriptModule):
+            yield class_, "forward", modules.recorded_forward(calls, vars(class_)["forward"])
+        if _defines(class_, LazyModuleMixin, "initialize_parameters"):
+            name = "initialize_parameters"
+            yield class_, name, modules.hidden_initialisation(calls, vars(class_)[name])
+    for _, module in model_modules:  # compiled in place (``module.compile()``): runs as it is written
+        if vars(module).get("_compiled_call_impl") is not None:
+            yield module, "_compiled_call_impl", None
+
+
+def _defines(class_: type, base: type, name: str) -> bool:
+    return issubclass(class_, base) and inspect.isfunction(vars(class_).get(name))
+
+
+def _of_torch(calls: CallStack) -> Iterator[Replacement]:
+    """Functions that torch shows to no mode."""
+    recorder = calls.recorder
+    apply = vars(torch.autograd.Function)["apply"]
+    apply = getattr(apply, "__func__", apply)
+    yield torch.autograd.Function, "apply", classmethod(opaque_functions.recorded_apply(recorder, apply))
+    # `cube = Cube.apply`, kept since before the trace, still runs through these
+    if APPLY_IS_COMPILED:
+        yield FunctionMeta, "__getattribute__", opaque_functions.recorded_lookup(recorder)
+    else:
+        apply = vars(SingleLevelFunction).get("apply") or vars(FunctionBase)["apply"]
+        yield SingleLevelFunction, "apply", classmethod(opaque_functions.recorded_apply(recorder, apply))
+    yield ScriptFunction, "__call__", opaque_functions.recorded_script(recorder, ScriptFunction.__call__)
+    yield Tensor, "__init__", tensor_constructors.recorded_constructor(recorder)
+    for name, argument in {"from_numpy": "ndarray", "frombuffer": "buffer", "from_dlpack": "ext_tensor"}.items():
+        yield torch, name, tensor_constructors.recorded_import(recorder, getattr(torch, name), argument)
+    nested, name = sys.modules.get("torch.nested._internal.nested_tensor"), "_nt_view_dummy"
+    if hasattr(nested, name):  # makes a tensor for the first nested one, and keeps it
+        yield nested, name, opaque_functions.hidden(recorder, getattr(nested, name))
+
+
+def _of_threads(calls: CallStack) -> Iterator[Replacement]:
+    recorder = calls.recorder
+    yield threading.Thread, "start", threads.recorded_start(recorder, threading.Thread.start)
+    yield ThreadPoolExecutor, "submit", threads.recorded_submit(recorder, ThreadPoolExecutor.submit)
+    yield ThreadPool, "apply_async", threads.recorded_apply_async(recorder, ThreadPool.apply_async)
+    name = "_guarded_task_generation"
+    yield ThreadPool, name, threads.recorded_tasks(recorder, getattr(ThreadPool, name))
+
+
+def _of_fake_tensors() -> Iterator[Replacement]:
+    """Fakes do some things as real tensors do them, and don't do one."""
+    # a list of values is read in one go
+    yield FakeTensor, "tolist", fake_tensors.overridable_tolist(FakeTensor.tolist)
+    # a tensor of one element in an f-string is the number that it holds
+    yield FakeTensor, "__format__", fake_tensors.format_as_number
+    # another library would crash on memory that is not there
+    yield FakeTensor, "__dlpack__", fake_tensors.refuse_dlpack
+    # `nn.Module.to` swaps tensors themselves if they are fake, which fails for those with weak references, like ours
+    yield torch.utils, "swap_tensors", fake_tensors.assign_data
+    # torch logs a traceback for every operator that fails on fakes; the graph says that better
+    yield logging.getLogger("torch._subclasses.fake_tensor"), "disabled", True
+
+
+def _announced(owner: Any, name: str, announce: Callable[[], None]) -> Callable[..., Any]:
+    original = getattr(owner, name)
+
+    def announced(*args: Any, **kwargs: Any) -> Any:
+        announce()
+        return original(*args, **kwargs)
+
+    return announced

@@ -1,0 +1,1 @@
+"""Records what runs: ops, module calls, and on which threads."""

@@ -1,0 +1,58 @@
+"""What enters a pass and what leaves it: inputs, outputs, and tensors made from memory of other libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from modeldiagrams.tracer.recording.module_calls import argument_names, tensor_arguments
+from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
+from modeldiagrams.tracer.values.provenance import spec_of
+from modeldiagrams.tracer.values.records import CallSite, GraphInput
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.values.records import Invocation, Value
+
+__all__ = ["record_import", "record_inputs", "record_outputs"]
+
+
+def record_inputs(recorder: Recorder, invocation: Invocation) -> None:
+    """Name the tensors among the arguments."""
+    recording = recorder.recording
+    seen: dict[int, Value] = {}
+    names = argument_names(invocation.function)
+    for name, tensor in tensor_arguments(names, invocation.args, invocation.kwargs, into_objects=True):
+        if id(tensor) not in seen:
+            source = GraphInput("input", f"input:{name}", (name,))
+            seen[id(tensor)] = source.hold(spec_of(tensor))
+            recording.inputs.append(source)
+            recorder.provenance.assign(tensor, source.value)
+        recording.root.inputs[name] = seen[id(tensor)]
+
+
+def record_outputs(recorder: Recorder, result: Any) -> None:
+    """Name the tensors in what the model returned."""
+    name = "output" if isinstance(result, Tensor) else ""
+    # private parts of an object are its own bookkeeping, nothing the model says it returns
+    for path, tensor in find_tensors(result, name, into_objects=True, private=False):
+        recorder.recording.outputs.append((path, list(recorder.values(tensor))))
+
+
+def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) -> None:
+    """Record a function that made a tensor from memory of another library.
+
+    Args:
+        recorder: Records the pass.
+        name: Of the function, in `torch`.
+        argument: Its name for that memory.
+        tensor: The result.
+    """
+    if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
+        return
+    op = recorder.new_op(CallSite(f"torch.{name}", name, recorder.finder.current_line(recorder.context.stack)))
+    value = recorder.unknown.came_back(tensor)
+    if value is not None:
+        op.inputs.append((argument, value, "inferred"))
+    recorder.add_output(op, tensor)

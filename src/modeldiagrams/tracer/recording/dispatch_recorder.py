@@ -1,0 +1,70 @@
+"""A dispatch mode that sees every operator torch runs, also those that the function mode does not see.
+
+It counts floating point operations, and records operators that the function mode does not see (inside C++ extensions,
+or in backward passes run by the forward).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from modeldiagrams.tracer.torch_facts.flops import flop_formula
+from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, unseen_by_modes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from modeldiagrams.tracer.recording.recorder import Recorder
+
+__all__ = ["DispatchRecorder"]
+
+_BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "aten::lift_fresh_copy"})
+
+
+class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Enter it on every thread that is recorded, inside the modes that compute."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._recorder = recorder
+        self._formulas: dict[Any, Callable[..., int] | None] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        context = self._recorder.context
+        if func not in self._formulas:
+            self._formulas[func] = flop_formula(func)
+        formula = self._formulas[func]
+        if formula is None and torch.is_inference_mode_enabled() and _has_parts(func):
+            # in inference mode, composite operators are not decomposed before they arrive
+            with self:
+                parts = func.decompose(*args, **kwargs)
+            if parts is not NotImplemented:
+                return parts
+        if context.records_ops:
+            if _is_work(func):
+                return self._recorder.observe_operator(func, args, kwargs)
+            with unseen_by_modes():  # otherwise the function mode would see the operator
+                return func(*args, **kwargs)
+        result = func(*args, **kwargs)
+        if formula is not None:
+            with contextlib.suppress(Exception):  # the formula does not know these arguments
+                context.flops = (context.flops or 0) + formula(*args, **kwargs, out_val=result)
+        return result
+
+
+def _has_parts(operator: Any) -> bool:
+    return isinstance(operator, Operator) and not schema_of(operator).name.startswith("prim::")
+
+
+def _is_work(operator: Any) -> bool:
+    """Whether an operator computes something: not a view or a copy that torch makes for itself."""
+    return isinstance(operator, Operator) and schema_of(operator).name not in _BOOKKEEPING

@@ -1,0 +1,48 @@
+"""A call of a torch function, before and after it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.tracer.torch_facts.argument_names import bind
+from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
+from modeldiagrams.tracer.torch_facts.private_api import versions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from modeldiagrams.tracer.torch_facts.functions import Function
+
+__all__ = ["FunctionCall"]
+
+
+@dataclass(slots=True, eq=False)
+class FunctionCall:
+    """A call of a torch function, as it looks before it runs."""
+
+    function: Function
+    run: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: dict[str, Any]
+    key: Any
+    """Equal for calls that share a `CallSite`."""
+    tensors: list[Tensor]
+    """All tensors among the arguments."""
+    versions: list[int | None] | None
+    """Their write counters; None if the function writes none of them."""
+    start: int
+    """Number of recorded steps."""
+
+    def written(self) -> list[Tensor]:
+        """The arguments that the call wrote, by their write counters, after it ran."""
+        if self.versions is not None and self.versions != (now := versions_of(self.tensors)):
+            return [t for t, before, after in zip(self.tensors, self.versions, now, strict=True) if before != after]
+        return tensors_of(self.args[0]) if self.function.writes_first and self.args else []
+
+    def bound(self) -> list[tuple[str, Any]]:
+        """All arguments by name."""
+        args = self.args[:1] if self.function.raw == "__deepcopy__" else self.args  # without the memo
+        return [*bind(self.run, args), *self.kwargs.items()]

@@ -1,0 +1,262 @@
+"""The stack of module calls."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams.tracer.torch_facts.argument_names import positional_names
+from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
+from modeldiagrams.tracer.torch_facts.private_api import (
+    alias_of,
+    modules_of,
+    own_buffers,
+    own_modules,
+    own_parameters,
+    unseen_by_modes,
+)
+from modeldiagrams.tracer.values.records import CallSite, ModuleCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from modeldiagrams.tracer.recording.recorder import Recorder
+    from modeldiagrams.tracer.recording.thread_context import ThreadContext
+    from modeldiagrams.tracer.values.named_tensors import NamedTensors
+    from modeldiagrams.tracer.values.records import Value
+
+
+__all__ = ["CallStack", "argument_names", "tensor_arguments"]
+
+
+class CallStack:
+    """Opens and closes module calls on the stack of the running thread."""
+
+    def __init__(self, recorder: Recorder, weights: NamedTensors) -> None:
+        self.recorder = recorder
+        self._weights = weights
+        self._numbers = {"": 1}
+        self._made: dict[str, int] = {}
+        """Paths of modules made during the forward → the last number appended to the path."""
+        self._is_root_call = False
+        self._lock = threading.RLock()
+        """Held while a module gets a path: several threads may meet the same one."""
+        self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
+
+    def run(
+        self,
+        module: nn.Module,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        *,
+        direct: bool,
+    ) -> Any:
+        """Run a module as a module call.
+
+        Args:
+            module: The module.
+            function: What to call with the module and the arguments.
+            args: Positional arguments, without the module.
+            kwargs: Keyword arguments.
+            direct: Whether it is the class's forward function, called without ``__call__``.
+        """
+        recorder = self.recorder
+        if self._is_root_call and module is recorder.recording.root.module:
+            self._is_root_call = False
+            call = recorder.recording.root
+            given = self._named(module, args, kwargs)
+            return self._close(call, given, self._forward(call, function, module, args, kwargs))
+        context = recorder.threads.context
+        call = self._open(context, module)
+        call.forward = function if direct else None
+        context.stack.append(call)
+        paused, context.paused = context.paused, 0
+        observed, context.observed = context.observed, 0
+        try:
+            given = self._named(module, args, kwargs)
+            self._set_values(call.inputs, given)
+            return self._close(call, given, self._forward(call, function, module, args, kwargs))
+        except BaseException as error:
+            recorder.recording.fail(error, call)
+            raise
+        finally:
+            context.stack.pop()
+            context.paused, context.observed = paused, observed
+
+    def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run the model; its module call is the root, which is on the stack already."""
+        if not isinstance(model, nn.Module):
+            return model(*args, **kwargs)
+        self._is_root_call = True
+        return model(*args, **kwargs)
+
+    def knows(self, module: nn.Module) -> bool:
+        """Whether a module belongs to the traced model."""
+        return self._weights.path(module) is not None
+
+    def _forward(
+        self,
+        call: ModuleCall,
+        function: Callable[..., Any],
+        module: nn.Module,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        if not isinstance(module, torch.jit.ScriptModule):
+            return function(module, *args, **kwargs)
+        with unseen_by_modes():
+            self.recorder.before_write([*module.parameters(), args, kwargs])
+        with self.recorder.hidden():
+            result, call.unseen_flops = self.recorder.count_flops(function, (module, *args), kwargs)
+        return result
+
+    def _open(self, context: ThreadContext, module: nn.Module) -> ModuleCall:
+        parent = context.stack[-1]
+        path = self._weights.path(module)
+        if path is None:
+            path = self._path_of_unknown(module, parent)
+        number = self._numbers[path] = self._numbers.get(path, 0) + 1
+        call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
+        call.source = self.recorder.finder.current_line(context.stack) or context.source
+        parent.is_leaf = False
+        outer: ModuleCall | None = parent
+        while outer is not None and outer.is_empty:
+            outer.is_empty = False
+            outer = outer.parent
+        self.recorder.recording.steps.append(call)
+        return call
+
+    def _path_of_unknown(self, module: nn.Module, parent: ModuleCall) -> str:
+        """Register a module that is not the model's: made during the forward, or in a plain list."""
+        with self._lock:  # several threads may meet it
+            path = self._weights.path(module)
+            if path is None:
+                path = self._free_path(module, parent)
+                self.register(modules_of(module), path)
+            return path
+
+    def _free_path(self, module: nn.Module, parent: ModuleCall) -> str:
+        first = f"{parent.path}.{type(module).__name__}" if parent.path else type(module).__name__
+        held = own_modules(parent.module) if isinstance(parent.module, nn.Module) else ()
+        number = self._made.get(first, 0) + 1
+        path = first if number == 1 else f"{first}_{number}"
+        while path in self._made or path.rpartition(".")[2] in held:
+            number += 1
+            path = f"{first}_{number}"
+        self._made[first] = number
+        self._made.setdefault(path, 1)
+        return path
+
+    def register(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
+        """Register modules under a path, and their weights as the values that their tensors hold."""
+        provenance = self.recorder.provenance
+        for tensor, source in self._weights.add_modules(modules, path):
+            # computed weights that `torch.func.functional_call` puts into a module keep their values
+            if (
+                source.kind != "parameter"
+                or type(tensor) is nn.Parameter  # faster than `isinstance`, which torch overrides
+                or isinstance(tensor, nn.Parameter)
+                or not provenance.values(tensor)
+            ):
+                provenance.assign(tensor, source.value)
+
+    def on_lazy_initialised(self, module: nn.Module) -> None:
+        """Give the new weights of a lazy module the values of its lazy ones."""
+        lazy = {**own_parameters(module), **own_buffers(module)}
+        self.recorder.on_lazy_initialised(module)
+        for name, tensor in {**own_parameters(module), **own_buffers(module)}.items():
+            source = self._weights.materialised(tensor, lazy[name])
+            if source is not None:
+                self.recorder.provenance.assign(tensor, source.value)
+        self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
+
+    def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
+        returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
+        if call.is_empty:
+            result, returned = self._record_as_one_op(call, given, result, returned)
+        self._set_values(call.outputs, returned)
+        return result
+
+    def _set_values(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> None:
+        """Record which values go into or come out of a call."""
+        provenance = self.recorder.provenance
+        for name, tensor in named:
+            values = provenance.values(tensor)
+            if values:
+                into[name] = values[-1]
+
+    def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
+        names = self._names.get(type(module))
+        if names is None:
+            names = self._names[type(module)] = argument_names(module)
+        return tensor_arguments(names, args, kwargs)
+
+    def _record_as_one_op(
+        self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any, returned: list[tuple[str, Tensor]]
+    ) -> tuple[Any, list[tuple[str, Tensor]]]:
+        """Record one op for a module that returns tensors though no op was recorded inside.
+
+        Either its ops can't be seen (a scripted module), or it returns its inputs (`nn.Identity`).
+        """
+        with unseen_by_modes():
+            given_ids = {id(tensor) for _, tensor in given}
+            passed_on = {id(tensor): alias_of(tensor) for _, tensor in returned if id(tensor) in given_ids}
+            made = [t for _, t in returned if id(t) not in given_ids and not self.recorder.provenance.values(t)]
+            if not made and not passed_on:
+                return result, returned
+            class_ = _class_name(call.module)
+            op = self.recorder.new_op(CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)))
+            op.flops = call.unseen_flops
+            for name, tensor in given:
+                if made or id(tensor) in passed_on:
+                    self.recorder.add_input(op, name, tensor)
+            for tensor in (*passed_on.values(), *made):
+                self.recorder.add_output(op, tensor)
+            result = map_tensors_in_place(result, lambda tensor: passed_on.get(id(tensor), tensor))
+        return result, [(name, passed_on.get(id(tensor), tensor)) for name, tensor in returned]
+
+
+def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
+    """Names of the positional arguments of ``module(...)``, and of ``*args`` if it has them."""
+    try:
+        return positional_names(module.forward if isinstance(module, nn.Module) else module)
+    except (TypeError, ValueError):
+        return (), "args"
+
+
+def tensor_arguments(
+    names: tuple[tuple[str, ...], str | None],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    into_objects: bool = False,
+) -> list[tuple[str, Tensor]]:
+    """The tensors among a call's arguments with their paths: ``x``, ``batch.mask``, ``args[0]``."""
+    positional, rest = names
+    if len(args) == 1 and positional and not kwargs and isinstance(args[0], Tensor):  # most module calls
+        return [(positional[0], args[0])]
+    found: list[tuple[str, Tensor]] = []
+    for i, value in enumerate(args):
+        name = positional[i] if i < len(positional) else f"{rest or 'args'}[{i - len(positional)}]"
+        _find_into(found, value, name, into_objects)
+    for name, value in kwargs.items():
+        _find_into(found, value, name, into_objects)
+    return found
+
+
+def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001
+    if isinstance(value, Tensor):
+        found.append((name, value))
+    elif value is not None and type(value) is not bool:
+        found += find_tensors(value, name, into_objects=into_objects)
+
+
+def _class_name(module: Any) -> str:
+    name = getattr(module, "original_name", None)
+    if isinstance(module, torch.jit.ScriptModule) and isinstance(name, str):
+        return name
+    return f"{type(module).__module__}.{type(module).__qualname__}"

@@ -1,0 +1,296 @@
+"""The recorder: a torch function mode that writes down every public torch call.
+
+`module_calls` keeps the stack of module calls, `Provenance` knows which value a tensor holds, and `Function` says what
+counts as an op.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from modeldiagrams.tracer.recording.call_key import call_key
+from modeldiagrams.tracer.recording.call_sites import call_site_of
+from modeldiagrams.tracer.recording.function_call import FunctionCall
+from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
+from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
+from modeldiagrams.tracer.torch_facts.functions import Function, describe
+from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place, tensors_of
+from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
+from modeldiagrams.tracer.values.provenance import Provenance, spec_of
+from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from modeldiagrams.tracer.values.source_lines import SourceFinder
+
+__all__ = ["Recorder"]
+
+
+class Recorder(TorchFunctionMode):
+    """Writes ops into a `Recording` on every thread that enters it."""
+
+    def __init__(
+        self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None] = lambda _: None
+    ) -> None:
+        """Create a recorder for one pass.
+
+        Args:
+            recording: Where to write.
+            finder: Finds the line of user code.
+            before_write: Called by `before_write` with every tensor that is about to be written in place.
+        """
+        super().__init__()
+        self.recording = recording
+        self.provenance = Provenance()
+        self.finder = finder
+        self.threads = ThreadContexts([recording.root])
+        self.unknown = UnknownTensors(self.provenance, finder, self.threads)
+        self.modes_of_threads: Callable[[], Iterable[Any]] = tuple
+        """Called when another thread than the main one starts recording; returns the modes it must enter first."""
+        self.on_lazy_initialised: Callable[[Any], None] = lambda _: None
+        """Called by `CallStack` with a lazy module whose weights were just made."""
+        self._on_write = before_write
+        self._describe = functools.cache(describe)
+        self._sites: dict[Any, CallSite] = {}
+        self._is_closed = False
+        self.context.on_main_thread = True
+
+    @property
+    def context(self) -> ThreadContext:
+        """The context of the running thread."""
+        return ThreadContext([self.recording.root]) if self._is_closed else self.threads.context
+
+    @contextlib.contextmanager
+    def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
+        """Record on the current thread if it `joins`, unless it is recorded already; yield whether it is recorded."""
+        context = self.context
+        if context.is_recording or not joins:
+            yield context.is_recording
+            return
+        with self.entered(context):
+            yield True
+
+    @contextlib.contextmanager
+    def entered(self, context: ThreadContext) -> Iterator[None]:
+        """Record on the current thread, whose context this is."""
+        if self._is_closed:
+            yield
+            return
+        context.is_recording = True
+        try:
+            with contextlib.ExitStack() as scope:
+                for mode in () if context.on_main_thread else self.modes_of_threads():
+                    scope.enter_context(mode)
+                scope.enter_context(self)
+                yield
+        finally:
+            context.is_recording = False
+
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Record nothing inside, except module calls."""
+        context = self.context
+        context.paused += 1
+        try:
+            yield
+        finally:
+            context.paused -= 1
+
+    def close(self) -> None:
+        """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
+        self._is_closed = True
+        self.recording = Recording(self.recording.root)  # for ops that are running right now
+        self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        function = self._describe(func)
+        if function.is_metadata or self._is_closed or self.threads.context.paused:
+            return func(*args, **(kwargs or {}))
+        if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
+            with self:  # an object that holds tensors and calls torch with them
+                return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
+        return self.observe(function, func, args, kwargs or {})
+
+    def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Observe an operator that the function mode doesn't see."""
+        with unseen_by_modes():
+            return self.observe(self._describe(operator), operator, args, kwargs)
+
+    def observe(self, function: Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run one call and record it if it is an op.
+
+        Args:
+            function: What is known of the torch function.
+            run: What to run.
+            args: Positional arguments.
+            kwargs: Keyword arguments.
+
+        Returns:
+            The result. An argument that is returned unchanged is replaced by an alias, so that the tensor before the
+            call and the one after it can be told apart.
+        """
+        call = self._before(function, run, args, kwargs)
+        try:
+            result, flops = self.count_flops(run, args, kwargs)
+        except BaseException as error:
+            op = self._record(call)
+            op.failed = True
+            self.recording.fail(error, op)
+            raise
+        return self._after(call, result, flops)
+
+    def _before(
+        self, function: Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> FunctionCall:
+        """Look at a call before it runs, and announce what it may write."""
+        context = self.threads.context
+        tensors: list[Tensor] = []
+        given = (*args, *kwargs.values()) if kwargs else args
+        source = self.finder.current_line(context.stack) or context.source
+        key = (function, source, *kwargs, *call_key(given, tensors))
+        versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
+        if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
+            self.before_write(tensors)
+        elif function.writes_first or "out" in kwargs:
+            self.before_write([*given[:1], kwargs.get("out")])
+        return FunctionCall(function, run, args, kwargs, key, tensors, versions, len(self.recording.steps))
+
+    def count_flops(
+        self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Any, int | None]:
+        """Run a call as one op; return its result and the FLOPs that the `DispatchRecorder` counted inside."""
+        context = self.threads.context
+        outer, context.flops = context.flops, None
+        context.observed += 1
+        try:
+            result = run(*args, **kwargs)
+            return result, context.flops
+        finally:
+            context.observed -= 1
+            context.flops = outer
+
+    def _after(self, call: FunctionCall, result: Any, flops: int | None) -> Any:
+        """Record a call that ran, if it is an op; return its result for the model."""
+        function = call.function
+        written = call.written()
+        returned = tensors_of(result)
+        inside = self.recording.calls_in(self.context.stack[-1], call.start) if function.opaque else ()
+        # modules that an autograd function called show more than one op for the function would
+        is_recorded = inside and all(map(self.provenance.values, returned))
+        if is_recorded or not (returned or written or function.reads_values):
+            self.recording.add_guesses(None, self.threads.context.guesses)
+            return result
+        op = self._record(call)
+        op.flops = flops
+        for inner in inside:
+            op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
+        if isinstance(result, Tensor) and not written and not function.reads_elsewhere:  # nearly all
+            if id(result) in map(id, call.tensors):
+                result = alias_of(result)
+            self.add_output(op, result)
+            return result
+        return self._bind_results(op, call, result, returned, written)
+
+    def on_guess(self, value: Any, reason: str) -> None:
+        """Keep a value that was assumed while the observed call ran."""
+        context = self.threads.context
+        context.guesses.append((value, reason))
+        if not context.observed:
+            self.recording.add_guesses(None, context.guesses)
+
+    def before_write(self, targets: Sequence[Any]) -> None:
+        """Announce that these tensors may be written in place."""
+        for tensor in tensors_of(targets):
+            self._on_write(without_wrappers(tensor))
+
+    def new_op(self, site: CallSite) -> Op:
+        """Append an op to the running module call."""
+        context = self.threads.context
+        call = context.stack[-1]
+        call.is_empty = False
+        op = Op(call.new_id(site.short), site, call, [], [], [], {})
+        self.recording.has_threads |= not context.on_main_thread
+        self.recording.steps.append(op)
+        if context.guesses:
+            self.recording.add_guesses(op, context.guesses)
+        return op
+
+    def values(self, tensor: Tensor) -> Sequence[Value]:
+        """The values a tensor holds; one of unknown origin becomes a constant or a value that came back."""
+        return self.provenance.values(tensor) or (self.unknown.value(tensor),)
+
+    def add_input(self, op: Op, argument: str, tensor: Tensor) -> None:
+        """Let a tensor flow into an op."""
+        op.inputs += [(argument, value, "inferred" if value.inferred else "data") for value in self.values(tensor)]
+
+    def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
+        """Let a tensor come out of an op."""
+        value = op.add_output(spec_of(tensor))
+        is_new_memory = self.provenance.assign(tensor, value, written=written)
+        if is_new_memory and not written:
+            op.nbytes += value.spec.nbytes
+        elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
+            op.inputs = self.provenance.reaching(tensor, op.inputs)
+
+    def _record(self, call: FunctionCall) -> Op:
+        """Append an op for a call, with the tensors that go into it."""
+        site = self._sites.get(call.key) or self._new_site(call)
+        op = self.new_op(site)
+        values_of = self.provenance.values
+        op.inputs = [
+            (argument, value, "inferred" if value.inferred else flow)
+            for (argument, flow), tensor in zip(site.slots, call.tensors, strict=False)
+            if flow is not None
+            for value in values_of(tensor) or (self.unknown.value(tensor),)
+        ]
+        if site.takes_python_values and not call.tensors:
+            self.unknown.add_python_input(op)
+        return op
+
+    def _new_site(self, call: FunctionCall) -> CallSite:
+        site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
+        return site
+
+    def _bind_results(
+        self, op: Op, call: FunctionCall, result: Any, returned: list[Tensor], written: list[Tensor]
+    ) -> Any:
+        """Give every returned and every written tensor a new value; return the result for the model."""
+        function = call.function
+        if len(written) == 1 and written[0] is result:  # as `relu_` does
+            self._output_written(op, function, result)
+            return result
+        given_ids = list(map(id, call.tensors))
+        written_ids = list(map(id, written))
+        aliases: dict[int, Tensor] = {}
+        if function.raw == "__get__" and (held := self.provenance.values(returned[0])):  # a gradient, if recorded
+            op.inputs = [("self", value, "data") for value in held]
+        for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
+            if key in written_ids:
+                self._output_written(op, function, tensor)
+            elif key in given_ids:
+                aliases[key] = alias_of(tensor)
+                self.add_output(op, aliases[key])
+            else:
+                self.add_output(op, tensor)
+        if function.reads_arrays:
+            self.context.array_read = op
+            for tensor in call.tensors:
+                self.provenance.export(tensor, op)
+        return map_tensors_in_place(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
+
+    def _output_written(self, op: Op, function: Function, tensor: Tensor) -> None:
+        if not function.replaces:
+            self.add_output(op, tensor, written=True)
+            return
+        self.provenance.forget(tensor)  # views of the old memory keep their values
+        known = {value for _, value, _ in op.inputs}
+        op.inputs += [("source", value, "data") for value in self.provenance.values(tensor) if value not in known]
+        self.add_output(op, tensor)

@@ -1,0 +1,46 @@
+"""The state of each thread during a pass."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.values.records import ModuleCall, Op
+
+__all__ = ["ThreadContext", "ThreadContexts"]
+
+
+@dataclass(slots=True)
+class ThreadContext:
+    """The state of one thread."""
+
+    stack: list[ModuleCall]
+    is_recording: bool = False
+    on_main_thread: bool = False
+    paused: int = 0
+    """Above 0 inside `Recorder.hidden`: ops there are not recorded, module calls are."""
+    observed: int = 0
+    """Above 0 while `Recorder.observe` runs a call: operators inside belong to that op."""
+    flops: int | None = None
+    """FLOPs counted so far in the observed call."""
+    array_read: Op | None = None
+    """The last op that handed values to Python or numpy."""
+    guesses: list[tuple[Any, str]] = field(default_factory=list)
+    """Values assumed during the observed call, with reasons."""
+    source: str | None = None
+    """``file:line`` in user code that started the thread or job; None on the main thread."""
+
+    @property
+    def records_ops(self) -> bool:
+        """Whether ops that run now are recorded."""
+        return self.is_recording and not self.paused and not self.observed
+
+
+class ThreadContexts(threading.local):
+    """The context of the running thread; that of a new thread starts in the main thread's module calls."""
+
+    def __init__(self, main_stack: list[ModuleCall]) -> None:
+        """Called by `threading.local` on every thread."""
+        self.context = ThreadContext(list(main_stack))

@@ -1,0 +1,189 @@
+"""Snapshot of Python objects: attributes of modules, and the containers and plain objects that these hold."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import logging
+import operator
+import sys
+from collections import OrderedDict, deque
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["LIBRARIES", "MUTABLE", "ObjectSnapshot", "attempt", "defining_module"]
+
+_log = logging.getLogger(__name__)
+
+LIBRARIES = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+"""Packages whose classes and functions hold no state of a model."""
+_STATEFUL = frozenset({"abc", "amp", "collections", "optim", "types", "typing", "weakref"})
+"""Exceptions (of torch, its subpackages): optimizers, `types.SimpleNamespace`, `UserDict`, bases of user classes."""
+MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
+"""Containers with content to restore."""
+_CONTAINERS = frozenset(MUTABLE)
+_IMMUTABLE = frozenset({str, int, float, bool, type(None), torch.dtype, torch.device})
+_MAX_OBJECTS = 1 << 15
+"""A model may hold its training data."""
+_MAX_ITEMS = 4096
+"""Items of one container that are looked into."""
+_USER_ERRORS = contextlib.suppress(Exception)  # whatever the user's own class does
+
+
+class ObjectSnapshot:
+    """Remembers attributes and containers, however deep they are nested, and restores them. Copies no tensors."""
+
+    def __init__(self, model: Any, inputs: Any) -> None:
+        """Remember.
+
+        Args:
+            model: A module, or any callable.
+            inputs: Its arguments.
+        """
+        self.tensors: list[Tensor] = []
+        """All that were found."""
+        self._modules: list[tuple[nn.Module, type]] = []
+        self._dicts: list[tuple[dict[Any, Any], dict[Any, Any]]] = []
+        """Attributes and plain dicts, with shallow copies of them."""
+        self._contents: list[tuple[Any, Any]] = []
+        """Other containers, with shallow copies of them."""
+        self._empty: list[Any] = []
+        """Containers without content: most hooks of most modules."""
+        self._found: dict[int, Any] = {}
+        """What was looked into, kept alive so that ids stay unique."""
+        self._pending: list[Any] = [inputs, model]
+        if isinstance(model, FunctionType):
+            self._pending += _modules_used_by(model)
+        while self._pending and len(self._found) < _MAX_OBJECTS:
+            value = self._pending.pop()
+            if id(value) not in self._found:
+                self._found[id(value)] = value
+                with _USER_ERRORS:
+                    self._add(value)
+
+    def restore(self) -> None:
+        """Restore everything."""
+        for module, class_ in self._modules:
+            if type(module) is not class_:  # lazy modules change their class
+                attempt(object.__setattr__, module, "__class__", class_)
+        changed = self._contents if _are_unchanged(self._dicts) else [*self._dicts, *self._contents]
+        for container, content in changed:
+            attempt(restore_content, container, content)
+        for container in filter(None, self._empty):
+            attempt(container.clear)
+
+    def _add(self, value: Any) -> None:
+        kind = type(value)
+        if issubclass(kind, Tensor):
+            self.tensors.append(value)
+        elif issubclass(kind, nn.Module):
+            self._modules.append((value, kind))
+            self._add_container(vars(value))
+            if issubclass(kind, torch.jit.ScriptModule):  # its tensors are in C++
+                self._pending += (*value.parameters(), *value.buffers())
+        elif issubclass(kind, MUTABLE):
+            self._add_container(value)
+            if kind not in MUTABLE:
+                self._add_attributes(value)
+        elif issubclass(kind, tuple):
+            self._add_items(tuple.__iter__(value))
+        elif issubclass(kind, functools.partial):
+            self._pending += (value.func, value.args, value.keywords)
+        elif issubclass(kind, MethodType):
+            self._pending.append(value.__self__)
+        elif _may_hold_state(kind):
+            self._add_attributes(value)
+
+    def _add_container(self, value: Any) -> None:
+        if type(value) is dict:
+            content = value.copy()
+            self._dicts.append((value, content))
+            self._add_items(content.values())
+            return
+        base = _base_of(value)
+        items = dict(base.items(value)) if issubclass(base, dict) else list(base.__iter__(value))
+        self._contents.append((value, items))
+        self._add_items(items.values() if isinstance(items, dict) else items)
+
+    def _add_items(self, items: Iterable[Any]) -> None:
+        found = [item for item in items if type(item) not in _IMMUTABLE][:_MAX_ITEMS]
+        # every module has 14 empty dicts of hooks
+        self._empty += [item for item in found if type(item) in _CONTAINERS and not item]
+        self._pending += reversed([item for item in found if type(item) not in _CONTAINERS or item])
+
+    def _add_attributes(self, value: Any) -> None:
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict:
+            self._add_container(attributes)
+
+
+def _modules_used_by(function: FunctionType) -> list[Any]:
+    """The modules and tensors in the closure of a function and among the global variables that it names."""
+    cells = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not filled yet
+            cells.append(cell.cell_contents)
+    used = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return [value for value in (*cells, *used) if issubclass(type(value), Tensor | nn.Module)]
+
+
+def _may_hold_state(class_: type) -> bool:
+    """Whether objects of a class are plain ones: none of torch's or Python's, which may be in step with a thread."""
+    for base in class_.__mro__[:-1]:
+        package, _, rest = defining_module(base).partition(".")
+        if package in LIBRARIES and _STATEFUL.isdisjoint({package, rest.partition(".")[0]}):
+            return False
+    return True
+
+
+def _are_unchanged(dicts: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> bool:
+    """Whether all dicts still hold what their copies hold, compared in one pass because almost none changes."""
+    if any(len(now) != len(before) for now, before in dicts):
+        return False
+    chain = itertools.chain.from_iterable
+    return all(map(operator.is_, chain(now for now, _ in dicts), chain(before for _, before in dicts))) and all(
+        map(operator.is_, chain(now.values() for now, _ in dicts), chain(before.values() for _, before in dicts))
+    )
+
+
+def restore_content(container: Any, before: Any) -> None:
+    """Restore the content of a container, past what its own class makes of its methods."""
+    base = _base_of(container)
+    is_same = base.__len__(container) == len(before) and all(map(operator.is_, base.__iter__(container), before))
+    if issubclass(base, dict):
+        if not (is_same and all(map(operator.is_, base.values(container), before.values()))):
+            base.clear(container)
+            for key, value in before.items():
+                base.__setitem__(container, key, value)
+    elif not is_same:
+        base.clear(container)
+        (set.update if base is set else base.extend)(container, before)
+
+
+def _base_of(container: Any) -> Any:
+    kind = type(container)
+    return kind if kind in _CONTAINERS else next(base for base in MUTABLE if issubclass(kind, base))
+
+
+def defining_module(class_: type) -> str:
+    """The name of the Python module that defines a class, past what its metaclass says."""
+    return str(_MODULE_OF.__get__(class_))
+
+
+_MODULE_OF: Any = vars(type)["__module__"]
+
+
+def attempt(run: Callable[..., Any], *args: Any) -> None:
+    """Restore something; where that fails, say so and go on."""
+    try:
+        run(*args)
+    except Exception as error:  # noqa: BLE001 - whatever the user's own class does
+        name = getattr(run, "__qualname__", "") + "".join(f" {type(arg).__name__}" for arg in args[:1])
+        _log.warning("A trace could not restore something (%s): %s", name, type(error).__name__)

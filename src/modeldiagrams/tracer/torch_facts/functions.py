@@ -1,0 +1,271 @@
+"""What counts as an op, its name, and its arguments as data.
+
+**The rule**: a call is an op if it returns a tensor, writes one, or hands values to Python or numpy (`VALUE_READS`).
+Reading shape, dtype, device and the like is not an op; those calls are skipped by name (`METADATA`), which is faster
+than looking at what they return. The tables list what no schema or signature of torch says.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+import re
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, MethodDescriptorType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.overrides import resolve_name
+
+from modeldiagrams.tracer.torch_facts.private_api import Operator, OperatorPacket, is_torchs, schema_of, schemas_named
+from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "CONSTRUCTORS",
+    "METADATA",
+    "SHAPE_ONLY",
+    "VALUE_READS",
+    "Function",
+    "describe",
+    "plain",
+    "without_addresses",
+]
+
+VALUE_READS = frozenset(
+    {"item", "tolist", "numpy", "equal", "allclose", "is_nonzero"}
+    | {"__array__", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "__dlpack__"}
+)
+"""Functions that hand values to Python or numpy: ops although they return no tensor."""
+
+ARRAY_READS = frozenset({"item", "tolist", "numpy", "__array__", "__dlpack__", "__float__", "__int__"})
+"""The functions among `VALUE_READS` whose values may come back as a tensor."""
+
+FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor", "Tensor"})
+"""Functions that make a tensor of Python or numpy values, which may have left torch before."""
+
+CONSTRUCTORS: Mapping[torch.dtype, str] = {
+    torch.bool: "BoolTensor",
+    torch.uint8: "ByteTensor",
+    torch.int8: "CharTensor",
+    torch.int16: "ShortTensor",
+    torch.int32: "IntTensor",
+    torch.int64: "LongTensor",
+    torch.float16: "HalfTensor",
+    torch.bfloat16: "BFloat16Tensor",
+    torch.float32: "FloatTensor",
+    torch.float64: "DoubleTensor",
+}
+"""Legacy classes by dtype: ``torch.IntTensor([1, 2])`` makes a tensor that no mode sees."""
+
+SHAPE_ONLY: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like"), 0
+    ),
+    **dict.fromkeys(("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros"), 0),
+    **dict.fromkeys(("expand_as", "reshape_as", "to", "type_as", "view_as"), 1),
+    **dict.fromkeys(("_foreach_copy_", "_foreach_zero_", "copy_", "fill_", "zero_"), 0),
+    **dict.fromkeys(("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_"), 0),
+    "uniform_": 0,
+}
+"""Functions that read only shape, dtype or device of the argument at this position (also those that overwrite it)."""
+
+METADATA = frozenset(
+    {"__delete__", "__format__", "__hash__", "__len__", "__repr__", "__str__"}
+    | {"backward", "broadcast_shapes", "data_ptr", "dim", "dim_order", "element_size", "get_device", "has_names"}
+    | {"is_complex", "is_conj", "is_contiguous", "is_floating_point", "is_inference", "is_neg", "is_pinned"}
+    | {"is_same_size", "is_set_to", "is_shared", "is_signed", "is_tensor", "ndimension", "nelement", "numel"}
+    | {"register_hook", "register_post_accumulate_grad_hook", "requires_grad_", "result_type", "retain_grad"}
+    | {"set_grad_enabled", "_set_grad_enabled", "size", "storage", "storage_offset", "stride", "untyped_storage"}
+    | {"_is_view", "_has_compatible_shallow_copy_type"}
+)
+"""Functions that are never ops: they read properties of a tensor, register hooks, or set modes."""
+
+_PUBLIC = {
+    "torch.functional.": "torch.",
+    "torch._C._sparse._sparse_": "torch.sparse.",
+    "torch._C._sparse.sparse_": "torch.sparse.",
+}
+"""Private namespaces, and the public ones of the same functions."""
+_TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
+_BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MAX_ITEMS = 32
+_MAX_TEXT = 200
+_MAX_NESTING = 4
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """What is known of a torch function before it runs."""
+
+    name: str
+    """Public name: ``torch.nn.functional.linear``, ``torch.Tensor.view``, ``mylib::my_op``."""
+    short: str
+    """Last part of the name, for ids."""
+    raw: str
+    """Its ``__name__``."""
+    is_metadata: bool = False
+    writes_first: bool = False
+    """It writes its first argument: ``add_``, ``__setitem__``, ``x.data = …``."""
+    writes_any: bool = False
+    """It may write any of its arguments."""
+    opaque: bool = False
+    pure: bool = False
+    """Its schemas say that it writes none of them, except ``out``."""
+    replaces: bool = field(init=False)
+    """It gives a tensor other memory: ``x.data = …``, ``x.set_(…)``."""
+    reads_values: bool = field(init=False)
+    """It hands values to Python or numpy."""
+    reads_arrays: bool = field(init=False)
+    """They may come back as a tensor."""
+    reads_elsewhere: bool = field(init=False)
+    """They may come back, or it reads more than its arguments: ``x.grad``."""
+    takes_python_values: bool = field(init=False)
+    """It makes a tensor of Python or numpy values."""
+
+    def __post_init__(self) -> None:
+        """Classify by name."""
+        self.replaces = self.raw in ("__set__", "set_")
+        self.reads_values = self.raw in VALUE_READS
+        self.reads_arrays = self.raw in ARRAY_READS
+        self.reads_elsewhere = self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
+        self.takes_python_values = self.raw in FROM_PYTHON
+
+
+def describe(function: Callable[..., Any]) -> Function:
+    """Name and classify a function that a function mode received."""
+    return _described(function) if is_torchs(function) else _describe(function)
+
+
+def _describe(function: Callable[..., Any]) -> Function:
+    raw = getattr(function, "__name__", type(function).__name__)
+    if isinstance(function, Operator | OperatorPacket):
+        name = str(getattr(function, "overloadpacket", function)).replace(".", "::", 1)
+        short = name.rpartition("::")[2]
+        return Function(name, short, short, writes_first=short.endswith("_"), writes_any=_is_mutable(function))
+    if raw in ("__get__", "__set__"):
+        return _describe_property(function, raw)
+    name = _public_name(function, raw)
+    short = name.rpartition(".")[2].strip("_") if raw.startswith("__") else name.rpartition(".")[2]
+    return Function(
+        name,
+        short,
+        raw,
+        raw in METADATA,
+        _writes_first(raw),
+        _writes_several(function, raw),
+        pure=_is_pure(function, raw),
+    )
+
+
+def _writes_several(function: Any, raw: str) -> bool:
+    """Whether a function may write other arguments than the first, or share their memory with numpy."""
+    if raw in ("numpy", "__array__"):
+        return True
+    if not isinstance(function, _BUILT_IN) or not raw.endswith("_"):
+        return False
+    return any(_is_written(argument) for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments[1:])
+
+
+_described = functools.lru_cache(maxsize=4096)(_describe)
+
+
+def _is_pure(function: Any, raw: str) -> bool:
+    """Whether the operators behind a built-in function write none of their arguments, by their schemas.
+
+    Schemas don't say that running statistics are written.
+    """
+    if not isinstance(function, _BUILT_IN):
+        return raw == "__getitem__"
+    arguments = [argument for schema in schemas_named(f"aten::{raw}") for argument in schema.arguments]
+    return bool(arguments) and not any(_is_written(argument) for argument in arguments)
+
+
+def _is_written(argument: Any) -> bool:
+    alias = argument.alias_info
+    return (alias is not None and alias.is_write and not argument.is_out) or argument.name.startswith("running_")
+
+
+def _is_mutable(operator: Any) -> bool:
+    packet = isinstance(operator, OperatorPacket)
+    overloads = [getattr(operator, name) for name in operator.overloads()] if packet else [operator]
+    return any(schema_of(overload).is_mutable for overload in overloads)
+
+
+def _describe_property(function: Any, raw: str) -> Function:
+    attribute = getattr(getattr(function, "__self__", None), "__name__", "")
+    is_write = raw == "__set__"
+    is_metadata = attribute != "data" if is_write else attribute not in _TENSOR_PROPERTIES
+    return Function(f"torch.Tensor.{attribute}", attribute, raw, is_metadata, is_write)
+
+
+def _public_name(function: Callable[..., Any], raw: str) -> str:
+    name = resolve_name(function)
+    if name is None and getattr(torch, raw, None) is function:
+        return f"torch.{raw}"
+    name = str(name or f"{getattr(function, '__module__', None) or 'torch'}.{raw}")
+    written = next(filter(name.startswith, _PUBLIC), "")
+    return _PUBLIC.get(written, "") + name.removeprefix(written)
+
+
+def _writes_first(raw: str) -> bool:
+    if raw.startswith("__"):
+        return raw in ("__setitem__", "__set__") or (
+            raw.startswith("__i") and raw not in ("__index__", "__int__", "__invert__")
+        )
+    return raw.endswith("_")
+
+
+def without_addresses(text: str) -> str:
+    """Remove memory addresses (``<Thing object at 0x7f3c…>``), which differ from run to run."""
+    return _ADDRESS.sub("", text) if " at 0x" in text else text
+
+
+def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 (one return per kind)
+    """A non-tensor argument as bounded, deterministic, JSON-able data.
+
+    Long texts and lists are cut (marked by ``…``); dtypes, devices and non-finite numbers become strings; other objects
+    are shown by class, because their text may contain addresses.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return _plain_scalar(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(float(value))
+    if isinstance(value, Tensor):
+        return "tensor"
+    if isinstance(value, list | tuple) and depth < _MAX_NESTING:
+        items = [plain(item, depth + 1) for item in value[:_MAX_ITEMS]]
+        return [*items, "…"] if len(value) > _MAX_ITEMS else items
+    if isinstance(value, dict) and depth < _MAX_NESTING:
+        return {str(key)[:_MAX_TEXT]: plain(item, depth + 1) for key, item in list(value.items())[:_MAX_ITEMS]}
+    if isinstance(value, slice):
+        return ":".join("" if part is None else str(plain(part)) for part in (value.start, value.stop, value.step))
+    return _plain_object(value)
+
+
+def _plain_scalar(value: str | int | None) -> Any:
+    if isinstance(value, str):
+        text = str.__str__(value)  # the value of an enum member
+        return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
+    if value is None or isinstance(value, bool):
+        return value
+    return int(value) if abs(value) < 2**63 else str(int(value))  # larger ones lose precision in JSON readers
+
+
+def _plain_object(value: Any) -> Any:
+    if isinstance(value, numbers.Real):  # of numpy
+        return plain(int(value) if isinstance(value, numbers.Integral) else float(value))
+    if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
+        return str(value).removeprefix("torch.")
+    if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):
+        return size_name(value)
+    if value is Ellipsis:
+        return "..."
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,213 @@
+"""Finding and replacing tensors in nested Python values.
+
+`torch.utils._pytree` replaces tensors in arguments (`fake`). It can't do what is here: name the position of a tensor
+as graphs show it, enter objects, closures and values that contain themselves, or replace tensors in path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["closure_tensors", "find_tensors", "flatten", "map_tensors_in_place", "tensors_of"]
+
+_MAX_DEPTH = 8
+"""Depth of objects in objects; eight lists or dicts count as one object."""
+_MAX_ITEMS = 4096
+_SEQUENCES = (list, tuple)
+_CHANGEABLE = (list, tuple, deque, MutableMapping)
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+_PLAIN_CONTAINERS = frozenset({list, tuple, dict})
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
+
+
+def find_tensors(
+    value: Any,
+    name: str = "",
+    *,
+    into_objects: bool = False,
+    private: bool = True,
+    entered: dict[int, Any] | None = None,
+) -> list[tuple[str, Tensor]]:
+    """All tensors in a nested value with their paths, in order.
+
+    Args:
+        value: Anything; lists, tuples, mappings and dataclasses are entered, at most 64 lists and dicts deep.
+        name: Path of the value itself.
+        into_objects: Whether to enter attributes of other objects (caches, outputs of unknown classes).
+        private: Whether to enter attributes whose names begin with an underscore.
+        entered: Containers by id that were searched before and are skipped; new ones are added.
+
+    Returns:
+        Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``, with unique paths.
+    """
+    found: list[tuple[str, Tensor]] = []
+    entered = {} if entered is None else entered
+    stack: list[tuple[str, Any, float]] = [(name, value, 0)]
+    while stack:
+        path, item, depth = stack.pop()
+        kind = type(item)  # `isinstance` is slow for classes that override `__class__`
+        if kind in _ATOMS or id(item) in entered:
+            continue
+        if issubclass(kind, Tensor):
+            found.append((path, item))
+        elif depth < _MAX_DEPTH and not issubclass(kind, _PLAIN):
+            entered[id(item)] = item  # kept alive, so that ids stay unique
+            inner = _parts(item, path, into_objects=into_objects, private=private)
+            deeper = depth + (1 / 8 if kind in _PLAIN_CONTAINERS else 1)
+            stack.extend((p, v, deeper) for p, v in reversed(inner))
+    return _with_unique_paths(found)
+
+
+def _parts(item: Any, path: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
+    if type(item) in (tuple, list):  # most
+        return [(f"{path}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
+    try:
+        return list(_children(item, path, into_objects=into_objects, private=private))
+    except Exception:  # noqa: BLE001 (a user's container that can't be read)
+        return []
+
+
+def _with_unique_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    """Number the later ones of equal paths, as of keys ``1`` and ``"1"``."""
+    if len(found) < 2 or len({path for path, _ in found}) == len(found):  # noqa: PLR2004 (nothing to compare)
+        return found
+    counts: dict[str, int] = {}
+    unique = []
+    for path, tensor in found:
+        n = counts[path] = counts.get(path, 0) + 1
+        unique.append((path if n == 1 else f"{path}#{n}", tensor))
+    return unique
+
+
+def _children(item: Any, path: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
+    """The items of one container with their paths."""
+    if isinstance(item, list | tuple | deque):
+        names = getattr(item, "_fields", None) or (hasattr(item, "n_fields") and getattr(item, "__match_args__", None))
+        for i, value in enumerate(itertools.islice(item, _MAX_ITEMS)):
+            yield (_joined(path, names[i]) if names else f"{path}[{i}]"), value
+    elif isinstance(item, Mapping):
+        for key, value in itertools.islice(item.items(), _MAX_ITEMS):
+            yield _joined(path, str(key)), value
+    elif isinstance(item, slice):
+        yield from ((_joined(path, part), getattr(item, part)) for part in ("start", "stop", "step"))
+    else:
+        for name, value in itertools.islice(_attributes(item, into_objects=into_objects), _MAX_ITEMS):
+            if private or not name.startswith("_"):
+                yield _joined(path, name), value
+
+
+def _attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
+    """Fields of a dataclass; attributes of other objects, in ``__dict__`` or slots."""
+    held = getattr(item, "__dict__", {})  # `getattr` is slow for some classes
+    if dataclasses.is_dataclass(item):
+        for field in dataclasses.fields(item):
+            yield field.name, held[field.name] if field.name in held else getattr(item, field.name, None)
+    elif into_objects and not callable(item):
+        yield from list(held.items())
+        for class_ in type(item).__mro__:
+            slots = class_.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if name not in ("__dict__", "__weakref__"):
+                    yield name, getattr(item, name, None)
+
+
+def flatten(value: Any, path: str, found: list[tuple[str, Tensor]], depth: int = 0) -> None:
+    """Collect the tensors among an op's arguments or results, in the order of `call_key`."""
+    if isinstance(value, Tensor):
+        found.append((path, value))
+    elif depth >= _MAX_DEPTH:
+        return
+    elif isinstance(value, _SEQUENCES):
+        for i, item in enumerate(value):
+            flatten(item, f"{path}[{i}]", found, depth + 1)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            flatten(item, _joined(path, str(key)), found, depth + 1)
+    elif isinstance(value, slice):
+        flatten([value.start, value.stop, value.step], path, found, depth)
+    else:
+        found += [(_joined(path, name), tensor) for name, tensor in closure_tensors(value, depth)]
+
+
+def closure_tensors(value: Any, depth: int = 0) -> list[tuple[str, Tensor]]:
+    """The tensors in a function's closure with their names, as the body of a `while_loop` uses them."""
+    if not isinstance(value, FunctionType) or not value.__closure__ or depth >= _MAX_DEPTH:
+        return []
+    found: list[tuple[str, Tensor]] = []
+    for name, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True):
+        try:
+            held = cell.cell_contents
+        except ValueError:  # unassigned
+            continue
+        found += [(name, held)] if isinstance(held, Tensor) else closure_tensors(held, depth + 1)
+    return found
+
+
+def tensors_of(value: Any) -> list[Tensor]:
+    """The tensors that `flatten` finds, without paths."""
+    if isinstance(value, Tensor):
+        return [value]
+    if value is None:
+        return []
+    found: list[tuple[str, Tensor]] = []
+    flatten(value, "", found)
+    return [tensor for _, tensor in found]
+
+
+def map_tensors_in_place(
+    value: Any, replace: Callable[[Tensor], Tensor], entered: dict[int, tuple[Any, Any]] | None = None
+) -> Any:
+    """Replace the tensors in a nested result inside its own containers, which others may hold, too.
+
+    Args:
+        value: Anything; tuples that change are replaced, containers that can't be changed are left alone.
+        replace: Returns the tensor to use instead.
+        entered: Visited containers by id, and their replacements.
+    """
+    if isinstance(value, Tensor):
+        return replace(value)
+    entered = {} if entered is None else entered
+    if id(value) in entered:
+        return entered[id(value)][1]
+    if not (isinstance(value, _CHANGEABLE) or dataclasses.is_dataclass(value)):
+        return value
+    entered[id(value)] = (value, value)
+    with contextlib.suppress(Exception):  # a user's container
+        entered[id(value)] = (value, _mapped_in_place(value, lambda item: map_tensors_in_place(item, replace, entered)))
+    return entered[id(value)][1]
+
+
+def _mapped_in_place(value: Any, renew: Callable[[Any], Any]) -> Any:
+    """The container with its items replaced; a new tuple for a tuple."""
+    if isinstance(value, tuple):
+        items = [renew(item) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return value._make(items) if hasattr(value, "_make") else type(value)(items)
+    put: Callable[[Any, Any], None] = functools.partial(object.__setattr__, value)  # also for frozen dataclasses
+    items_: Iterable[tuple[Any, Any]]
+    if isinstance(value, MutableMapping):
+        put, items_ = value.__setitem__, value.items()
+    elif isinstance(value, list | deque):
+        put, items_ = value.__setitem__, enumerate(value)
+    else:
+        items_ = _attributes(value, into_objects=False)
+    for key, item in list(items_):
+        new = renew(item)
+        if new is not item:
+            put(key, new)
+    return value
+
+
+def _joined(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

@@ -1,0 +1,275 @@
+"""What the tracer needs of torch's private parts: with `patches.table`, what to look at first with a new torch."""
+
+# ruff: noqa: SLF001
+from __future__ import annotations
+
+import functools
+from operator import attrgetter
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "APPLY_IS_COMPILED",
+    "BOOKKEEPING",
+    "COMPILED_CLASS_METHOD",
+    "HIGHER_ORDER_OPERATORS",
+    "MODES",
+    "CachedFunction",
+    "FunctionBase",
+    "FunctionMeta",
+    "Operator",
+    "OperatorPacket",
+    "ScriptFunction",
+    "SingleLevelFunction",
+    "UninitializedTensor",
+    "alias_of",
+    "chosen_by_flag",
+    "classes_of",
+    "default_device",
+    "is_torchs",
+    "is_wrapped",
+    "memory_key",
+    "memory_keys",
+    "modules_of",
+    "no_dispatch_modes",
+    "own_buffers",
+    "own_modules",
+    "own_parameters",
+    "parts_of",
+    "schema_of",
+    "schemas_named",
+    "set_default_device",
+    "set_version",
+    "storage_of",
+    "unseen_by_modes",
+    "version_of",
+    "versions_of",
+    "without_wrappers",
+]
+
+Operator: Any = torch._ops.OpOverload
+"""One operator: ``torch.ops.aten.add.Tensor``."""
+OperatorPacket: Any = torch._ops.OpOverloadPacket
+"""Operators of one name: ``torch.ops.aten.add``."""
+CachedFunction: Any = functools._lru_cache_wrapper
+ScriptFunction: Any = torch._C.ScriptFunction
+FunctionBase: Any = torch._C._FunctionBase
+FunctionMeta: Any = torch.autograd.function.FunctionMeta
+COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])
+APPLY_IS_COMPILED = isinstance(torch.autograd.Function.__dict__["apply"], COMPILED_CLASS_METHOD)
+"""``Cube.apply`` runs no Python of torch's before ``Cube.forward``: from torch 2.14 on."""
+SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
+UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
+BOOKKEEPING = frozenset(vars(nn.Module()))
+"""Attributes that every module has: parameters, buffers, hooks."""
+unseen_by_modes: Any = torch._C.DisableTorchFunction
+"""Context: no function mode sees torch functions that are called inside."""
+
+HIGHER_ORDER_OPERATORS: list[Any] = (
+    []
+    if hasattr(torch.utils._python_dispatch.TorchDispatchMode, "supports_higher_order_operators")
+    else list(torch._ops._higher_order_ops.values())
+)
+"""Those that take only modes that they know by class; none since torch 2.9."""
+
+_BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
+_T = TypeVar("_T")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
+
+
+def storage_of(tensor: Tensor) -> Any:
+    """A tensor's memory, the same object as long as any tensor uses it; None where it has none of its own."""
+    try:
+        return tensor.untyped_storage()
+    except _NO_MEMORY:
+        return None
+
+
+def memory_key(tensor: Tensor) -> int | None:
+    """An identifier of a tensor's memory, unique while the memory is in use."""
+    storage = storage_of(tensor)
+    return None if storage is None else id(storage)
+
+
+def memory_keys(tensors: Sequence[Tensor]) -> list[int | None]:
+    """The same for several tensors."""
+    try:
+        return list(map(id, map(Tensor.untyped_storage, tensors)))
+    except _NO_MEMORY:
+        return list(map(memory_key, tensors))
+
+
+def version_of(tensor: Tensor) -> int | None:
+    """How often a tensor's memory was written; None where torch does not count (inference mode)."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return None
+
+
+def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
+    """The same for several tensors."""
+    try:
+        return list(map(_VERSION, tensors))
+    except RuntimeError:
+        return [version_of(tensor) for tensor in tensors]
+
+
+_VERSION: Any = attrgetter("_version")
+
+
+def set_version(tensor: Tensor, version: int | None) -> None:
+    """Set the write counter back, so that a backward pass that was under way still runs."""
+    if version is None:
+        return
+    set_counter: Any = torch._C._autograd._unsafe_set_version_counter
+    try:
+        set_counter((tensor,), (version,))
+    except TypeError:  # before torch 2.7
+        set_counter(tensor, version)
+
+
+def default_device() -> torch.device | None:
+    """The device that was set for new tensors; None where none was set."""
+    context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    return None if context is None else context.device
+
+
+def set_default_device(device: torch.device | None) -> None:
+    """Set it, or unset it with None."""
+    torch.set_default_device(device)
+    if device is None:
+        del torch._GLOBAL_DEVICE_CONTEXT.device_context  # `torch.get_default_device` before torch 2.10 fails on None
+
+
+MODES: Any = (
+    (torch.overrides.TorchFunctionMode, torch.overrides._get_current_function_mode_stack),
+    (torch.utils._python_dispatch.TorchDispatchMode, torch.utils._python_dispatch._get_current_dispatch_mode_stack),
+)
+"""The kinds of modes, and which of them are entered on this thread, the outermost first."""
+no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
+"""Context: no dispatch mode sees operators that are called inside."""
+
+is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
+"""Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
+
+
+def without_wrappers(tensor: Tensor) -> Tensor:
+    """The plain tensor inside all wrappers."""
+    get_unwrapped: Any = torch._C._functorch.get_unwrapped
+    while is_wrapped(tensor):
+        tensor = get_unwrapped(tensor)
+    return tensor
+
+
+def parts_of(tensor: Tensor) -> list[Tensor]:
+    """The tensors that one of a wrapper class (nested, quantised) is made of."""
+    if hasattr(type(tensor), "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+        return [getattr(tensor, name) for name in names]
+    return [held for held in vars(tensor).values() if isinstance(held, Tensor)] if _has_no_data(tensor) else []
+
+
+def _has_no_data(tensor: Tensor) -> bool:
+    """Whether a tensor only wraps others."""
+    try:
+        tensor.untyped_storage().data_ptr()
+    except _NO_MEMORY:
+        return True
+    return False
+
+
+def alias_of(tensor: Tensor) -> Tensor:
+    """Another tensor object with the same content."""
+    try:
+        with torch._C.DisableTorchFunction():
+            alias: Tensor = tensor[...]  # the fastest way to the operator `aten::alias`
+    except _NO_MEMORY:
+        return tensor
+    return alias
+
+
+def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
+    """Every module of a model under every one of its paths, a module before those in it; empty for other models.
+
+    As `named_modules` without leaving out those with several paths, but four times faster, and not endless where a
+    module holds itself.
+    """
+    if not isinstance(model, nn.Module):
+        return []
+    found = [("", model)]
+    open_ = [("", model, iter(own_modules(model).items()))]  # not by recursion: modules lie thousands deep
+    around = {id(model)}
+    while open_:
+        prefix, module, items = open_[-1]
+        for name, inner in items:
+            path = prefix + name
+            found.append((path, inner))
+            if inner._modules and id(inner) not in around:
+                around.add(id(inner))
+                open_.append((f"{path}.", inner, iter(own_modules(inner).items())))
+                break
+        else:
+            around.discard(id(module))
+            open_.pop()
+    return found
+
+
+def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
+    """The classes of modules and all their bases, each once."""
+    kinds = dict.fromkeys([type(module) for _, module in modules])
+    return list(dict.fromkeys(base for kind in kinds for base in kind.__mro__))
+
+
+def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:
+    """The modules a module holds itself."""
+    return _present(module._modules)
+
+
+def own_parameters(module: nn.Module) -> Mapping[str, Tensor]:
+    """The parameters a module holds itself."""
+    return _present(module._parameters)
+
+
+def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
+    """The buffers a module holds itself."""
+    return _present(module._buffers)
+
+
+def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
+    return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
+
+
+def is_torchs(function: Any) -> bool:
+    """Whether it is one of torch's own functions, which live as long as the process."""
+    if isinstance(function, _BUILT_IN):
+        return True
+    is_written_there = type(function) is FunctionType and str(function.__module__).startswith("torch.")
+    return is_written_there and "<locals>" not in function.__qualname__
+
+
+def chosen_by_flag(function: Any) -> Any:
+    """The function behind one that looks at flags (``return_indices``) and then calls another; itself for others.
+
+    `torch.nn.functional.max_pool2d` has no signature of its own.
+    """
+    while (choice := torch._jit_internal.boolean_dispatched.get(function)) is not None:
+        function = choice["if_false"]
+    return function
+
+
+def schema_of(operator: Any) -> Any:
+    """An operator's schema: ``name`` (``aten::add``), ``arguments``, ``is_mutable``."""
+    return operator._schema
+
+
+def schemas_named(name: str) -> Sequence[Any]:
+    """The schemas of all operators of a name such as ``aten::add``."""
+    return torch._C._jit_get_schemas_for_operator(name)

@@ -1,0 +1,251 @@
+"""Which recorded value a tensor holds right now.
+
+Looked up in this order: the tensor object itself, the tensor inside a functorch wrapper, the memory (storage) it views,
+and memory shared with numpy. Every memory lists its writes, so that a write through a view reaches every later reader
+of any overlapping tensor. A lookup takes constant time unless the tensor's memory was written through other tensors.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+
+from modeldiagrams.tracer.torch_facts.private_api import (
+    is_wrapped,
+    parts_of,
+    storage_of,
+    unseen_by_modes,
+    without_wrappers,
+)
+from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
+from modeldiagrams.tracer.values.memory_regions import geometry_of, region
+from modeldiagrams.tracer.values.records import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from modeldiagrams.tracer.values.memory_regions import Geometry
+    from modeldiagrams.tracer.values.records import Op, OpInput, Value
+
+__all__ = ["Provenance", "spec_of"]
+
+_MAX_VIEWS = 64
+"""Views remembered per memory; beyond, the older half is dropped."""
+_WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
+"""The classes of nearly all tensors."""
+
+_Write: TypeAlias = "tuple[Value, Geometry | None, int]"
+"""The value written, where, and the id of the tensor that was written."""
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Views of one storage and writes to it."""
+
+    alive: weakref.ref[Any]
+    views: list[tuple[Value, Geometry | None]]
+    writes: list[_Write]
+
+
+_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory | None, int]"
+"""A tensor object, its value when last assigned, its memory, and the number of writes to that until then.
+
+A tuple, because there is one for every tensor that comes out of an op.
+"""
+
+
+class Provenance:
+    """Maps tensors to values."""
+
+    def __init__(self) -> None:
+        self._tensors: dict[int, _Known] = {}
+        self._memories: dict[int, _Memory] = {}
+        self._exported: dict[int, tuple[_Memory, Op]] = {}
+
+    def values(self, tensor: Tensor) -> Sequence[Value]:
+        """The values a tensor holds now: several where its parts were written separately, none if unknown."""
+        known = self._tensors.get(id(tensor))
+        if known is not None:
+            reference, values, memory, writes_seen = known
+            if reference() is tensor:
+                if memory is None or len(memory.writes) == writes_seen:
+                    return values
+                with unseen_by_modes():
+                    return _with_writes(tensor, values[0], memory.writes[writes_seen:])
+        with unseen_by_modes():
+            if is_wrapped(tensor):
+                return self.values(without_wrappers(tensor))
+            return self._by_memory(tensor) or self._by_parts(tensor)
+
+    def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
+        """From now on the tensor holds this value.
+
+        Args:
+            tensor: The tensor.
+            value: Its value.
+            written: Whether it was written in place, which changes all tensors that view the same memory.
+
+        Returns:
+            Whether no other tensor is known to use its memory.
+        """
+        is_new_memory = self._hold(tensor, value, value.spec, written=written)
+        if type(tensor) not in _WITHOUT_PARTS:
+            with unseen_by_modes():
+                for part in parts_of(tensor):
+                    self._hold(part, value, spec_of(part), written=written)
+        if is_wrapped(tensor):
+            inner = without_wrappers(tensor)
+            self._hold(inner, value, spec_of(inner), written=written)
+        return is_new_memory
+
+    def _hold(self, tensor: Tensor, value: Value, spec: Spec, *, written: bool) -> bool:
+        memory = self._memory(tensor)
+        if memory is None:
+            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), None, 0)
+            return True
+        views, writes = memory.views, memory.writes
+        is_new_memory = not views
+        geometry = geometry_of(tensor, spec)
+        if written:
+            writes.append((value, geometry, id(tensor)))
+        views.append((value, geometry))
+        if len(views) > _MAX_VIEWS:
+            del views[: _MAX_VIEWS // 2]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
+        return is_new_memory
+
+    def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
+        """The inputs of a view whose values it can show; leaves out writes to other parts of the memory.
+
+        Args:
+            view: The output of an op.
+            inputs: What went into it, in the order in which it was written.
+        """
+        memory = self._memory(view)
+        shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
+        if memory is None or shown is None or shown.is_empty:
+            return inputs
+        regions = {value: region(geometry) for value, geometry, _ in memory.writes}
+        found: list[OpInput] = []
+        for feed in inputs:
+            other = regions.get(feed[1])
+            if other is not None and other.covers(shown):
+                found = [earlier for earlier in found if earlier[0] != feed[0]]
+            if other is None or other.overlaps(shown):
+                found.append(feed)
+        return found
+
+    def forget(self, tensor: Tensor) -> None:
+        """Drop what is known of a tensor that was given other memory."""
+        self._tensors.pop(id(tensor), None)
+
+    def export(self, tensor: Tensor, op: Op) -> None:
+        """Remember that this op shares the tensor's memory with numpy or another library."""
+        memory = self._memory(tensor)
+        address = _address(tensor)
+        if memory is not None and address:
+            self._exported[address] = (memory, op)
+
+    def exporter(self, tensor: Tensor) -> Op | None:
+        """The op that shared this tensor's memory with another library; connects the memory of both."""
+        memory, op = self._exported.get(_address(tensor), (None, None))
+        shared = None if memory is None else memory.alive()
+        if memory is None or shared is None:
+            return None
+        storage = storage_of(tensor)
+        if storage.data_ptr() == shared.data_ptr():
+            self._memories[id(storage)] = _Memory(weakref.ref(storage), memory.views, memory.writes)
+        return op
+
+    def _memory(self, tensor: Tensor) -> _Memory | None:
+        storage = storage_of(tensor)
+        if storage is None:
+            return None
+        memory = self._memories.get(id(storage))
+        if memory is None or memory.alive() is not storage:
+            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage), [], [])
+        return memory
+
+    def _by_memory(self, tensor: Tensor) -> Sequence[Value]:
+        memory = self._memory(tensor)
+        if memory is None or not memory.views:
+            return ()
+        geometry = geometry_of(tensor, spec_of(tensor))
+        for value, other in reversed(memory.views):
+            if geometry is not None and other == geometry:
+                return (value,)
+        return (memory.views[-1][0],)
+
+    def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
+        """The values of the tensors inside a tensor of a wrapper class (nested, quantised)."""
+        parts = () if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
+        return list(dict.fromkeys(value for part in parts for value in self.values(part)))
+
+
+def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
+    """What a tensor holds after writes through other tensors that view the same memory."""
+    values = [value]
+    shown = region(geometry_of(tensor, spec_of(tensor)))
+    for written, geometry, through in writes:
+        other = region(geometry)
+        if through == id(tensor):
+            values = [written]
+        elif shown is None or other is None:
+            values.append(written)
+        elif other.covers(shown):
+            values = [written]
+        elif other.overlaps(shown):
+            values.append(written)
+    return values
+
+
+def spec_of(tensor: Tensor) -> Spec:
+    """Shape and type of a tensor."""
+    try:
+        shape = tensor.shape
+    except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
+        return Spec(None, dtype_name(tensor.dtype), 0)
+    try:
+        return _spec(shape, tensor.dtype)
+    except TypeError:  # symbolic sizes
+        return _spec_of_symbolic(tensor)
+
+
+@functools.lru_cache(maxsize=4096)
+def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
+    if any(type(size) is not int for size in shape):
+        raise TypeError
+    return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)
+
+
+def _spec_of_symbolic(tensor: Tensor) -> Spec:
+    shape = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
+    return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
+
+
+@functools.cache
+def dtype_name(dtype: torch.dtype) -> str:
+    """``float32`` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _address(tensor: Tensor) -> int:
+    """Address in main memory, or 0."""
+    if tensor.device.type != "cpu" or _is_fake(tensor):
+        return 0
+    try:
+        return tensor.data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0
+
+
+def _is_fake(tensor: Tensor) -> bool:
+    return hasattr(tensor, "fake_mode")

@@ -1,0 +1,241 @@
+"""The records that a pass leaves; `build_graph` turns them into a `Graph` afterwards."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from modeldiagrams.tracer.torch_facts.private_api import modules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import nn
+
+    from modeldiagrams.ir.graph import Edge, Flow
+
+__all__ = [
+    "CallSite",
+    "GraphInput",
+    "InputKind",
+    "Invocation",
+    "ModuleCall",
+    "Op",
+    "OpInput",
+    "Origin",
+    "Recording",
+    "Spec",
+    "Value",
+]
+
+InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A model and what it is called with."""
+
+    function: Any
+    """A module, or any callable."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @functools.cached_property
+    def modules(self) -> list[tuple[str, nn.Module]]:
+        """Every module of the model under every one of its paths, itself included; none for other callables."""
+        return modules_of(self.function)
+
+
+@dataclass(slots=True, eq=False)
+class Spec:
+    """Shape and type of a tensor. Equal tensors share one, so that what is derived from it can be cached."""
+
+    shape: tuple[int | str, ...] | None
+    """None for lazy tensors; symbolic sizes are names."""
+    dtype: str
+    """``float32``, without ``torch.``."""
+    nbytes: int
+    """Size of all elements."""
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """One state of one tensor. A write in place makes a new value and leaves the old one as it was."""
+
+    id: str
+    """``node:index``, the key in `Graph.tensors`."""
+    origin: Origin
+    index: int
+    spec: Spec
+    inferred: bool = False
+    """It left torch and came back, so its origin is deduced rather than recorded."""
+
+
+@dataclass(slots=True, eq=False)
+class GraphInput:
+    """A tensor that existed before the pass: an input, a weight or a constant."""
+
+    kind: InputKind
+    id: str
+    names: tuple[str, ...]
+    """Dotted names: several for tied weights, none where the origin is unknown."""
+    value: Value = field(init=False)
+    outputs: list[Value] = field(default_factory=list)
+    """The value again, as in `Op`."""
+    call: ModuleCall | None = None
+    """The module call that used it first; only for constants without a name."""
+    edges: list[Edge] = field(default_factory=list)
+    """Outgoing edges; filled in by `node_order`."""
+
+    def hold(self, spec: Spec) -> Value:
+        """Set its value."""
+        self.value = Value(f"{self.id}:0", self, 0, spec)
+        self.outputs.append(self.value)
+        return self.value
+
+
+@dataclass(slots=True, eq=False)
+class ModuleCall:
+    """One call of a module."""
+
+    id: str
+    path: str
+    module: Any
+    parent: ModuleCall | None
+    number: int = 1
+    inputs: dict[str, Value] = field(default_factory=dict)
+    outputs: dict[str, Value] = field(default_factory=dict)
+    forward: Callable[..., Any] | None = None
+    """The running forward function; distinguishes ``super().forward()`` from a new call."""
+    is_leaf: bool = True
+    """No other module was called inside."""
+    is_empty: bool = True
+    """Nothing was recorded inside."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Number of ops by short name, for ids."""
+    unseen_flops: int | None = None
+    """FLOPs counted inside a scripted module, whose ops are not recorded."""
+    flops: int | None = None
+    """FLOPs of all ops inside; like `nbytes` set by `build_graph`."""
+    nbytes: int = 0
+    ordinal: int = 0
+    """Position among the steps of its parent; set by `signatures`."""
+    source: str | None = None
+    """``file:line`` of the call in user code."""
+
+    def new_id(self, short: str) -> str:
+        """Id of the next op of this short name."""
+        counts = self.counts
+        n = counts[short] = counts.get(short, 0) + 1
+        return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
+
+    def class_attribute(self, value: Any) -> str | None:
+        """Dotted path of a class attribute of this module, or of one around it, that is this object; or None."""
+        call: ModuleCall | None = self
+        while call is not None:
+            for class_ in type(call.module).__mro__:
+                name = next((name for name, held in vars(class_).items() if held is value), None)
+                if name is not None:
+                    return f"{call.path}.{name}" if call.path else name
+            call = call.parent
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class CallSite:
+    """What calls of one function from one line with equal non-tensor arguments share, so that it is computed once."""
+
+    name: str
+    """Public name of the function."""
+    short: str
+    """Last part of the name, for ids."""
+    source: str | None = None
+    """``file:line`` in user code."""
+    opaque: bool = False
+    takes_python_values: bool = False
+    """It makes a tensor of Python or numpy values."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """The arguments that are not tensors."""
+    slots: tuple[tuple[str, Flow | None], ...] = ()
+    """Argument of each tensor (``input``, ``tensors[1]``) and what the op reads of it; None if nothing."""
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One recorded call of a torch function."""
+
+    id: str
+    site: CallSite
+    parent: ModuleCall
+    inputs: list[OpInput]
+    outputs: list[Value]
+    edges: list[Edge]
+    """Outgoing edges; like `weights` filled in by `node_order`."""
+    weights: dict[str, str]
+    """Weights that its leaf module owns: argument → dotted name."""
+    failed: bool = False
+    flops: int | None = None
+    nbytes: int = 0
+    """New memory it allocated: 0 for views and writes in place."""
+    ordinal: int = 0
+    """Position among the steps of its parent; set by `signatures`."""
+
+    def add_output(self, spec: Spec) -> Value:
+        """Append the next output."""
+        n = len(self.outputs)
+        value = Value(f"{self.id}:{n}", self, n, spec)
+        self.outputs.append(value)
+        return value
+
+
+Origin: TypeAlias = Op | GraphInput
+OpInput: TypeAlias = "tuple[str, Value, Flow]"
+"""An input of an op: the argument, the value, and what the op reads of it. A tuple, because there is one per edge."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """Everything recorded during one pass, in execution order."""
+
+    root: ModuleCall
+    inputs: list[GraphInput] = field(default_factory=list)
+    steps: list[Op | ModuleCall] = field(default_factory=list)
+    outputs: list[tuple[str, list[Value]]] = field(default_factory=list)
+    """Path in the returned value, and the values there (several where parts were written separately)."""
+    guesses: list[tuple[Op | None, Any, str]] = field(default_factory=list)
+    """The op that needed a value (None outside of ops), the assumed value, and the reason."""
+    has_threads: bool = False
+    """Whether ops ran on other threads than the main one."""
+    error: BaseException | None = None
+    failed_at: Op | ModuleCall | None = None
+
+    def calls_in(self, parent: ModuleCall, start: int) -> list[ModuleCall]:
+        """The module calls directly inside another one, from some number of steps on."""
+        return [step for step in self.steps[start:] if isinstance(step, ModuleCall) and step.parent is parent]
+
+    def add_guesses(self, op: Op | None, guesses: list[tuple[Any, str]]) -> None:
+        """Move the guesses made during a call here."""
+        self.guesses += [(op, value, reason) for value, reason in guesses]
+        guesses.clear()
+
+    def fail(self, error: BaseException, where: Op | ModuleCall) -> None:
+        """Keep the innermost step of an exception, or of the exception that it replaced."""
+        if self.error is error:
+            return
+        if self.error is None or self.error not in (error.__cause__, error.__context__):
+            self.failed_at = where
+        self.error = error
+
+    def clear_error(self) -> None:
+        """Forget exceptions that the model caught itself."""
+        self.error = self.failed_at = None
+
+    def release(self) -> None:
+        """Break reference cycles, so that memory is freed at once (garbage collection is off during a trace)."""
+        for step in (self.root, *self.steps):
+            step.outputs.clear()
+            if isinstance(step, ModuleCall):
+                step.module = step.forward = None
+        self.steps.clear()
+        self.error = self.failed_at = None

@@ -1,0 +1,188 @@
+"""``file:line`` of user code: relative to the import root, never absolute."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import linecache
+import os
+import re
+import sys
+import weakref
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
+from modeldiagrams.ir.graph import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import CodeType, FrameType, TracebackType
+
+    from modeldiagrams.tracer.values.records import ModuleCall
+
+__all__ = ["SourceFinder", "class_source", "user_files"]
+
+_TRACER = str(Path(__file__).parents[1]) + os.sep
+_MAX_FRAMES = 64
+"""Longest traceback that a graph shows."""
+
+_class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
+"""Cache of `class_source`: a class stays where it was written."""
+
+
+def class_source(class_: Any) -> str | None:
+    """Where a class or function is defined, as ``file:line``; None if unknown."""
+    if not isinstance(class_, type):
+        return _find_source(inspect.unwrap(getattr(class_, "__func__", class_)))  # not where a decorator is written
+    if class_ not in _class_sources:
+        _class_sources[class_] = _find_source(class_)
+    return _class_sources[class_]
+
+
+def _find_source(class_: Any) -> str | None:
+    """Uncached `class_source`; `inspect.getsourcelines` would parse the whole file (0.3 s for a large model)."""
+    try:
+        file = inspect.getsourcefile(class_)
+    except Exception:  # noqa: BLE001 - looks into everything in `sys.modules`, whatever it is
+        return None
+    if not file or file.startswith("<"):  # a notebook cell, whose number depends on the session
+        return None
+    line = class_.__code__.co_firstlineno if inspect.isfunction(class_) else _class_line(class_, file)
+    return f"{relative_file(file, class_.__module__)}:{line}" if line else None
+
+
+def _class_line(class_: type, file: str) -> int | None:
+    """The last line before its first method that begins a class of this name."""
+    lines = linecache.getlines(file)
+    pattern = re.compile(rf"\s*class {re.escape(class_.__name__)}\b")
+    codes = [method.__code__ for method in vars(class_).values() if inspect.isfunction(method)]
+    first = min((code.co_firstlineno for code in codes if code.co_filename == file), default=len(lines) + 1)
+    above = range(min(first, len(lines) + 1) - 1, 0, -1)
+    return next((line for line in above if pattern.match(lines[line - 1])), None)
+
+
+class SourceFinder:
+    """Finds the line of user code behind the running call."""
+
+    def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
+        """Create a finder for one pass.
+
+        Args:
+            boundary: The function that runs the pass; its callers are ignored.
+            module_call: The function that runs one module call.
+        """
+        self._boundary = boundary
+        self._module_call = module_call
+        self._codes: dict[int, _Code] = {}
+        """By ``id`` of the code object, whose hash Python would compute anew each time."""
+        self.files: set[str] = set()
+        """Absolute files that user code ran from."""
+
+    def current_line(self, stack: Sequence[ModuleCall]) -> str | None:
+        """``file:line`` of the innermost user frame inside the boundary, or None.
+
+        The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
+        running module call, which knows its own caller.
+
+        Args:
+            stack: The running module calls.
+        """
+        codes = self._codes
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
+        is_above = False
+        while frame is not None:
+            code = codes.get(id(frame.f_code)) or self._code(frame)
+            if not code.is_tracer:
+                is_above = True
+            if code.ends_walk and (is_above or code.code is self._boundary):
+                break
+            frame = frame.f_back
+        else:
+            return None
+        if code.file is not None:
+            return code.lines.get(frame.f_lasti) or code.line(frame)
+        return None if code.code is self._boundary else stack[-1].source
+
+    def global_name(self, value: Any) -> str | None:
+        """Dotted name of a global variable that holds this very object, in a module that is running; or None."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
+        while frame is not None and frame.f_code is not self._boundary:
+            names = (name for name, held in frame.f_globals.items() if held is value)
+            if (name := next(names, None)) is not None:
+                return f"{frame.f_globals.get('__name__')}.{name}"
+            frame = frame.f_back
+        return None
+
+    def mentions(self, name: str) -> bool:
+        """Whether a running user function uses a name, as a global variable or an attribute."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
+        while frame is not None and frame.f_code is not self._boundary:
+            if name in frame.f_code.co_names and self._code(frame).file is not None:
+                return True
+            frame = frame.f_back
+        return False
+
+    def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
+        """The innermost user frames of a traceback, innermost last."""
+        found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
+        while traceback is not None:
+            file = self._code(traceback.tb_frame).file
+            if file is not None:
+                found.append((traceback, file))
+            traceback = traceback.tb_next
+        return tuple(itertools.starmap(_frame, found))
+
+    def _code(self, frame: FrameType) -> _Code:
+        known = self._codes.get(id(frame.f_code))
+        if known is not None:
+            return known
+        path, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        is_model = is_model_code(path)
+        if is_model:
+            self.files.add(path)
+        code = self._codes[id(frame.f_code)] = _Code(
+            frame.f_code,
+            relative_file(path, module) if is_model else None,
+            is_tracer=path.startswith(_TRACER),
+            ends_walk=is_model or frame.f_code in (self._boundary, self._module_call),
+        )
+        return code
+
+
+@dataclass(slots=True, eq=False)
+class _Code:
+    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
+
+    code: CodeType
+    """Kept alive, so that its id stays unique."""
+    file: str | None
+    """Relative file of user code; None for other code."""
+    is_tracer: bool
+    """Part of the tracer."""
+    ends_walk: bool
+    """User code, the boundary or a module call."""
+    lines: dict[int, str] = field(default_factory=dict)
+    """``file:line`` by instruction."""
+
+    def line(self, frame: FrameType) -> str:
+        """``file:line`` of the running instruction."""
+        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
+
+
+def _frame(traceback: TracebackType, file: str) -> Frame:
+    code = traceback.tb_frame.f_code
+    line = traceback.tb_lineno
+    return Frame(
+        file=file,
+        line=line,
+        function=code.co_qualname,
+        code=linecache.getline(code.co_filename, line).strip()[:200],
+    )
+
+
+def user_files(ran: set[str]) -> tuple[str, ...]:
+    """The user's own files among those that code ran from: absolute paths, sorted."""
+    return tuple(sorted(file for file in ran if file.endswith(".py") and is_user_file(file)))

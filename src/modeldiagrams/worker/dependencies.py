@@ -1,0 +1,129 @@
+"""Which of the user's files a model is made of: those whose change may change its diagram, and no others.
+
+A worker has loaded files of many models, and a package usually imports all of its models. So the loaded modules say
+little: the imports that the model's own code makes decide.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import sys
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.common.user_files import is_user_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+__all__ = ["dependencies"]
+
+
+class _Import(NamedTuple):
+    """One name that an import statement binds."""
+
+    module: str
+    """Absolute."""
+    name: str | None
+    """The name in that module; None for the module itself, or for all names."""
+    bound: str | None
+    """The name it is bound to; None for a star."""
+
+
+def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[str]) -> tuple[str, ...]:
+    """The user's own files that a model depends on.
+
+    They are those that define its classes, those whose code ran, those that these import, and so on. A package's
+    ``__init__`` is followed only to the names that are taken from it, or else every model would depend on all others.
+
+    Args:
+        classes: Those of the model's modules.
+        named: Dotted paths that the author wrote.
+        ran: Files that code ran from during the trace.
+
+    Returns:
+        Absolute paths, sorted.
+    """
+    modules = {base.__module__ for class_ in classes for base in class_.__mro__}
+    names = {file: name for name, module in list(sys.modules.items()) if (file := _file(module))}
+    pending: list[tuple[str, str | None]] = [(module, None) for module in modules]
+    pending += [(names[file], None) for file in ran if file in names]
+    pending += [_loaded_part(path.replace(":", ".")) for path in named if path]
+    seen: set[tuple[str, str | None]] = set()
+    found = {file for file in ran if is_user_file(file)}
+    while pending:
+        item = pending.pop()
+        if item in seen:
+            continue
+        seen.add(item)
+        name, wanted = item
+        parts = name.split(".")
+        parents = (sys.modules.get(".".join(parts[:depth])) for depth in range(1, len(parts) + 1))
+        files = [file for module in parents if (file := _file(module))]
+        found.update(files)
+        module = sys.modules.get(name)
+        if module is not None and _file(module):
+            pending += _followed(module, wanted)
+    return tuple(sorted(found))
+
+
+def _followed(module: ModuleType, wanted: str | None) -> Iterator[tuple[str, str | None]]:
+    """What a module imports; of a package, what it imports the wanted name from."""
+    imports = _imports(str(_file(module)), module.__name__, is_package=hasattr(module, "__path__"))
+    binding = [item for item in imports if item.bound in {wanted, None}]
+    if wanted and hasattr(module, "__path__") and binding:
+        imports = binding
+    for item in imports:
+        submodule = f"{item.module}.{item.name}"
+        yield (submodule, None) if submodule in sys.modules else (item.module, item.name)
+
+
+def _imports(file: str, name: str, *, is_package: bool) -> list[_Import]:
+    try:
+        status = Path(file).stat()
+    except OSError:
+        return []
+    return _read(file, (status.st_mtime_ns, status.st_size), name, is_package)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(file: str, _stamp: tuple[int, int], own_name: str, is_package: bool) -> list[_Import]:  # noqa: FBT001  (a key)
+    """Every import statement of a file, also those inside functions."""
+    package = own_name if is_package else own_name.rpartition(".")[0]
+    found: list[_Import] = []
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []  # Python imported it in another form, such as compiled
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [_Import(item.name, None, item.asname or item.name.partition(".")[0]) for item in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            try:
+                module = (
+                    resolve_name("." * node.level + (node.module or ""), package) if node.level else str(node.module)
+                )
+            except ImportError:
+                continue  # `from . import layers` outside of a package: the statement did not run, or was caught
+            names = [(None, None) if item.name == "*" else (item.name, item.asname or item.name) for item in node.names]
+            found += [_Import(module, name, bound) for name, bound in names]
+    return found
+
+
+def _loaded_part(path: str) -> tuple[str, str | None]:
+    """The longest loaded module that a dotted path begins with, and the name in it that follows."""
+    parts = path.split(".")
+    for depth in range(len(parts), 0, -1):
+        name = ".".join(parts[:depth])
+        if name in sys.modules:
+            return name, parts[depth] if depth < len(parts) else None
+    return path, None
+
+
+def _file(module: object) -> str | None:
+    """A module's file, if it is the user's own."""
+    file = getattr(module, "__file__", None)
+    return file if isinstance(file, str) and is_user_file(file) else None
