@@ -22,12 +22,14 @@ const TOGGLES = 60;
 const MOST_FOR_DOT = 3000;
 
 const CORE = `
-  export { index, ancestors } from "./src/graph.js";
-  export { initialState } from "./src/initial.js";
-  export { layout, layoutCache } from "./src/layout.js";
-  export { findRuns } from "./src/roll.js";
-  export { runId } from "./src/surface.js";
-  export { shownIndex, toggle, view } from "./src/view.js";
+  export { index, ancestors } from "./src/graph/graph.js";
+  export { initialState } from "./src/view/initial_state.js";
+  export { layout, layoutCache } from "./src/layout/layout.js";
+  export { findRuns } from "./src/view/repeats.js";
+  export { runId } from "./src/view/contents.js";
+  export { toggle } from "./src/view/toggle.js";
+  export { shownIndex } from "./src/view/shown_index.js";
+  export { view } from "./src/view/view.js";
 `;
 
 async function loadCore() {
@@ -63,7 +65,7 @@ function quantile(times, part) {
 
 /** Everything open, nothing rolled. */
 function everything(index) {
-  const state = core.initialState(index, { depth: 999 });
+  const state = core.initialState(index, { depth: 999 }, () => ({ width: 0, height: 0 }));
   const shown = core.shownIndex(index, state);
   const runs = [...shown.contents.values()].flatMap((contents) =>
     core.findRuns(shown, contents).map((run) => core.runId(contents, run)),
@@ -90,9 +92,9 @@ function wholeGraph(shown) {
     return clusters.get(id);
   };
   for (const node of shown.graph.nodes) {
-    const holder = cluster(shown.holder.get(node.id));
-    if (node.kind === "module") holder.subgraphs.push(cluster(node.id));
-    else holder.nodes.push({ name: node.id, attributes: { label: node.name ?? "", shape: "box" } });
+    const parent = cluster(shown.parent.get(node.id));
+    if (node.kind === "module") parent.subgraphs.push(cluster(node.id));
+    else parent.nodes.push({ name: node.id, attributes: { label: node.name ?? "", shape: "box" } });
   }
   const edges = Object.entries(shown.graph.adjacency).flatMap(([tail, all]) =>
     all.map(({ to, tensor }) => ({

@@ -1,18 +1,18 @@
 /**
  * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
  *
- *   model-graph.js   the widget                    static.js  the core for the embedded V8
- *   core.js, viz.js  the core and Graphviz, late   flat.js    flat pictures, for it too, and inter-*.ttf, their font
+ *   model-graph.js   the widget                    static.js    the core for the embedded V8
+ *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { notices } from "./notices.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const output = resolve(process.argv[2] ?? join(here, "../src/modeldiagrams/static"));
+const output = resolve(process.argv[2] ?? join(here, "../src/modeldiagrams/render/static"));
 
 const common = {
   absWorkingDir: here,
@@ -26,48 +26,18 @@ const common = {
   write: false,
 };
 
-/** Sets a factory; nothing starts before the widget asks for it. */
+/** Sets a factory: the layout engine starts when the widget calls it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
-const CORE = readFileSync(join(here, "src/core.ts"), "utf8");
-
-/**
- * The core is more than half of what the widget is made of, and of no use before there is something to draw: what the
- * widget imports of it is, in the widget's bundle, a call of the same name in `core.js`. Constants are built in.
- */
-const LATE_CORE = {
-  name: "late-core",
-  setup(plugins) {
-    const widget = join(here, "src/element");
-    plugins.onResolve({ filter: /^\.\.\/\w+\.js$/ }, ({ path, importer }) =>
-      dirname(importer) === widget ? { path: join(widget, path.replace(/js$/, "ts")), namespace: "late" } : undefined,
-    );
-    plugins.onLoad({ filter: /./, namespace: "late" }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      const exported = (kind) =>
-        [...source.matchAll(new RegExp(`^export ${kind} (\\w+)`, "gm"))].map(([, name]) => name);
-      const calls = exported("function").map((name) => {
-        return `export const ${name} = (...given) => modelDiagramsCore.${name}(...given);`;
-      });
-      // else it would fail only when a reader first needs it
-      if (calls.length > 0 && !CORE.includes(`"./${basename(path, ".ts")}.js"`)) {
-        return { errors: [{ text: `src/core.ts lacks ${basename(path)}, whose functions the widget imports` }] };
-      }
-      return {
-        contents: `export { ${exported("const")} } from ${JSON.stringify(path)};${calls.join("")}`,
-        resolveDir: here,
-      };
-    });
-  },
-};
+/** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
+const CORE = /^src\/(graph|view|layout|draw|flat|session)\//;
 
 const bundles = [
-  { name: "model-graph.js", entryPoints: ["src/element.ts"], target: "es2022", plugins: [LATE_CORE] },
-  { name: "core.js", entryPoints: ["src/core.ts"], target: "es2022" },
+  { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
+  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
-  { name: "static.js", entryPoints: ["src/static.ts"], target: "es2022" },
-  { name: "flat.js", entryPoints: ["src/flat/entry.ts"], target: "es2022", loader: { ".css": "text" } },
+  { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];
 
 /** The font of flat pictures: as outlines, and embedded in PDF files. */
@@ -76,25 +46,44 @@ const FONTS = {
   "inter-semibold.ttf": "node_modules/@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
 };
 
-/** A style sheet of these sources, minified. */
+/** The module that writes style sheets from the palette. */
+async function stylesheets() {
+  const entryPoints = ["src/draw/stylesheet.ts"];
+  const { outputFiles } = await build({ ...common, entryPoints, format: "esm", target: "node22" });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+
+/** In the order of the cascade. */
+const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
+
+function widgetStyle(name) {
+  return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
+}
+
+/** Style sheets as one, minified. */
 async function sheet(...sources) {
-  const text = sources.map((file) => readFileSync(join(here, "src", file), "utf8")).join("\n");
+  const text = sources.join("\n");
   const { code } = await transform(text, { loader: "css", minify: true, target: "chrome111" });
   return code;
 }
 
-async function bundle({ name, ...options }) {
+async function bundle({ name, forbidden, ...options }) {
   const result = await build({ ...common, ...options, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);
-  return Object.keys(result.metafile.inputs).filter((input) => input.includes("node_modules/"));
+  const inputs = Object.keys(result.metafile.inputs);
+  const misplaced = forbidden && inputs.find((input) => forbidden.test(input));
+  if (misplaced) throw new Error(`${name} must not contain ${misplaced}: import types only, and call it through Core`);
+  return inputs.filter((input) => input.includes("node_modules/"));
 }
 
 mkdirSync(output, { recursive: true });
-writeFileSync(join(output, "picture.css"), await sheet("picture.css"));
-writeFileSync(join(output, "model-graph.css"), await sheet("picture.css", "style.css", "page.css"));
+const { pictureStylesheet, classStylesheet } = await stylesheets();
+writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
+const shadow = [pictureStylesheet(), classStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
+writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page")));
 // for the widget's shadow root
-common.define = { STYLE: JSON.stringify(await sheet("picture.css", "style.css")) };
+common.define = { STYLE: JSON.stringify(await sheet(...shadow)) };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
 for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));

@@ -1,4 +1,4 @@
-/** Third-party notices: the licence of every npm package that ended up in what is built, from the bundler's own record. */
+/** Third-party notices: the licence of every npm package in the built viewer, as recorded by the bundler. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

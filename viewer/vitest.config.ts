@@ -8,6 +8,5 @@ const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
 const graphs = Object.fromEntries(files.sort().map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 
 export default defineConfig({
-  // without `css`, a style sheet that is imported as its text would be empty
-  test: { include: ["test/**/*.test.ts"], provide: { graphs }, testTimeout: 60_000, css: true },
+  test: { include: ["test/**/*.test.ts"], provide: { graphs }, testTimeout: 60_000 },
 });

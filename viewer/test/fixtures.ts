@@ -1,5 +1,5 @@
-/** Tiny models, each named by the odd thing it shows. */
-import type { Graph } from "../src/graph.js";
+/** Tiny models, each named after the feature it shows. */
+import type { Graph } from "../src/graph/graph.js";
 import { sketch } from "./sketch.js";
 
 /**
@@ -51,7 +51,7 @@ export const alternating = sketch(
 
 /**
  *     x ┬ [a.0]        x feeds both blocks of the first pair, but each block of the second is fed by another:
- *       └ [b.0] ─ [b.1] ─ y        no repeat, however alike the blocks are
+ *       └ [b.0] ─ [b.1] ─ y        no repeat, although the blocks are equal
  *         [a.0] ─ [a.1] ─ z
  */
 export const crossed = sketch(
@@ -138,7 +138,7 @@ export const unbound = givingEach(`
   tanh'1 > add'2
 `);
 
-/** `unbind` gives every reader a tensor of its own. */
+/** Gives every reader of `unbind` a separate tensor. */
 function givingEach(text: string): Graph {
   const graph = sketch(text);
   const edges = graph.adjacency["/unbind"] ?? [];
@@ -174,7 +174,7 @@ function calledAgain(graph: Graph): Graph {
 }
 
 /**
- *     x ┬ [a.0] ─┐┌ [a.1] ─┐┌ [a.2] ─ y        each repeat hangs on the one before, but is two things
+ *     x ┬ [a.0] ─┐┌ [a.1] ─┐┌ [a.2] ─ y        each repeat depends on the one before, but is not connected
  *       └ [b.0] ─┘└ [b.1] ─┘└ [b.2] ─ z        (the wires cross: a feeds b, b feeds a)
  */
 export const loose = sketch(
@@ -185,7 +185,7 @@ export const loose = sketch(
   { "a.0": "Odd", "a.1": "Odd", "a.2": "Odd", "b.0": "Even", "b.1": "Even", "b.2": "Even" },
 );
 
-/** A wrapper with one child only: `outer` holds `outer.inner`, which holds two ops. */
+/** A wrapper with one child: `outer` contains `outer.inner`, which contains two ops. */
 export const wrapped = sketch("x > outer.inner/linear > outer.inner/relu > y", {
   outer: "Wrapper",
   "outer.inner": "Inner",
@@ -199,7 +199,7 @@ export const dense = sketch(
     .join("\n"),
 );
 
-/** x is reshaped on its way; nothing but the reshape stands between. */
+/** x is reshaped between two ops. */
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
 export const all: Record<string, Graph> = {

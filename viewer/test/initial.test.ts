@@ -1,12 +1,14 @@
-/** What an author asks for is what is open at first, whatever is rolled up. */
+/** The initial state for the author's options. */
 import { describe, expect, it } from "vitest";
-import { type Graph, index } from "../src/graph.js";
-import { initialState, type ViewOptions } from "../src/initial.js";
-import { type Item, view } from "../src/view.js";
+import { type Graph, index } from "../src/graph/graph.js";
+import type { Item } from "../src/view/frame.js";
+import type { ViewOptions } from "../src/view/options.js";
+import { view } from "../src/view/view.js";
+import { firstState } from "./first_state.js";
 import { chain } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
-/** Ids of what stands open in the first picture. */
+/** Ids of the modules that are expanded in the initial view. */
 function open(graph: Graph, options: ViewOptions): string[] {
   const found: string[] = [];
   const visit = (items: Item[]) => {
@@ -16,7 +18,7 @@ function open(graph: Graph, options: ViewOptions): string[] {
       visit(frame.items);
     }
   };
-  visit(view(index(graph), initialState(index(graph), options)).root.items);
+  visit(view(index(graph), firstState(index(graph), options)).root.items);
   return found;
 }
 
@@ -57,8 +59,8 @@ const encoder = sketch(
   ]),
 );
 
-describe("a box that is a module and the run in it", () => {
-  it("is opened by either's name, as far as nothing in it is to stay closed", () => {
+describe("a module that shares a box with its run", () => {
+  it("is expanded by either name, unless one of them is to be collapsed", () => {
     expect(open(encoder, { depth: 1 })).toEqual(["e"]);
     expect(open(encoder, { expand: ["e"] })).toEqual(["e"]);
     expect(open(encoder, { expand: ["Layer"] })).toEqual(["e"]);
@@ -78,18 +80,18 @@ describe("a box that is a module and the run in it", () => {
 });
 
 describe("expand", () => {
-  it("leaves a run rolled where all its members are wanted alike", () => {
+  it("keeps a run folded if all members are expanded equally", () => {
     expect(open(layers, { expand: ["l.*"] })).toEqual(["l.0", "l.0.a", "l.0.m"]);
     expect(open(layers, { expand: ["Attention"] })).toEqual(["l.0", "l.0.a"]);
     expect(open(layers, { expand: ["l.0"] })).toEqual(["l.0"]);
   });
 
-  it("shows several members of a run open in different ways", () => {
+  it("unrolls a run whose members are expanded differently", () => {
     expect(open(layers, { expand: ["l.0", "l.1.m"] })).toEqual(["l.0", "l.1", "l.1.m"]);
     expect(open(layers, { expand: ["l.1.a", "l.2.m"] })).toEqual(["l.1", "l.1.a", "l.2", "l.2.m"]);
   });
 
-  it("shows members open beside a stand-in that is to stay closed", () => {
+  it("unrolls a run whose first member is to stay collapsed", () => {
     expect(open(chain, { expand: ["b.*"], collapse: ["b.0"] })).toEqual(["b.1", "b.2"]);
     expect(open(layers, { depth: 1, collapse: ["l.0"] })).toEqual([]);
   });
@@ -101,8 +103,8 @@ describe("expand", () => {
   });
 });
 
-describe("where nobody asks", () => {
-  it("no more than about forty nodes are to be seen, however large the page", () => {
+describe("without options", () => {
+  it("shows at most about forty nodes, even on a large page", () => {
     const names = ["one", "two", "three", "four"];
     const inside = (name: string) =>
       `${["a", "b"].map((part) => `${name}.${part}/norm > ${name}.${part}/mul`).join(" > ")} > ${name}/relu > ${name}/gelu`;
@@ -140,23 +142,23 @@ function towers(names: string[], broad: number, classes = ["TextModel", "VisionM
 
 describe("two towers", () => {
   const opened = (...given: Parameters<typeof towers>) => open(towers(...given), {}).filter((id) => /^t\d$/.test(id));
-  const strangers = ["TextModel", "Backbone"];
+  const unrelated = ["TextModel", "Backbone"];
 
-  it("open together, though the picture becomes a little broader than others may be", () => {
+  it("expand together, slightly beyond the breadth limit", () => {
     expect(opened(["a", "b", "c"], 17)).toEqual(["t0", "t1"]);
-    expect(opened(["a", "b", "c"], 17, strangers)).toEqual(["t0"]);
+    expect(opened(["a", "b", "c"], 17, unrelated)).toEqual(["t0"]);
   });
 
-  it("stay closed together where they are too broad for that", () => {
+  it("stay collapsed together if they are too broad", () => {
     expect(opened(["a", "b", "c"], 26)).toEqual([]);
-    expect(opened(["a", "b", "c"], 26, strangers)).toEqual(["t0"]);
+    expect(opened(["a", "b", "c"], 26, unrelated)).toEqual(["t0"]);
   });
 });
 
 describe("direction", () => {
-  it("is that of the last pattern that matches, also of a module that is called 0", () => {
+  it("comes from the last matching pattern, also for a module named 0", () => {
     const numbered = sketch("x > 0/linear > 0/relu > 1/linear > 1/relu > y", { "0": "One", "1": "Two" });
-    const turned = (...direction: [string, "TB" | "LR"][]) => initialState(index(numbered), { direction });
+    const turned = (...direction: [string, "TB" | "LR"][]) => firstState(index(numbered), { direction });
     expect(turned(["*", "LR"], ["0", "TB"])).toMatchObject({ direction: "LR", turned: ["0"] });
     expect(turned(["0", "TB"], ["*", "LR"]).turned).toBeUndefined();
     expect(turned(["0", "TB"], ["1", "LR"])).toMatchObject({ direction: "TB", turned: ["1"] });
@@ -164,7 +166,7 @@ describe("direction", () => {
 });
 
 describe("patterns", () => {
-  it("take one character for another, whatever its code", () => {
+  it("match any character with ?, also outside the basic plane", () => {
     const named = sketch("x > block😀/linear > block😀/relu > y", { "block😀": "One" });
     expect(open(named, { expand: ["block?"] })).toEqual(["block😀"]);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { condense } from "../src/condense.js";
-import { familyOf } from "../src/families.js";
-import { type Graph, type GraphNode, index, type Json, type ModuleNode } from "../src/graph.js";
-import { tensorLabel, words } from "../src/labels.js";
-import { view } from "../src/view.js";
+import { type Graph, type GraphNode, index, type Json, type ModuleNode } from "../src/graph/graph.js";
+import { simplify } from "../src/graph/simplify.js";
+import { tensorLabel, words } from "../src/view/labels.js";
+import { familyOf } from "../src/view/op_families.js";
+import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";
 
 function moduleOf(graph: Graph, id: string): ModuleNode {
@@ -12,7 +12,7 @@ function moduleOf(graph: Graph, id: string): ModuleNode {
   return found;
 }
 
-/** The words of a leaf of some class. */
+/** The detail of a leaf of a class. */
 function detailOf(name: string, attributes: Record<string, Json>): string {
   const graph = sketch("x > leaf/op > y", { leaf: name });
   const leaf = moduleOf(graph, "leaf");
@@ -20,7 +20,7 @@ function detailOf(name: string, attributes: Record<string, Json>): string {
   return words(index(graph), leaf).detail;
 }
 
-describe("a leaf's arguments", () => {
+describe("the detail of a layer", () => {
   const kernel = { "0": 64, "1": 128, kernel_size: [3, 3], stride: [2, 2] };
   const cases: [string, Record<string, Json>, string][] = [
     ["Linear", { in_features: 768, out_features: 3072 }, "Linear 768 → 3072"],
@@ -43,8 +43,8 @@ describe("a leaf's arguments", () => {
   });
 });
 
-describe("a norm that does not say its size", () => {
-  it("has that of its weight", () => {
+describe("a norm without a size attribute", () => {
+  it("shows the size of its weight", () => {
     const graph = sketch("x > norm/pow > norm/mul > y", { norm: "T5LayerNorm" });
     graph.parameters["norm.weight"] = { shape: [512], dtype: "float32", owner: "norm", trainable: true };
     graph.nodes = graph.nodes.map((node) =>
@@ -54,7 +54,7 @@ describe("a norm that does not say its size", () => {
   });
 });
 
-describe("what is combined with a weight or a constant", () => {
+describe("an op with a weight or constant", () => {
   const named = (op: string, argument: string) => {
     const graph = sketch(`x > ${op} > relu > y\nscale > ${op}`);
     const scale = { kind: "buffer", id: "input:scale", name: "inner.scale", outputs: ["input:scale:0"] } as const;
@@ -64,7 +64,7 @@ describe("what is combined with a weight or a constant", () => {
     return root.items[1]?.name;
   };
 
-  it("is said, on the side where it stands", () => {
+  it("names the operand on its side of the sign", () => {
     expect(named("mul", "other")).toBe("× scale");
     expect(named("mul", "self")).toBe("× scale");
     expect(named("sub", "other")).toBe("− scale");
@@ -73,7 +73,7 @@ describe("what is combined with a weight or a constant", () => {
   });
 });
 
-describe("a layer that its holder only numbers", () => {
+describe("the name of a layer", () => {
   const called = (path: string, name: string, attributes: Record<string, Json>) => {
     const graph = sketch(`x > ${path}/op > y`, { [path]: name });
     moduleOf(graph, path).attributes = attributes;
@@ -82,22 +82,22 @@ describe("a layer that its holder only numbers", () => {
     return [item?.name, item?.detail];
   };
 
-  it("is called by its class", () => {
+  it("is the class if the path is a number", () => {
     expect(called("0", "Linear", { in_features: 3, out_features: 4 })).toEqual(["Linear", "3 → 4"]);
     expect(called("1", "ReLU", {})).toEqual(["ReLU", ""]);
   });
 
-  it("says its class once where it is named so", () => {
+  it("is not repeated in the detail if it equals the class", () => {
     expect(called("LayerNorm", "LayerNorm", { "0": [64] })).toEqual(["LayerNorm", "64"]);
   });
 
-  it("keeps its name where it has one", () => {
+  it("is the path if it is not a number", () => {
     expect(called("fc1", "Linear", { in_features: 3, out_features: 4 })).toEqual(["fc1", "Linear 3 → 4"]);
   });
 });
 
-describe("shapes beside wires", () => {
-  /** A norm, and a projection that flattens what it is given; `heads` splits what the projection gives. */
+describe("shape labels", () => {
+  /** A norm, and a projection that flattens its input; `heads` splits its output. */
   const graph = sketch("x > norm/layer_norm > attn.proj/view > attn.proj/linear > attn/view'heads > attn/sdpa > y", {
     attn: "Attention",
   });
@@ -105,28 +105,28 @@ describe("shapes beside wires", () => {
   graph.tensors["attn.proj/view:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn.proj/linear:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn/view'heads:0"] = { shape: [1, 4, 16, 16], dtype: "float32" };
-  const shown = index(condense(graph, false).graph);
+  const shown = index(simplify(graph, false).graph);
 
-  it("are the source's own, whatever a reader makes of it inside", () => {
+  it("ignore reshapes inside a reader", () => {
     expect(tensorLabel(shown, "norm/layer_norm:0")).toBe("1×16×64");
   });
 
-  it("are what the holder of the source makes of it", () => {
+  it("show reshapes in the source's parent", () => {
     expect(tensorLabel(shown, "attn.proj/linear:0")).toBe("1×4×16×16");
   });
 
-  it("are not those of copies", () => {
+  it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
-    expect(tensorLabel(index(condense(repeated, false).graph), "/linear:0")).toBe("1×8");
+    expect(tensorLabel(index(simplify(repeated, false).graph), "/linear:0")).toBe("1×8");
   });
 
-  it("have no axis that is put in for what comes next", () => {
+  it("ignore axes inserted for broadcasting", () => {
     const shapes = { unsqueeze: [1, 1, 8], contiguous: [1, 1, 8], expand: [1, 4, 8], view: [8], reshape: [1, 1, 1, 8] };
     const steps = (...ops: (keyof typeof shapes)[]) => {
       const made = sketch(`x > linear > ${ops.join(" > ")} > sdpa > y`);
       for (const op of ops) made.tensors[`/${op}:0`] = { shape: shapes[op], dtype: "float32" };
-      return tensorLabel(index(condense(made, false).graph), "/linear:0");
+      return tensorLabel(index(simplify(made, false).graph), "/linear:0");
     };
     expect(steps("unsqueeze")).toBe("1×8");
     expect(steps("unsqueeze", "contiguous")).toBe("1×8");
@@ -136,7 +136,7 @@ describe("shapes beside wires", () => {
   });
 });
 
-describe("a number that changes nothing", () => {
+describe("an op with a neutral number is removed", () => {
   it.each([
     ["mul", 1, false],
     ["add", 0, false],
@@ -147,24 +147,24 @@ describe("a number that changes nothing", () => {
     graph.nodes = graph.nodes.map((node) =>
       node.id === `/${op}` ? { ...node, arguments: { other } } : node,
     ) as GraphNode[];
-    expect(condense(graph, false).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
+    expect(simplify(graph, false).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
   });
 });
 
-describe("a counter beside the flow", () => {
-  it("is not shown, so that a norm in training is a layer like any other", () => {
+describe("a counter of batches", () => {
+  it("is removed unless plumbing is shown", () => {
     const graph = sketch("x > norm/batch_norm > y\nz > norm/add_", { norm: "BatchNorm2d" });
     graph.nodes = graph.nodes.filter(({ id }) => id !== "input:z");
     delete graph.adjacency["input:z"];
     const weighted = (node: GraphNode): GraphNode =>
       node.kind === "op" ? { ...node, weights: { self: "norm.num_batches_tracked" } } : node;
     graph.nodes = graph.nodes.map(weighted);
-    expect(condense(graph, false).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
-    expect(condense(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
+    expect(simplify(graph, false).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
+    expect(simplify(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
   });
 });
 
-describe("a container whose name does not tell", () => {
+describe("a container of unknown class", () => {
   const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
     net: "Stage",
     "net.stem": "Conv2d",
@@ -183,11 +183,11 @@ describe("a container whose name does not tell", () => {
   count("tail", 1000);
   const family = (id: string) => familyOf(index(graph), moduleOf(graph, id));
 
-  it("is about what holds nearly all of its parameters", () => {
+  it("has the family with nearly all of its parameters", () => {
     expect(family("net")).toBe("convolution");
   });
 
-  it("is about no single thing where it attends, too", () => {
+  it("has no family if it contains attention", () => {
     expect(family("tail")).toBe("other");
   });
 });

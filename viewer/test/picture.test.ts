@@ -1,10 +1,13 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
-import { draw, escapeText } from "../src/draw.js";
-import { type Graph, index, type OpNode } from "../src/graph.js";
-import { initialState } from "../src/initial.js";
-import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout.js";
-import { type State, toggle, view } from "../src/view.js";
+import { draw } from "../src/draw/draw.js";
+import { escapeText } from "../src/draw/svg_text.js";
+import { type Graph, index, type OpNode } from "../src/graph/graph.js";
+import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout/layout.js";
+import type { State } from "../src/view/state.js";
+import { toggle } from "../src/view/toggle.js";
+import { view } from "../src/view/view.js";
+import { firstState } from "./first_state.js";
 import { all, chain, fork, loose, residual, scan, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
 import { sketch } from "./sketch.js";
@@ -26,7 +29,7 @@ describe("layout", () => {
     expect(before?.[1]).toBe(last?.[1]);
   });
 
-  it("runs the trunk through the middle of equal branches, in order", () => {
+  it("runs the trunk through the middle one of equal branches, keeping their order", () => {
     const { root } = place(fork, { expanded: ["attn"] });
     const boxes = root.inner[1]?.geometry.boxes ?? [];
     const centres = boxes.map((box) => box.x + box.width / 2);
@@ -42,7 +45,7 @@ describe("layout", () => {
     expect(inner[2]?.geometry).toBe(inner[1]?.geometry);
   });
 
-  it("keeps what a toggle did not touch", () => {
+  it("reuses containers that a toggle does not affect", () => {
     const traced = index(chain);
     const cache = layoutCache();
     const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
@@ -52,7 +55,7 @@ describe("layout", () => {
     expect(inner(after)).toBe(inner(before));
   });
 
-  it("finds any visible item", () => {
+  it("locates any visible item", () => {
     const made = place(wrapped, { expanded: ["outer"] });
     const box = locate(made, "outer.inner/relu");
     const around = locate(made, "outer");
@@ -60,8 +63,8 @@ describe("layout", () => {
     expect(locate(made, "nowhere")).toBeNull();
   });
 
-  it("goes on in one line after a container that runs across", () => {
-    const state = initialState(index(fork), {
+  it("aligns the wires before and after a container in the other direction", () => {
+    const state = firstState(index(fork), {
       depth: 9,
       direction: [
         ["*", "TB"],
@@ -73,7 +76,7 @@ describe("layout", () => {
     expect(into?.map(([x]) => x)).toEqual(out?.map(([x]) => x));
   });
 
-  it("breaks a long flow to the right into lines, as text is", () => {
+  it("wraps a long left-to-right flow into lines", () => {
     const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`);
     const made = place(long, { direction: "LR" });
     expect(made.width).toBeLessThan(1200);
@@ -81,9 +84,9 @@ describe("layout", () => {
     expect(validate(made)).toMatchObject(NO_FAULTS);
   });
 
-  it("begins the steps of a loop at one height, and leads close below them to the border what they give", () => {
+  it("aligns the steps of a loop at their tops, with their output wires close below", () => {
     const graph = structuredClone(scan);
-    // every step gives something that is stacked in the end
+    // every step produces an output that is stacked at the end
     graph.nodes.splice(-1, 0, { kind: "op", id: "/stack", name: "torch.stack", outputs: [] });
     graph.hierarchy["/stack"] = null;
     for (const i of [0, 1, 2]) {
@@ -104,13 +107,13 @@ describe("layout", () => {
     expect(validate(made)).toMatchObject(NO_FAULTS);
   });
 
-  it("lists what it knows no flow of", () => {
+  it("stacks items without wires in a column", () => {
     const { boxes } = place({ ...fork, adjacency: {}, status: { state: "hierarchy" } }, {}).root.geometry;
     expect(new Set(boxes.map((box) => box.x + box.width / 2)).size).toBe(1);
     expect(boxes.map((box) => box.y)).toEqual(boxes.map((box) => box.y).sort((a, b) => a - b));
   });
 
-  it("finds a lane for every tensor, however many pass", () => {
+  it("finds a lane for each of 200 tensors", () => {
     const ops = Array.from({ length: 30 }, (_, i) => `wide/linear'${i}`).join(" > ");
     const graph = sketch(`x > split > ${ops} > cat > y`);
     const split = graph.nodes.find((node) => node.id === "/split") as OpNode;
@@ -119,7 +122,7 @@ describe("layout", () => {
       graph.tensors[`/split:${i}`] = { shape: null, dtype: "float32" };
       graph.adjacency["/split"]?.push({ to: "/cat", tensor: `/split:${i}`, argument: `tensors[${i}]` });
     }
-    const state = initialState(index(graph), {
+    const state = firstState(index(graph), {
       depth: 9,
       direction: [
         ["*", "TB"],
@@ -130,16 +133,16 @@ describe("layout", () => {
     expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
   });
 
-  it("places what change places the shorter way round, also without dot", () => {
-    const state = initialState(index(loose), { depth: 9 });
+  it("has no overlaps without dot if wires swap positions", () => {
+    const state = firstState(index(loose), { depth: 9 });
     expect(validate(place(loose, { ...state, unrolled: [] }, null))).toMatchObject({ ...NO_FAULTS, shared: 0 });
   });
 });
 
 describe("drawing", () => {
-  it.each(["residual", "fork", "wrapped", "plumbing"])("%s looks as it did", async (name) => {
+  it.each(["residual", "fork", "wrapped", "plumbing"])("%s equals its golden picture", async (name) => {
     const graph = all[name] ?? residual;
-    const svg = draw(place(graph, initialState(index(graph))));
+    const svg = draw(place(graph, firstState(index(graph))));
     await expect(svg.replaceAll("><", ">\n<")).toMatchFileSnapshot(`pictures/${name}.svg`);
   });
 
@@ -147,14 +150,14 @@ describe("drawing", () => {
     expect(draw(place(chain, {}))).toBe(draw(place(structuredClone(chain), {})));
   });
 
-  it("writes names as text, whatever is in them", () => {
+  it("escapes names and replaces invalid characters", () => {
     expect(escapeText(`<a b="c">&'`)).toBe("&lt;a b=&quot;c&quot;&gt;&amp;&#39;");
     expect(escapeText("a\u0000b\u001bc\ud800d😀")).toBe("a�b�c�d😀");
   });
 
-  it("says what failed, where it failed", () => {
+  it("shows the error at the failed node", () => {
     const graph = broken as unknown as Graph;
-    const svg = draw(place(graph, initialState(index(graph))));
+    const svg = draw(place(graph, firstState(index(graph))));
     expect(svg).toContain("mg-error");
     expect(svg).toContain("RuntimeError: ");
   });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { type Plan, planKey } from "../src/plan.js";
+import { type Plan, planKey } from "../src/layout/plan.js";
 
-/** One source with a wire that has a label. */
+/** A plan with one labelled exit. */
 function labelled(label: string): Plan {
   const exits = [{ net: 0, label }];
   const slot = { across: 120, along: 40, low: 60, high: 60, round: false, labelDepth: 16, exitStep: 0, ports: null };
   return { vertical: true, inputs: 0, outputs: 0, wires: [], slots: [{ ...slot, exits }] } as unknown as Plan;
 }
 
-test("plans are equal only if their labels are equally wide, for these decide where wires stand", () => {
+test("planKey differs for labels of different width", () => {
   expect(planKey(labelled("1×16×64"))).toBe(planKey(labelled("1×64×16")));
   expect(planKey(labelled("1×4"))).not.toBe(planKey(labelled("1×16×768×64")));
 });

@@ -1,16 +1,17 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
-import { BEHIND_PANEL } from "../src/box.js";
-import { index } from "../src/graph.js";
-import { layout } from "../src/layout.js";
-import { type Direction, type State, view } from "../src/view.js";
+import { index } from "../src/graph/graph.js";
+import { layout } from "../src/layout/layout.js";
+import { BEHIND_PANEL } from "../src/layout/metrics.js";
+import type { Direction, State } from "../src/view/state.js";
+import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
 
 const viz = await instance();
 
-describe("what is added on the way", () => {
-  /** Embeddings of words, kinds and places, one after the other. */
+describe("a tensor added to the trunk", () => {
+  /** Embeddings of words, kinds and positions, added one after the other. */
   const graph = sketch(
     `
     k > kind/embedding
@@ -23,13 +24,13 @@ describe("what is added on the way", () => {
     { word: "Embedding", kind: "Embedding", place: "Embedding" },
   );
 
-  it.each(["TB", "LR"] as Direction[])("comes from the side where it is, running %s", (direction) => {
+  it.each(["TB", "LR"] as Direction[])("arrives from the side of its source in direction %s", (direction) => {
     const faults = validate(layout(view(index(graph), { expanded: [], unrolled: [], direction }), viz));
     expect(faults).toMatchObject({ ...NO_FAULTS, shared: 0, crossings: 0 });
   });
 });
 
-describe("tensors that go on in the next line in another order", () => {
+describe("wires between lines in another order", () => {
   const graph = sketch(
     `
     x > one/norm > one/relu > one/gelu
@@ -41,7 +42,7 @@ describe("tensors that go on in the next line in another order", () => {
     { one: "Encoder", two: "Decoder" },
   );
 
-  it("run straight, but for one that crosses them", () => {
+  it("run straight except for one that crosses the others", () => {
     const state: State = { expanded: ["one", "two"], unrolled: [], direction: "LR", line: 420 };
     const { root } = layout(view(index(graph), state), viz);
     const steps = root.geometry.lines.flatMap((line) =>
@@ -51,13 +52,13 @@ describe("tensors that go on in the next line in another order", () => {
   });
 });
 
-describe("a rolled panel", () => {
-  it.each(["TB", "LR"] as Direction[])("has room for the cards behind it, running %s", (direction) => {
+describe("the panel of a folded run", () => {
+  it.each(["TB", "LR"] as Direction[])("has space for the cards behind it in direction %s", (direction) => {
     const graph = sketch(`x > ${[0, 1, 2].map((i) => `b.${i}/norm > b.${i}/mul`).join(" > ")} > y\nb.2/mul > z`);
     const { root } = layout(view(index(graph), { expanded: ["b.0"], unrolled: [], direction }), viz);
     const panel = root.geometry.boxes[root.frame.items.findIndex((item) => item.frame !== null)];
     const end = direction === "TB" ? (panel?.y ?? 0) + (panel?.height ?? 0) : (panel?.x ?? 0) + (panel?.width ?? 0);
-    // where the two tensors part
+    // where the two wires diverge
     const bends = root.geometry.lines.flatMap((line) =>
       line.slice(1, -1).map(([x, y]) => (direction === "TB" ? y : x)),
     );

@@ -1,11 +1,11 @@
-/** Graphs drawn as text, for tests: one line per edge or chain, `a/b` for `b` inside module `a`, `#` starts a remark. */
-import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph.js";
+/** Graphs drawn as text, for tests: one line per edge or chain, `a/b` for `b` inside module `a`, `#` starts a comment. */
+import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph/graph.js";
 
 /**
  * ```
- * x > enc.0/linear > enc.0/relu > y        x is an input and y an output: they are in no module and stand at an end
+ * x > enc.0/linear > enc.0/relu > y        x is an input and y an output: names at an end, outside modules
  * ```
- * Modules appear with what is in them, in order of first mention; modules of one class (`classes`) have one signature.
+ * Modules appear with their contents, in order of first mention; modules of one class (`classes`) have one signature.
  */
 export function sketch(text: string, classes: Record<string, string> = {}): Graph {
   const chains = text
@@ -78,7 +78,7 @@ function addNode(
   else nodes.set(id, { kind: "op", id, name: `torch.${name.slice(slash + 1).split("'")[0]}`, outputs: [`${id}:0`] });
 }
 
-/** `a.b` is inside `a` where `a` is a module, too: `a` comes into being with its first member. */
+/** Adds a module and its ancestors; `classes` names the modules. */
 function addModules(
   nodes: Map<string, GraphNode>,
   hierarchy: Record<string, string | null>,
@@ -98,7 +98,7 @@ function addModules(
   nodes.set(path, node);
 }
 
-/** The order in which it would have run: inputs, what is between as the sketch has it, outputs. */
+/** Execution order: inputs, then nodes in the order of the sketch, then outputs. */
 function inOrder(mentioned: GraphNode[], adjacency: Record<string, Edge[]>): GraphNode[] {
   const stage = (node: GraphNode) => (node.kind === "input" ? 0 : node.kind === "output" ? 2 : 1);
   const nodes = [...mentioned].sort((a, b) => stage(a) - stage(b));
@@ -106,7 +106,7 @@ function inOrder(mentioned: GraphNode[], adjacency: Record<string, Edge[]>): Gra
   for (const node of nodes) {
     for (const edge of adjacency[node.id] ?? []) {
       if ((place.get(edge.to) ?? 0) < (place.get(node.id) ?? 0)) {
-        throw new Error(`sketch lines must be in order of execution: ${edge.to} stands before ${node.id}`);
+        throw new Error(`sketch lines must be in order of execution: ${edge.to} is before ${node.id}`);
       }
     }
   }

@@ -1,12 +1,14 @@
-/** Nothing over anything else: every graph, at every depth, in both directions, with and without dot. */
+/** No overlaps in any graph, at every depth, in both directions, with and without dot. */
 import { instance } from "@viz-js/viz";
 import { describe, expect, inject, it } from "vitest";
-import { type Graph, index } from "../src/graph.js";
-import { initialState } from "../src/initial.js";
-import { layout, type Viz } from "../src/layout.js";
-import { findRuns } from "../src/roll.js";
-import { runId } from "../src/surface.js";
-import { type Direction, type State, shownIndex, view } from "../src/view.js";
+import { type Graph, index } from "../src/graph/graph.js";
+import { layout, type Viz } from "../src/layout/layout.js";
+import { runId } from "../src/view/contents.js";
+import { findRuns } from "../src/view/repeats.js";
+import { shownIndex } from "../src/view/shown_index.js";
+import type { Direction, State } from "../src/view/state.js";
+import { view } from "../src/view/view.js";
+import { firstState } from "./first_state.js";
 import { all } from "./fixtures.js";
 import { type Faults, NO_FAULTS, validate } from "./validate.js";
 
@@ -21,9 +23,9 @@ const viz = await instance();
 const traced = Object.entries(inject("graphs")).map(([name, text]): [string, Graph] => [name, JSON.parse(text)]);
 const graphs: [string, Graph][] = [...Object.entries(all), ...traced];
 const directions: Direction[] = ["TB", "LR"];
-/** Null: as the viewer chooses. The last: everything. */
+/** Null for the default; the last depth expands everything. */
 const DEPTHS = [null, 0, 1, 2, 3, 99];
-/** Part of all wires that may run over one of another tensor for a stretch. */
+/** Largest share of wires that may overlap one of another tensor. */
 const MOST_SHARED = 0.01;
 
 function check(graph: Graph, state: State, engine: Viz | null): Faults {
@@ -32,7 +34,7 @@ function check(graph: Graph, state: State, engine: Viz | null): Faults {
   return faults;
 }
 
-/** The same state, with every run shown one by one. */
+/** The same state with every run unrolled. */
 function unrolled(graph: Graph, state: State): State {
   const shown = shownIndex(index(graph), state);
   const runs = [...shown.contents.values()].flatMap((contents) =>
@@ -42,7 +44,7 @@ function unrolled(graph: Graph, state: State): State {
 }
 
 function states(graph: Graph, direction: Direction): State[] {
-  const rolled = DEPTHS.map((depth) => initialState(index(graph), { depth, direction }));
+  const rolled = DEPTHS.map((depth) => firstState(index(graph), { depth, direction }));
   const widest = rolled.map((state) => unrolled(graph, state));
   return [...rolled, ...widest].flatMap((state) => [state, { ...state, plumbing: true }]);
 }
@@ -54,11 +56,11 @@ function expectClear(graph: Graph, direction: Direction, engine: Viz | null): vo
 }
 
 describe.each(graphs)("%s", (_, graph) => {
-  it.each(directions)("is clear, running %s", (direction) => {
+  it.each(directions)("has no overlaps in direction %s", (direction) => {
     expectClear(graph, direction, viz);
   });
 
-  it.each(directions)("is clear without dot, running %s", (direction) => {
+  it.each(directions)("has no overlaps without dot in direction %s", (direction) => {
     expectClear(graph, direction, null);
   });
 });

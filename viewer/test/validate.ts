@@ -1,21 +1,21 @@
-/** Counts what must not be in a layout: things over each other. Every container is checked, in its own coordinates. */
-import type { Box, Layout, Placed } from "../src/layout.js";
-import type { Wire } from "../src/view.js";
+/** Counts the overlaps in a layout, container by container. */
+import type { Box, Layout, Placed } from "../src/layout/layout.js";
+import type { Wire } from "../src/view/frame.js";
 
 export interface Faults {
-  /** Items over each other, or outside their container. */
+  /** Items that overlap, or leave their container. */
   items: number;
-  /** Wires through items that they neither leave nor reach. */
+  /** Wires through items that are not their ends. */
   wiresThroughItems: number;
-  /** Labels over each other, over items, and crossed by wires of other tensors. */
+  /** Labels that overlap each other, items or wires of other tensors. */
   labels: number;
   labelsOnItems: number;
   labelsOnWires: number;
-  /** Titles crossed by wires or covered by items. */
+  /** Titles that overlap wires or items. */
   titles: number;
-  /** Stretches that two different tensors share. */
+  /** Segments that two tensors share. */
   shared: number;
-  /** Not faults: for judging how much is shared and crossed. */
+  /** Not faults, but totals to compare them with. */
   wires: number;
   crossings: number;
 }
@@ -31,7 +31,7 @@ interface Segment extends Box {
 }
 
 const SLACK = 0.6;
-/** Lines of different tensors closer than this, over more than `LONG`, read as one. */
+/** Lines of different tensors closer than this over more than `LONG` look like one. */
 const TOUCHING = 2;
 const LONG = 4;
 
@@ -79,7 +79,7 @@ function overlap(a: Box, b: Box, slack = SLACK): boolean {
   );
 }
 
-/** A line has no area: it hits a box when it runs through its inside. */
+/** Whether a segment runs through the inside of a box. */
 function hits(segment: Segment, box: Box): boolean {
   return (
     segment.x < box.x + box.width - SLACK &&
@@ -145,7 +145,7 @@ function checkSharing(wires: Wire[], segments: Segment[], faults: Faults): void 
   });
 }
 
-/** Members of a series end in one port. */
+/** Key of a wire's tensor; members of a series share one port. */
 function joins(wires: Wire[], a: Segment, b: Segment): boolean {
   const [one, other] = [wires[a.wire], wires[b.wire]];
   const port = one?.toPort ?? -1;

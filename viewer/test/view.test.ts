@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { contentsOf, type Graph, index, ROOT } from "../src/graph.js";
-import { initialState } from "../src/initial.js";
-import { type Frame, type State, shownIndex, toggle, toggleRun, type View, view } from "../src/view.js";
+import { contentsOf, type Graph, index, ROOT } from "../src/graph/graph.js";
+import type { Frame, View } from "../src/view/frame.js";
+import { shownIndex } from "../src/view/shown_index.js";
+import type { State } from "../src/view/state.js";
+import { toggle, toggleRun } from "../src/view/toggle.js";
+import { view } from "../src/view/view.js";
+import { firstState } from "./first_state.js";
 import {
   alternating,
   chain,
@@ -28,7 +32,7 @@ function names(frame: Frame): string[] {
 }
 
 describe("index", () => {
-  it("cuts edges at borders: one link per tensor and pair of ends in each container", () => {
+  it("cuts edges at borders into one link per container, tensor and pair of ends", () => {
     const contents = contentsOf(index(fork), "attn");
     expect(contents.children).toEqual(["attn/q", "attn/k", "attn/v", "attn/sdpa"]);
     expect(contents.inputs).toEqual(["input:x:0"]);
@@ -41,14 +45,14 @@ describe("index", () => {
   });
 });
 
-describe("rolling", () => {
-  it("folds a chain of equal blocks that share a side input", () => {
+describe("folding runs", () => {
+  it("folds a chain of equal blocks that share an input", () => {
     const { root } = show(chain);
     expect(names(root)).toEqual(["x", "m", "b.0–2 ×3", "y"]);
     expect(root.wires).toHaveLength(3);
   });
 
-  it("shows the run one by one when asked to, and rolls it up again", () => {
+  it("unrolls a run and folds it again", () => {
     const traced = index(chain);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
     const open = toggleRun(traced, start, "b.0");
@@ -56,14 +60,14 @@ describe("rolling", () => {
     expect(toggleRun(traced, open, "b.0")).toEqual(start);
   });
 
-  it("opens the first for all", () => {
+  it("expands the first member for all", () => {
     const block = show(chain, { expanded: ["b.0"] }).root.items.find((item) => item.id === "b.0");
     expect(block?.times).toBe(3);
     expect(block?.frame?.items.map((item) => item.name)).toEqual(["norm", "mul", "add"]);
     expect(block?.frame?.outputs).toHaveLength(1);
   });
 
-  it("puts a panel around a longer period", () => {
+  it("puts a panel around a period of several blocks", () => {
     const group = show(alternating).root.items.find((item) => item.kind === "group");
     expect(group?.times).toBe(2);
     expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
@@ -73,7 +77,7 @@ describe("rolling", () => {
     ["b.0.attn", "b.0.mlp", "b.2.mlp", "b.0–2"],
     ["b0.attn", "b0.mlp", "b2.mlp", "b0–2"],
     ["attn.0", "mlp.0", "mlp.2", "attn.0 … mlp.2"],
-  ])("names a longer period from %s, %s to %s: %s", (one, other, last, name) => {
+  ])("names a period of %s and %s, up to %s: %s", (one, other, last, name) => {
     const repeats = [0, 1, 2].map((i) => [one, other].map((path) => path.replace("0", String(i))));
     const classes = repeats.flatMap(([a = "", b = ""]) => [[a, "Attention"] as const, [b, "Mlp"] as const]);
     expect(classes[classes.length - 1]?.[0]).toBe(last);
@@ -82,7 +86,7 @@ describe("rolling", () => {
     expect(root.items.find(({ times }) => times === 3)?.name).toBe(name);
   });
 
-  it("shows all of a longer period one by one, and knows the way back", () => {
+  it("unrolls a period of several blocks and folds it again", () => {
     const traced = index(alternating);
     const start: State = { expanded: [], unrolled: [], direction: "TB" };
     const group = view(traced, start).root.items.find((item) => item.kind === "group");
@@ -93,7 +97,7 @@ describe("rolling", () => {
     expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
   });
 
-  it("folds equal branches of one list, each of which can be opened once they are unrolled", () => {
+  it("folds equal branches of one list and unrolls them", () => {
     const graph = structuredClone(parallel);
     for (const [id, edges] of Object.entries(graph.adjacency)) {
       for (const edge of edges) if (edge.to === "/cat") edge.argument = `tensors[${id.slice(2, 3)}]`;
@@ -104,28 +108,28 @@ describe("rolling", () => {
     expect(names(show(graph, { unrolled: ["e.0"] }).root)).toEqual(["x", "e.0", "e.1", "e.2", "cat", "y"]);
   });
 
-  it("folds a loop that calls one module again and again, from its first step on", () => {
+  it("folds a loop of calls of one module, including the first step", () => {
     const { root } = show(recurrent);
     const step = root.items.find((item) => item.kind === "group");
     expect([step?.name, step?.times]).toEqual(["step", 3]);
     expect(step?.frame?.items.map((item) => item.name)).toEqual(["pick", "cell"]);
   });
 
-  it("shows the steps of a loop side by side", () => {
+  it("shows the steps of an unrolled loop from left to right", () => {
     const { root } = show(recurrent, { unrolled: ["group:/pick'1"] });
     const steps = root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
     expect(steps?.frame?.items.map((item) => item.name)).toEqual(["step 1", "step 2", "step 3"]);
   });
 
-  it("shows the calls of one module side by side where each takes something new, and says that weights are shared", () => {
+  it("shows the calls of one module on different inputs as steps with the same weights", () => {
     expect(show(listened).root.items.find((item) => item.times === 3)?.detail).toMatch(/same weights$/);
     const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
     expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
   });
 
-  it("folds a loop over the results of one op into one step, which takes one of them", () => {
+  it("folds a loop over the results of one op into a step with one of them", () => {
     const { root } = show(unbound);
     const step = root.items.find((item) => item.kind === "group");
     expect([step?.name, step?.times]).toEqual(["step", 3]);
@@ -133,7 +137,7 @@ describe("rolling", () => {
     expect(root.wires.filter(({ to }) => root.items[to] === step)).toHaveLength(2);
   });
 
-  it("folds a loop over time that calls no module into one step, and shows its steps side by side", () => {
+  it("folds and unrolls a loop over time that calls no module", () => {
     const [, , step] = show(scan).root.items;
     expect([step?.name, step?.times, step?.detail, step?.loop]).toEqual(["step", 3, "", true]);
     expect(step?.frame?.items.map((item) => item.name)).toEqual(["[:, 0]", "add"]);
@@ -144,29 +148,29 @@ describe("rolling", () => {
     ]);
   });
 
-  it("leaves ops alone that pick the same, or pick side by side", () => {
+  it("does not fold ops with equal indices, or parallel indexing", () => {
     const same = structuredClone(scan);
     for (const node of same.nodes) if (node.kind === "op" && node.arguments) node.arguments = { key: ["::", 0] };
     const beside = sketch("x > getitem'0\nx > getitem'1\nx > getitem'2 > cat > y\ngetitem'0 > cat\ngetitem'1 > cat");
     for (const graph of [same, beside]) expect(show(graph).root.items.map((item) => item.times)).not.toContain(3);
   });
 
-  it("does not fold together what does not hang together", () => {
+  it("does not fold repeats of unconnected blocks", () => {
     expect(show(loose).root.items.map((item) => item.kind)).not.toContain("group");
   });
 
-  it("leaves equal siblings alone that do not hang on each other", () => {
+  it("does not fold parallel blocks that feed no common list", () => {
     expect(show(parallel).root.items.map((item) => item.times)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 });
 
-describe("rolling pairs", () => {
-  it("leaves alone what takes one tensor twice first and two tensors then", () => {
+describe("folding pairs", () => {
+  it("does not fold pairs that read one tensor twice, then two tensors", () => {
     expect(names(show(crossed).root).sort()).toEqual(["a.0", "a.1", "b.0", "b.1", "x", "y", "z"]);
   });
 });
 
-describe("what is shown", () => {
+describe("view", () => {
   it("merges a module with its only child", () => {
     const [, item] = show(wrapped).root.items;
     expect([item?.id, item?.name, item?.detail]).toEqual(["outer", "outer.inner", "Inner"]);
@@ -174,7 +178,7 @@ describe("what is shown", () => {
     expect(open?.frame?.items.map((inner) => inner.name)).toEqual(["linear", "relu"]);
   });
 
-  it("lets reshapes pass, unless plumbing is wanted", () => {
+  it("omits reshapes unless plumbing is shown", () => {
     expect(names(show(plumbing).root)).toEqual(["x", "linear", "relu", "y"]);
     expect(names(show(plumbing, { plumbing: true }).root)).toContain("transpose");
   });
@@ -183,7 +187,7 @@ describe("what is shown", () => {
     expect(show(residual).root.items.find((item) => item.name === "add")?.glyph).toBe("add");
   });
 
-  it("folds parts of one output into one", () => {
+  it("merges parts of one output", () => {
     const graph = structuredClone(fork);
     for (const i of [0, 1, 2]) {
       graph.nodes.push({ kind: "output", id: `output:cache[${i}]`, name: `cache[${i}]` });
@@ -199,8 +203,8 @@ describe("what is shown", () => {
   });
 });
 
-describe("memory", () => {
-  it("makes new frames only for what a toggle touches", () => {
+describe("caching", () => {
+  it("rebuilds only the frames that a toggle affects", () => {
     const traced = index(chain);
     const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
     const before = view(traced, start).root.items.find((item) => item.id === "b.2")?.frame;
@@ -210,26 +214,26 @@ describe("memory", () => {
   });
 });
 
-describe("the first picture", () => {
-  it("opens what the author asks for, with everything around it", () => {
-    expect(initialState(index(wrapped), { expand: ["Inner"] }).expanded).toEqual(["outer", "outer.inner"]);
-    expect(initialState(index(chain), { expand: ["b.?"] }).expanded).toEqual(["b.0", "b.1", "b.2"]);
-    expect(initialState(index(chain), { depth: 0 }).expanded).toEqual([]);
+describe("the initial state", () => {
+  it("expands requested modules and their ancestors", () => {
+    expect(firstState(index(wrapped), { expand: ["Inner"] }).expanded).toEqual(["outer", "outer.inner"]);
+    expect(firstState(index(chain), { expand: ["b.?"] }).expanded).toEqual(["b.0", "b.1", "b.2"]);
+    expect(firstState(index(chain), { depth: 0 }).expanded).toEqual([]);
   });
 
-  it("unrolls a run where one of its later members is asked for", () => {
-    expect(initialState(index(chain), { expand: ["b.1"] })).toMatchObject({ expanded: ["b.1"], unrolled: ["b.0"] });
-    expect(initialState(index(chain), { expand: ["b.0"] }).unrolled).toEqual([]);
+  it("unrolls a run if a later member is requested", () => {
+    expect(firstState(index(chain), { expand: ["b.1"] })).toMatchObject({ expanded: ["b.1"], unrolled: ["b.0"] });
+    expect(firstState(index(chain), { expand: ["b.0"] }).unrolled).toEqual([]);
   });
 
-  it("leaves closed what the author wants closed, whatever else is said", () => {
-    expect(initialState(index(chain), { collapse: ["b.0"] }).expanded).toEqual([]);
-    expect(initialState(index(chain), { expand: ["b.*"], collapse: ["b.1"] }).expanded).toEqual(["b.0", "b.2"]);
-    expect(initialState(index(wrapped), { depth: 9, collapse: ["Inner"] }).expanded).toEqual([]);
+  it("keeps modules of `collapse` collapsed in spite of other options", () => {
+    expect(firstState(index(chain), { collapse: ["b.0"] }).expanded).toEqual([]);
+    expect(firstState(index(chain), { expand: ["b.*"], collapse: ["b.1"] }).expanded).toEqual(["b.0", "b.2"]);
+    expect(firstState(index(wrapped), { depth: 9, collapse: ["Inner"] }).expanded).toEqual([]);
   });
 
-  it("turns the inside of what a pattern matches, the last pattern counting", () => {
-    const state = initialState(index(chain), {
+  it("turns modules by the last matching pattern", () => {
+    const state = firstState(index(chain), {
       depth: 9,
       direction: [
         ["*", "LR"],
@@ -242,19 +246,19 @@ describe("the first picture", () => {
     expect([root.direction, root.items.find((item) => item.id === "b.0")?.frame?.direction]).toEqual(["LR", "TB"]);
   });
 
-  it("opens what stays readable when nobody asks", () => {
-    expect(initialState(index(chain)).expanded).toEqual(["b.0"]);
+  it("expands what stays readable without options", () => {
+    expect(firstState(index(chain)).expanded).toEqual(["b.0"]);
   });
 
-  it("is made once per graph and state", () => {
+  it("uses one simplified index per graph", () => {
     const traced = index(chain);
-    const state = initialState(traced);
+    const state = firstState(traced);
     expect(shownIndex(traced, state)).toBe(shownIndex(traced, { ...state }));
   });
 });
 
 /**
- *     x ─ [enc [enc.0] ─ [enc.1] ─ [enc.2]] ─ y        all that there is in a module is a run; m goes to each of it
+ *     x ─ [enc [enc.0] ─ [enc.1] ─ [enc.2]] ─ y        a module with only a run inside; every member reads m
  */
 const layers = [0, 1, 2].map((i) => [`enc.${i}/norm`, `enc.${i}/mul`]);
 const encoder = sketch([`x > ${layers.flat().join(" > ")} > y`, ...layers.map(([norm]) => `m > ${norm}`)].join("\n"), {
@@ -264,18 +268,18 @@ const encoder = sketch([`x > ${layers.flat().join(" > ")} > y`, ...layers.map(([
   "enc.2": "Layer",
 });
 
-describe("a module with nothing but a run in it", () => {
+describe("a module with only a run inside", () => {
   const start: State = { expanded: [], unrolled: [], direction: "TB" };
   const traced = index(encoder);
   const box = (state: State) => view(traced, state).root.items.find((item) => item.id === "enc");
   const inside = (state: State) => box(state)?.frame?.items.map((item) => item.name);
 
-  it("is one box with it, closed and open", () => {
+  it("shares one box with the run, collapsed and expanded", () => {
     expect(names(view(traced, start).root)).toEqual(["x", "m", "enc.0–2 ×3", "y"]);
     expect([box(start)?.run, box(start)?.detail, box(start)?.expandable]).toEqual(["enc.0", "Layer", true]);
     const open = view(traced, toggle(start, "enc")).root;
     expect(inside(toggle(start, "enc"))).toEqual(["norm", "mul"]);
-    // whatever reaches or leaves it does so at a port
+    // all its wires end at ports
     const place = open.items.findIndex((item) => item.id === "enc");
     const ports = open.wires.map(({ from, to, fromPort, toPort }) =>
       from === place ? fromPort : to === place && toPort,
@@ -285,7 +289,7 @@ describe("a module with nothing but a run in it", () => {
     expect(new Set(open.wires.filter(({ to }) => to === place).map(({ toPort }) => toPort)).size).toBe(2);
   });
 
-  it("is a panel around the run that is shown one by one, and becomes the box again", () => {
+  it("becomes a panel around the unrolled run, and a box again", () => {
     const unrolled = toggleRun(traced, start, "enc.0");
     expect(inside(unrolled)).toEqual(["Layer", "Layer", "Layer"]);
     expect(box(unrolled)?.frame?.items.map((item) => item.frame)).toEqual([null, null, null]);
@@ -296,7 +300,7 @@ describe("a module with nothing but a run in it", () => {
     expect(inside(toggleRun(traced, toggle(open, "enc.0"), "enc.0"))).toBeUndefined();
   });
 
-  it("stays a panel where tensors leave from several of the run", () => {
+  it("stays separate from a run with outputs of several members", () => {
     const graph = sketch(
       [`x > ${layers.flat().join(" > ")} > y`, "enc.0/mul > first", "enc.1/mul > second"].join("\n"),
       { enc: "Encoder", "enc.0": "Layer", "enc.1": "Layer", "enc.2": "Layer" },
@@ -304,7 +308,7 @@ describe("a module with nothing but a run in it", () => {
     expect(names(show(graph).root)).toEqual(["x", "enc", "y", "first", "second"]);
   });
 
-  it("stays a panel where it is one of a run itself: a box says one number", () => {
+  it("stays separate from the run if it belongs to a run itself", () => {
     const ids = [0, 1, 2].flatMap((stage) => [0, 1].map((block) => `s.${stage}.${block}`));
     const classes = { ...Object.fromEntries(ids.map((id) => [id, "Block"])), "s.0": "S", "s.1": "S", "s.2": "S" };
     const graph = sketch(`x > ${ids.map((id) => `${id}/norm > ${id}/mul`).join(" > ")} > y`, classes);
@@ -314,7 +318,7 @@ describe("a module with nothing but a run in it", () => {
   });
 });
 
-describe("a model that is one layer", () => {
+describe("a model that is a single layer", () => {
   const bare = sketch("x > linear > y\nweight > linear");
   const weight = bare.nodes.find((node) => node.id === "input:weight");
   const nodes = bare.nodes.map((node) => (node === weight ? { ...node, kind: "parameter" as const } : node));
@@ -324,7 +328,7 @@ describe("a model that is one layer", () => {
     model: { ...bare.model, class: name, attributes: { in_features: 768, out_features: 3072 } },
   });
 
-  it("is drawn as it is in other models, and with its weights where all is asked for", () => {
+  it("is drawn as that layer, and with its weights if plumbing is shown", () => {
     const layer = linear("torch.nn.modules.linear.Linear");
     const [, box] = show(layer).root.items;
     expect(names(show(layer).root)).toEqual(["x", "Linear", "y"]);
@@ -332,7 +336,7 @@ describe("a model that is one layer", () => {
     expect(names(show(layer, { plumbing: true }).root)).toEqual(["x", "weight", "linear", "y"]);
   });
 
-  it("is shown from inside where it is the author's own", () => {
+  it("is drawn with its contents if the class is not one of PyTorch's", () => {
     expect(names(show(linear("pkg.Scale")).root)).toEqual(["x", "weight", "linear", "y"]);
   });
 });

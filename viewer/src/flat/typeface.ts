@@ -1,8 +1,8 @@
-/** The typeface of flat pictures, from font files: glyph by glyph, with kerning and without ligatures. */
+/** The typeface of flat pictures, from font files; with kerning, without ligatures. */
 import { type Font, type Glyph, parse } from "opentype.js";
-import type { SetText, Typeface } from "./flatten.js";
+import type { SetText, Typeface } from "./painter.js";
 
-/** Of two TrueType files, regular and semibold. */
+/** From two TrueType files, regular and semibold. */
 export function makeTypeface(regular: ArrayBuffer, semibold: ArrayBuffer): Typeface {
   const fonts = [parse(regular), parse(semibold)] as const;
   return {

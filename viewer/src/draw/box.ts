@@ -1,0 +1,111 @@
+/** A box: an op, an input or output, or a collapsed module. */
+import type { Box } from "../layout/geometry.js";
+import {
+  badgeWidth,
+  boxWords,
+  GLYPH,
+  isTerminal,
+  isTwoLines,
+  NAME_SIZE,
+  STACK_CARDS,
+  STACK_STEP,
+  stackHeight,
+} from "../layout/metrics.js";
+import { textWidth } from "../layout/text_metrics.js";
+import type { Item } from "../view/frame.js";
+import type { Glyph } from "../view/op_families.js";
+import { drawBadge, drawSign } from "./badge.js";
+import type { Context, Painter } from "./painter.js";
+import { num, translation } from "./svg_text.js";
+
+const RADIUS = 6;
+const GAP = 8;
+/** Distance of the expand sign from a box's right edge. */
+const SIGN = 13;
+
+export function drawBox(item: Item, box: Box, painter: Painter): string {
+  const classes = ["node", `kind-${item.kind}`, `family-${item.family}`, ...item.marks];
+  if (item.glyph !== null) classes.push("glyph");
+  const context: Context = { family: item.family, classes };
+  const tooltip = tooltipOf(item);
+  const hint = tooltip === "" ? "" : painter.tooltip(tooltip);
+  const shape =
+    item.glyph === null
+      ? drawRect(item, box, context, painter) + drawWords(item, box, context, painter)
+      : drawGlyph(item.glyph, box, context, painter);
+  const expanded = item.expandable ? false : undefined;
+  return painter.group(
+    { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
+    hint + shape,
+  );
+}
+
+/** The full text if the box shortens or omits it; else empty. */
+function tooltipOf(item: Item): string {
+  const { name, detail } = boxWords(item);
+  if (item.glyph === null && name === item.name && detail === item.detail) return "";
+  return item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name;
+}
+
+function drawRect(item: Item, box: Box, context: Context, painter: Painter): string {
+  const stack = stackHeight(item);
+  const height = box.height - stack;
+  const rounding = isTerminal(item) ? height / 2 : RADIUS;
+  const d = `d="${stackedCards(box.width, height)}"`;
+  const cards = stack > 0 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: d }) : "";
+  const geometry = `width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"`;
+  return cards + painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+}
+
+/** The lower edges of the cards below a folded run. */
+function stackedCards(width: number, height: number): string {
+  let d = "";
+  for (let card = 1; card <= STACK_CARDS; card += 1) {
+    const inset = card * STACK_STEP;
+    const flat = num(width - 2 * inset - 2 * STACK_STEP);
+    d += `M${inset} ${num(height + inset - STACK_STEP)}q0 ${STACK_STEP} ${STACK_STEP} ${STACK_STEP}h${flat}q${STACK_STEP} 0 ${STACK_STEP} ${-STACK_STEP}`;
+  }
+  return d;
+}
+
+function drawWords(item: Item, box: Box, context: Context, painter: Painter): string {
+  const { name, detail } = boxWords(item);
+  const middle = box.width / 2;
+  const height = box.height - stackHeight(item);
+  const twoLines = isTwoLines(item);
+  const pill = badgeWidth(item);
+  const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
+  const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
+  const base = twoLines ? 17 : height / 2 + 4;
+  const first = { roles: ["name"], context, x: nameMiddle, y: base, text: name } as const;
+  const second = { roles: ["detail"], context, x: middle, y: 32, text: detail } as const;
+  return [
+    painter.text(twoLines ? first : { ...first, detail }),
+    drawBadge(item, nameEnd, base - 12, painter),
+    twoLines ? painter.text(second) : "",
+    item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",
+  ].join("");
+}
+
+const SLANT = 4.2;
+const STROKES: Readonly<Record<Glyph, string>> = {
+  add: "M-6 0h12M0 -6v12",
+  sub: "M-6 0h12",
+  mul: `M${-SLANT} ${-SLANT}L${SLANT} ${SLANT}M${-SLANT} ${SLANT}L${SLANT} ${-SLANT}`,
+  div: `M${-SLANT} ${SLANT}L${SLANT} ${-SLANT}`,
+  cat: "M-2.5 -6v12M2.5 -6v12",
+};
+
+/** A glyph in a circle or, with many wires, in a pill. */
+function drawGlyph(glyph: Glyph, { width, height }: Box, context: Context, painter: Painter): string {
+  const radius = GLYPH / 2;
+  const circle = `cx="${radius}" cy="${radius}" r="${radius - 1}"`;
+  const pill = `x="1" y="1" width="${num(width - 2)}" height="${num(height - 2)}" rx="${radius - 1}"`;
+  const strokes = `${translation(width / 2, height / 2)} d="${STROKES[glyph]}"`;
+  return (
+    (width === height
+      ? painter.shape({ tag: "circle", roles: ["box"], context, geometry: circle })
+      : painter.shape({ tag: "rect", roles: ["box"], context, geometry: pill })) +
+    painter.shape({ tag: "path", roles: ["strokes"], context, geometry: strokes })
+  );
+}

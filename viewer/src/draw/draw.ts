@@ -1,0 +1,99 @@
+/** Layout → SVG: the shapes and texts of a picture. `style.ts` defines their appearance. */
+import type { Box, Layout, Placed } from "../layout/layout.js";
+import { ceilTo, DETAIL_SIZE, GRID } from "../layout/metrics.js";
+import { textWidth } from "../layout/text_metrics.js";
+import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
+import type { Item } from "../view/frame.js";
+import { drawBox } from "./box.js";
+import { type Legend, makeLegend } from "./legend.js";
+import { type Context, PAGE_PAINTER, type Painter, type Size } from "./painter.js";
+import { drawPanel } from "./panel.js";
+import { num, translation } from "./svg_text.js";
+import { drawLabel, drawWires } from "./wires.js";
+
+/** A drawn picture. */
+export interface Picture extends Size {
+  svg: string;
+}
+
+/** Draws the inside of a container. */
+export type Inside = (placed: Placed) => string;
+
+export interface DrawOptions {
+  painter?: Painter;
+  /** Replaces the drawing of a container's inside; the widget skips parts outside the viewport. */
+  inside?: Inside;
+  /** Width and height of the page in px, which the picture does not exceed. */
+  page?: readonly [width: number, height: number] | null | undefined;
+}
+
+/** The whole picture as an `<svg>` element. */
+export function draw(layout: Layout): string {
+  return picture(layout).svg;
+}
+
+/** The picture with its legend, and the size at which it is shown. */
+export function picture(layout: Layout, { painter = PAGE_PAINTER, inside, page }: DrawOptions = {}): Picture {
+  if (layout.root.frame.items.length === 0) return framed(painter, SIZE_OF_NOTHING, page, drawNothing(painter));
+  const legend = makeLegend(layout);
+  const size = { width: Math.max(layout.width, legend.width), height: layout.height + legend.height };
+  const drawn = inside === undefined ? drawInside(layout.root, painter) : inside(layout.root);
+  return framed(painter, size, page, drawn + drawLegend(legend, layout.height, painter));
+}
+
+function framed(painter: Painter, size: Size, page: DrawOptions["page"], content: string): Picture {
+  const scale = page == null ? 1 : Math.min(1, page[0] / size.width, page[1] / size.height);
+  const length = (natural: number) => (page == null ? Number(num(natural)) : Math.floor(natural * scale * 100) / 100);
+  const shown = { width: length(size.width), height: length(size.height) };
+  return { svg: painter.picture(size, shown, content), ...shown };
+}
+
+const NOTHING = "No tensor went through this model";
+const SIZE_OF_NOTHING: Size = {
+  width: ceilTo(textWidth(NOTHING, DETAIL_SIZE) + 6 * GRID, 2 * GRID),
+  height: 10 * GRID,
+};
+
+/** A message, because an empty picture would look like a broken page. */
+function drawNothing(painter: Painter): string {
+  const { width, height } = SIZE_OF_NOTHING;
+  const context: Context = { family: "other", classes: ["nothing"] };
+  const geometry = `x="1" y="1" width="${width - 2}" height="${height - 2}" rx="6"`;
+  const box = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+  const text = painter.text({ roles: ["detail"], context, x: width / 2, y: height / 2 + 4, text: NOTHING });
+  return painter.group({ classes: context.classes }, box + text);
+}
+
+function drawLegend(legend: Legend, top: number, painter: Painter): string {
+  if (legend.entries.length === 0) return "";
+  const entries = legend.entries.map(({ family, name, x, y }) => {
+    const classes = [`family-${family}`];
+    const context: Context = { family, classes: [...classes, "legend"] };
+    const geometry = `width="${SWATCH}" height="${SWATCH}" rx="3"`;
+    const swatch = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
+    const text = painter.text({ roles: ["detail"], context, x: TEXT_START, y: 10, text: name });
+    return painter.group({ classes, transform: translation(x, top + y + 4) }, swatch + text);
+  });
+  return painter.group({ classes: ["legend"] }, entries.join(""));
+}
+
+/** The inside of a container: wires, items above them, labels on top. */
+function drawInside({ frame, geometry, inner }: Placed, painter: Painter): string {
+  const wires = painter.group({ classes: ["edges"] }, drawWires(frame, geometry, painter));
+  const items = frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null, { painter }));
+  const labels = geometry.labels.map((label) => drawLabel(label, frame.wires[label.wire], painter));
+  return wires + items.join("") + labels.join("");
+}
+
+/** A box or, with `inner`, a panel with a title around its content. */
+export function drawItem(
+  item: Item,
+  box: Box | undefined,
+  inner: Placed | null,
+  { painter = PAGE_PAINTER, inside }: Pick<DrawOptions, "painter" | "inside"> = {},
+): string {
+  if (box === undefined) return "";
+  if (inner === null) return drawBox(item, box, painter);
+  const content = inside === undefined ? drawInside(inner, painter) : inside(inner);
+  return drawPanel({ item, box, title: inner.geometry.title, content }, painter);
+}

@@ -1,0 +1,104 @@
+/** Turns the parts of a picture into SVG text; for pages with classes that the style sheet colours. */
+
+import { readable } from "../shared/text.js";
+import type { Family } from "../view/op_families.js";
+import type { Role } from "./style.js";
+import { escapeText, num } from "./svg_text.js";
+
+/** The surrounding of a shape or text, on which its style depends. */
+export interface Context {
+  family: Family;
+  /** Classes of the surrounding group, without the `mg-`. */
+  classes: readonly string[];
+}
+
+/** Attributes for the widget, without the `data-`. */
+type Data = Readonly<Record<string, string>>;
+
+export interface Group {
+  classes: readonly string[];
+  data?: Data;
+  /** Value of `aria-expanded`; absent if it cannot expand. */
+  expanded?: boolean | undefined;
+  /** A `transform`. */
+  transform?: string;
+}
+
+export interface Shape {
+  tag: "rect" | "circle" | "path";
+  /** The main role first. */
+  roles: readonly [Role, ...Role[]];
+  context: Context;
+  data?: Data;
+  /** Attributes. */
+  geometry: string;
+}
+
+export interface Text {
+  roles: readonly [Role, ...Role[]];
+  context: Context;
+  data?: Data;
+  x: number;
+  /** Of the base line. */
+  y: number;
+  text: string;
+  /** Text after it in the same line, with the role `detail`. */
+  detail?: string;
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface Painter {
+  /** The `<svg>` element; `size` is the natural size, `shown` the displayed one. */
+  picture(size: Size, shown: Size, content: string): string;
+  group(group: Group, content: string): string;
+  shape(shape: Shape): string;
+  text(text: Text): string;
+  /** Text that a group shows on hover. */
+  tooltip(text: string): string;
+}
+
+/** For pages, with a style sheet. */
+export const PAGE_PAINTER: Painter = {
+  picture: (size, shown, content) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${sizeAttributes(size, shown)}>${content}</svg>`,
+
+  group({ classes, data = {}, expanded, transform }, content) {
+    const open = expanded === undefined ? "" : ` aria-expanded="${expanded}"`;
+    const place = transform === undefined ? "" : ` ${transform}`;
+    return `<g ${classAttribute(classes)}${dataAttributes(data)}${open}${place}>${content}</g>`;
+  },
+
+  shape: ({ tag, roles, data = {}, geometry }) =>
+    `<${tag} ${classAttribute(roles)}${dataAttributes(data)} ${geometry}/>`,
+
+  text({ roles, data = {}, x, y, text, detail = "" }) {
+    const beside = detail === "" ? "" : ` <tspan class="mg-detail">${displayed(detail)}</tspan>`;
+    const attributes = `${classAttribute(roles)}${dataAttributes(data)} x="${num(x)}" y="${num(y)}"`;
+    return `<text ${attributes}>${displayed(text)}${beside}</text>`;
+  },
+
+  tooltip: (text) => `<title>${displayed(text)}</title>`,
+};
+
+/** The size attributes of an `<svg>`. */
+export function sizeAttributes({ width, height }: Size, shown: Size): string {
+  return `viewBox="0 0 ${num(width)} ${num(height)}" width="${shown.width}" height="${shown.height}"`;
+}
+
+function classAttribute(classes: readonly string[]): string {
+  return `class="${classes.map((name) => `mg-${name}`).join(" ")}"`;
+}
+
+function dataAttributes(data: Data): string {
+  return Object.entries(data)
+    .map(([name, value]) => ` data-${name}="${escapeText(value)}"`)
+    .join("");
+}
+
+function displayed(text: string): string {
+  return escapeText(readable(text));
+}

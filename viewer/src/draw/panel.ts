@@ -1,0 +1,64 @@
+/** A panel: an expanded module, or a group of repeated children, with its title. */
+import type { Box, Title } from "../layout/geometry.js";
+import { BEHIND_PANEL, badgeWidth, boxWords, CHEVRON, NAME_SIZE, TITLE_LINE } from "../layout/metrics.js";
+import { textWidth } from "../layout/text_metrics.js";
+import type { Item } from "../view/frame.js";
+import { drawBadge, drawSign } from "./badge.js";
+import type { Context, Painter } from "./painter.js";
+import { num, translation } from "./svg_text.js";
+
+const CORNER = 8;
+const GAP = 8;
+
+export interface Panel {
+  item: Item;
+  box: Box;
+  title: Title | null;
+  /** SVG text of the inside. */
+  content: string;
+}
+
+export function drawPanel({ item, box, title, content }: Panel, painter: Painter): string {
+  const classes = ["module", "expanded", `family-${item.family}`, ...item.marks];
+  const context: Context = { family: item.family, classes };
+  const geometry = `width="${num(box.width)}" height="${num(box.height)}" rx="${CORNER}"`;
+  const behind = `d="${cardsBehind(box, BEHIND_PANEL / 2)}${cardsBehind(box, BEHIND_PANEL)}"`;
+  const drawn = [
+    item.times > 1 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: behind }) : "",
+    painter.shape({ tag: "rect", roles: ["panel"], context, geometry }),
+    content,
+    title === null ? "" : drawTitle(item, box, title, painter),
+  ];
+  const expanded = item.kind === "group" ? undefined : true;
+  return painter.group(
+    { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
+    drawn.join(""),
+  );
+}
+
+/** The right and lower edge of a card behind the panel of a folded run. */
+function cardsBehind({ width, height }: Box, step: number): string {
+  return `M${num(width)} ${step + CORNER}h${step}V${num(height + step)}H${step + CORNER}v${-step}`;
+}
+
+function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string {
+  const { name, detail } = boxWords(item);
+  const opens = item.kind !== "group";
+  const context: Context = { family: item.family, classes: ["header"] };
+  const x = title.x + (opens ? CHEVRON : 0);
+  const base = title.y + 13;
+  const nameEnd = x + textWidth(name, NAME_SIZE, true) + GAP;
+  const pill = badgeWidth(item);
+  const below = title.lines === 2;
+  const detailX = below ? x : nameEnd + (pill === 0 ? 0 : pill + GAP);
+  const detailY = below ? base + TITLE_LINE : base;
+  const geometry = `width="${num(box.width)}" height="${num(title.y + title.height)}"`;
+  const drawn = [
+    painter.shape({ tag: "rect", roles: ["hit"], context, geometry }),
+    opens ? drawSign({ x: title.x, y: base - 4, open: true, context }, painter) : "",
+    painter.text({ roles: ["name"], context, x, y: base, text: name }),
+    drawBadge(item, nameEnd, title.y + 1, painter),
+    detail === "" ? "" : painter.text({ roles: ["detail"], context, x: detailX, y: detailY, text: detail }),
+  ];
+  return painter.group({ classes: context.classes }, drawn.join(""));
+}

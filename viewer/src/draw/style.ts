@@ -1,0 +1,134 @@
+/**
+ * The appearance of every part of a picture: `stylesheet.ts` turns it into CSS for pages, `flat/painter.ts` into
+ * attributes. Paints are shares of a family's hue, the text colour or the error colour, so that pictures fit light and
+ * dark pages.
+ */
+
+/** The role of a shape or text: its class on pages, without the `mg-`. */
+export type Role =
+  | "box"
+  | "panel"
+  | "cards"
+  | "pill"
+  | "strokes"
+  | "sign"
+  | "hit"
+  | "edges"
+  | "edge"
+  | "flow-shape"
+  | "flow-inferred"
+  | "text"
+  | "name"
+  | "detail"
+  | "label"
+  | "before"
+  | "times";
+
+/** A colour with a share of opacity, in percent. */
+export interface Mix {
+  of: "hue" | "text" | "error";
+  share: number;
+}
+
+export type Paint = Mix | "none" | "transparent";
+
+/** SVG attributes that are also CSS properties; lengths are in px. */
+export interface Style {
+  fill?: Paint;
+  stroke?: Paint;
+  "stroke-width"?: number;
+  "stroke-dasharray"?: string;
+  "stroke-linecap"?: string;
+  "stroke-linejoin"?: string;
+  "font-size"?: number;
+  "font-weight"?: number;
+  "text-anchor"?: "start" | "middle" | "end";
+  opacity?: number;
+}
+
+/** Parts of a picture. */
+export interface Selector {
+  role: Role;
+  /** Only directly inside a group with this class; several classes form a chain of parents. */
+  of?: readonly string[];
+  /** Only somewhere inside a group with this class. */
+  within?: string;
+  /** Only in pictures that are not part of a page. */
+  standalone?: true;
+}
+
+export interface Rule {
+  on: readonly Selector[];
+  style: Style;
+}
+
+const hue = (share: number): Mix => ({ of: "hue", share });
+const text = (share: number): Mix => ({ of: "text", share });
+const error: Mix = { of: "error", share: 100 };
+
+/** Selects a role everywhere, or only directly inside groups with one of some classes. */
+function select(role: Role, ...classes: string[]): Selector[] {
+  return classes.length === 0 ? [{ role }] : classes.map((name) => ({ role, of: [name] }));
+}
+
+/** Later rules win. Specific rules follow general ones, so that CSS specificity agrees. */
+export const TEXT_RULES: readonly Rule[] = [
+  { on: select("text"), style: { fill: text(100), "text-anchor": "middle", "font-size": 12 } },
+  { on: select("name"), style: { "font-weight": 600 } },
+  { on: select("name", "kind-op"), style: { "font-weight": 400 } },
+  { on: select("detail"), style: { "font-size": 11, "font-weight": 400, fill: text(86) } },
+  { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
+  { on: select("before"), style: { "text-anchor": "end" } },
+  { on: [{ role: "text", within: "legend" }, ...select("text", "header")], style: { "text-anchor": "start" } },
+  {
+    on: [{ role: "text", of: ["header", "repeat"] }, ...select("times")],
+    style: { "font-size": 11, "font-weight": 600, "text-anchor": "middle" },
+  },
+];
+
+const NO_HUE = ["kind-parameter", "kind-buffer", "kind-constant", "nothing"];
+
+export const SHAPE_RULES: readonly Rule[] = [
+  { on: select("box"), style: { fill: hue(22), stroke: hue(75), "stroke-width": 1 } },
+  { on: select("box", "kind-module"), style: { "stroke-width": 1.25 } },
+  { on: select("box", "family-elementwise", "family-other"), style: { fill: hue(15) } },
+  { on: select("box", "family-shape"), style: { fill: hue(6), stroke: hue(36) } },
+  { on: select("box", "kind-input", "kind-output"), style: { fill: text(7), stroke: text(45) } },
+  { on: select("box", ...NO_HUE), style: { fill: "none", stroke: text(40), "stroke-dasharray": "3 2" } },
+  {
+    on: [...select("strokes"), ...select("sign")],
+    style: { fill: "none", stroke: text(80), "stroke-width": 1.5, "stroke-linecap": "round" },
+  },
+  { on: select("pill"), style: { fill: hue(30), stroke: "none" } },
+  { on: select("box", "unseen"), style: { "stroke-dasharray": "2 3" } },
+  // faint, so that items in nested containers keep their colours
+  { on: select("panel"), style: { fill: hue(3), stroke: hue(40), "stroke-width": 1 } },
+  { on: select("cards"), style: { fill: "none", stroke: hue(48) } },
+  { on: select("hit"), style: { fill: "transparent" } },
+  { on: [...select("box", "error"), ...select("panel", "error")], style: { stroke: error, "stroke-width": 2 } },
+  // opaque inside a translucent group, so that wires with a common beginning do not add up
+  { on: select("edges"), style: { opacity: 0.55 } },
+  {
+    on: select("edge"),
+    style: {
+      fill: "none",
+      stroke: text(100),
+      "stroke-width": 1.25,
+      "stroke-linejoin": "round",
+      "stroke-linecap": "round",
+    },
+  },
+  { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
+  { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
+  { on: select("pill", "unrolled"), style: { fill: "none", stroke: text(40) } },
+  // a file cannot expand modules
+  { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },
+];
+
+/** The style of a part of a standalone picture, by its roles and the classes of the surrounding group. */
+export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
+  const applies = ({ role, of = [], within }: Selector) =>
+    roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
+  const rules = [...TEXT_RULES, ...SHAPE_RULES].filter(({ on }) => on.some(applies));
+  return Object.assign({}, ...rules.map(({ style }) => style));
+}

@@ -1,0 +1,26 @@
+/** Formats numbers and text for SVG. */
+
+/** One decimal, the same in every engine. */
+export function num(value: number): string {
+  const rounded = Math.round(value * 10) / 10;
+  return String(rounded === 0 ? 0 : rounded);
+}
+
+/** A `transform` attribute with a translation. */
+export function translation(x: number, y: number): string {
+  return `transform="translate(${num(x)} ${num(y)})"`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+/** Characters that XML cannot contain. */
+const INVALID = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** Escapes text for attributes and elements. */
+export function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char).replace(INVALID, "\ufffd");
+}

@@ -1,0 +1,112 @@
+/** Wires and their labels. */
+import type { Geometry, Label } from "../layout/geometry.js";
+import type { Frame, Wire } from "../view/frame.js";
+import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";
+import type { Role } from "./style.js";
+import { num } from "./svg_text.js";
+
+const RADIUS = 6;
+/** An arrowhead's length and half width. */
+const ARROW = [6, 3.5] as const;
+/** Distance of an arrow's tip from its target. */
+const TIP = 1;
+
+const CONTEXT: Context = { family: "other", classes: [] };
+
+/** One path per tensor, so that branches share their start, with an arrowhead at every item. */
+export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): string {
+  const paths = new Map<string, { wires: Wire[]; d: string[] }>();
+  frame.wires.forEach((wire, i) => {
+    const key = `${wire.from} ${wire.flow} ${wire.source}`;
+    const path = paths.get(key) ?? { wires: [], d: [] };
+    paths.set(key, path);
+    path.wires.push(wire);
+    path.d.push(linePath(geometry.lines[i] ?? [], arrives(frame, wire)));
+  });
+  return [...paths.values()].map(({ wires, d }) => drawPath(frame, wires, d.join(""), painter)).join("");
+}
+
+/** Whether a wire ends at an item; arrowheads are not drawn at borders. */
+function arrives(frame: Frame, wire: Wire): boolean {
+  return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
+}
+
+function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): string {
+  const [first] = wires;
+  if (first === undefined) return "";
+  const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
+  const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
+  const data = {
+    from: name(first.from),
+    to: [...new Set(wires.map((wire) => name(wire.to)))].join(" "),
+    tensor: first.tensor,
+  };
+  return painter.shape({ tag: "path", roles, context: CONTEXT, data, geometry: `d="${d}"` });
+}
+
+export function drawLabel(label: Label, wire: Wire | undefined, painter: Painter = PAGE_PAINTER): string {
+  if (wire === undefined) return "";
+  return painter.text({
+    roles: label.before ? ["label", "before"] : ["label"],
+    context: CONTEXT,
+    data: { tensor: wire.tensor },
+    x: label.before ? label.x + label.width : label.x,
+    y: label.y + 9,
+    text: wire.label,
+  });
+}
+
+// -- lines ------------------------------------------------------------------------------------------------------------
+
+type Line = readonly (readonly [x: number, y: number])[];
+
+/** Straight segments with rounded corners, and optionally an open arrowhead. */
+export function linePath(line: Line, arrow: boolean): string {
+  const points = line.filter((point, i) => i === 0 || !same(point, line[i - 1]));
+  const [first] = points;
+  if (first === undefined) return "";
+  let d = `M${pair(first)}`;
+  for (let i = 1; i + 1 < points.length; i += 1) d += corner(points[i - 1], points[i], points[i + 1]);
+  const last = points[points.length - 1];
+  const before = points[points.length - 2];
+  if (last === undefined || before === undefined) return d;
+  return arrow ? d + arrowEnd(before, last) : `${d}L${pair(last)}`;
+}
+
+function same(a: Line[number], b: Line[number] | undefined): boolean {
+  return b !== undefined && Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) < 0.05;
+}
+
+function corner(
+  before: Line[number] | undefined,
+  at: Line[number] | undefined,
+  after: Line[number] | undefined,
+): string {
+  if (before === undefined || at === undefined || after === undefined) return "";
+  const radius = Math.min(RADIUS, distance(before, at) / 2, distance(at, after) / 2);
+  return `L${pair(towards(at, before, radius))}Q${pair(at)} ${pair(towards(at, after, radius))}`;
+}
+
+function arrowEnd(before: Line[number], last: Line[number]): string {
+  const tip = towards(last, before, TIP);
+  const back = towards(last, before, TIP + ARROW[0]);
+  const length = distance(before, last) || 1;
+  const aside = [((last[1] - before[1]) / length) * ARROW[1], ((before[0] - last[0]) / length) * ARROW[1]] as const;
+  const left = [back[0] + aside[0], back[1] + aside[1]] as const;
+  const right = [back[0] - aside[0], back[1] - aside[1]] as const;
+  return `L${pair(tip)}M${pair(left)}L${pair(tip)}L${pair(right)}`;
+}
+
+function distance(a: Line[number], b: Line[number]): number {
+  // Math.hypot may differ between engines in its last digit; a square root may not
+  return Math.sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
+}
+
+function towards(from: Line[number], to: Line[number], by: number): Line[number] {
+  const length = distance(from, to) || 1;
+  return [from[0] + ((to[0] - from[0]) * by) / length, from[1] + ((to[1] - from[1]) * by) / length];
+}
+
+function pair(point: Line[number]): string {
+  return `${num(point[0])} ${num(point[1])}`;
+}

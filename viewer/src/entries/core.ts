@@ -1,0 +1,5 @@
+/** Entry of `core.js`: everything that computes on graphs, for the widget. */
+import { isBroken } from "../layout/layout.js";
+import { Session } from "../session/session.js";
+
+globalThis.modelDiagramsCore = { open: (data) => new Session(data), isBroken };

@@ -1,0 +1,172 @@
+/**
+ * `<model-graph>`: makes the still picture that a page ships interactive.
+ *
+ * The element moves the picture into its shadow root, where no page style reaches it, and leaves everything else (notes,
+ * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
+ * is in features, one per line below; widget.ts says what they build on.
+ */
+import { colours } from "../widget/features/colours.js";
+import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
+import { highlight } from "../widget/features/highlight.js";
+import { hint } from "../widget/features/hint.js";
+import { isolate } from "../widget/features/isolate.js";
+import { legend } from "../widget/features/legend.js";
+import { link } from "../widget/features/link.js";
+import { menu } from "../widget/features/menu.js";
+import { minimap } from "../widget/features/minimap.js";
+import { outline } from "../widget/features/outline.js";
+import { panel } from "../widget/features/panel.js";
+import { save } from "../widget/features/save.js";
+import { search } from "../widget/features/search.js";
+import { sticky } from "../widget/features/sticky.js";
+import { toolbarSide } from "../widget/features/toolbar_side.js";
+import { tooltip } from "../widget/features/tooltip.js";
+import { viewport } from "../widget/features/viewport.js";
+import { runInSlices } from "../widget/time_slice.js";
+import { header, idOf, nodeAt } from "../widget/tree.js";
+import { type Feature, Widget } from "../widget/widget.js";
+
+/** The text of the style sheet, inserted by the build. */
+declare const STYLE: string;
+
+const NAME = "model-graph";
+
+const FEATURES: readonly Feature[] = [
+  legend,
+  outline,
+  isolate,
+  expansion,
+  colours,
+  panel,
+  search,
+  highlight,
+  tooltip,
+  save,
+  link,
+  minimap,
+  hint,
+  viewport,
+  sticky,
+  toolbarSide,
+  menu,
+];
+
+class ModelGraph extends HTMLElement {
+  #widget: Widget | undefined;
+
+  connectedCallback(): void {
+    if (this.#widget === undefined) runInSlices(() => this.#start());
+    else this.#widget.onConnected();
+  }
+
+  disconnectedCallback(): void {
+    this.#widget?.onDisconnected();
+  }
+
+  /** The current picture as SVG text, drawn as the build draws it. */
+  async picture(): Promise<string> {
+    if (this.#widget === undefined) throw new Error("this diagram has no picture");
+    const [session, viz] = await this.#widget.load();
+    return session.svg(viz);
+  }
+
+  /** Expand or collapse a module call; failures are shown to the reader. */
+  async toggle(id: string): Promise<void> {
+    if (this.#widget === undefined) return;
+    void toggleModule(this.#widget, id);
+    await this.#widget.settled;
+  }
+
+  #start(): void {
+    if (this.#widget !== undefined || !this.isConnected) return;
+    const picture = this.querySelector<SVGSVGElement>(":scope > svg");
+    if (picture !== null) this.#open(picture);
+    // the parser has not read the children yet
+    else if (document.readyState === "loading") {
+      document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
+    }
+  }
+
+  #open(picture: SVGSVGElement): void {
+    const widget = new Widget(this, picture);
+    this.#widget = widget;
+    const root = this.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [styleSheet()];
+    root.append(...widget.parts, document.createElement("slot"));
+    for (const feature of FEATURES) feature(widget);
+    for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
+    const prefetch = () => widget.prefetch();
+    widget.stage.addEventListener("pointerenter", prefetch, { once: true });
+    root.addEventListener("focusin", prefetch, { once: true });
+    widget.stage.addEventListener("click", (event) => onClick(widget, event));
+    root.addEventListener("keydown", (event) => onKeyDown(widget, event as KeyboardEvent));
+    this.addEventListener("fullscreenchange", () => {
+      // the page may have scrolled meanwhile
+      if (this.matches(":fullscreen")) widget.camera.fit();
+      else widget.camera.showWhole();
+    });
+  }
+}
+
+function onClick(widget: Widget, event: MouseEvent): void {
+  const node = nodeAt(event.target);
+  const run = (event.target as Element).closest<SVGElement>("[data-run]")?.dataset.run;
+  if (run !== undefined) void toggleRepeats(widget, run);
+  else if (node !== null && header(node).contains(event.target as Node)) onNodeClick(widget, idOf(node));
+  else if (widget.nodePicker === undefined) widget.select(undefined);
+}
+
+function onNodeClick(widget: Widget, id: string): void {
+  if (!pickOrSelect(widget, id) && widget.tree.canToggle(id)) void toggleModule(widget, id);
+}
+
+/** Give a chosen node to the node picker, if there is one (then true), or select it. */
+function pickOrSelect(widget: Widget, id: string): boolean {
+  const { nodePicker } = widget;
+  widget.nodePicker = undefined;
+  if (nodePicker === undefined) widget.select(id);
+  else nodePicker(id);
+  return nodePicker !== undefined;
+}
+
+function onKeyDown(widget: Widget, event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+  const node = nodeAt(event.target);
+  const isUsed = widget.handleKey(event.key, node === null ? undefined : idOf(node));
+  if (isUsed || (node !== null && onTreeKey(widget, node, event.key))) event.preventDefault();
+}
+
+/** Text fields get every key but Escape. */
+function isTyping(event: KeyboardEvent): boolean {
+  return (event.target as Element).matches("input, select") && event.key !== "Escape";
+}
+
+/** Handle the keys of the ARIA tree pattern; whether this was one. */
+function onTreeKey(widget: Widget, node: SVGElement, key: string): boolean {
+  const id = idOf(node);
+  const isChoice = key === "Enter" || (key === " " && !widget.tree.canToggle(id));
+  if (isChoice && pickOrSelect(widget, id)) return true;
+  const next = widget.tree.step(id, key);
+  if (next === "toggle") void toggleModule(widget, id);
+  else if (next !== undefined) {
+    widget.focus(next);
+    widget.reveal(next);
+    // an open details panel follows the focus
+    if (widget.selected !== undefined && widget.nodePicker === undefined) widget.select(idOf(next));
+  }
+  return next !== undefined || isChoice;
+}
+
+let sheet: CSSStyleSheet | undefined;
+
+/** The page's one style sheet. Adopted sheets are allowed under policies that forbid inline styles. */
+function styleSheet(): CSSStyleSheet {
+  if (sheet === undefined) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+  }
+  return sheet;
+}
+
+// a page may bring this script several times, in several versions: the first one serves them all
+if (customElements.get(NAME) === undefined) customElements.define(NAME, ModelGraph);

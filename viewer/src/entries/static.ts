@@ -1,0 +1,102 @@
+/** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
+import "./polyfills.js";
+import { instance } from "@viz-js/viz";
+import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
+import type { Theme } from "../draw/palette.js";
+import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
+import { makeTypeface } from "../flat/typeface.js";
+import { type Graph, type GraphIndex, index } from "../graph/graph.js";
+import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
+import { initialState } from "../view/initial_state.js";
+import type { ViewOptions } from "../view/options.js";
+import { type OutlineRow, outlineRows } from "../view/outline_rows.js";
+import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
+import type { State } from "../view/state.js";
+import { view } from "../view/view.js";
+
+/** A request from Python. */
+interface RenderRequest {
+  view: ViewOptions;
+  /** Theme of a flat picture; null for pages. */
+  flat: { theme: Theme; outlines: boolean } | null;
+}
+
+interface Rendered extends Picture {
+  /** The initial state of the widget. */
+  state: State;
+  outline: OutlineRow[];
+  unmatched: Unmatched | null;
+}
+
+interface Drawing {
+  graph: GraphIndex;
+  request: RenderRequest;
+  /** Retries terminate because the cache counts crashes: after two, a container is laid out without dot. */
+  cache: LayoutCache;
+}
+
+let viz: Viz | null = null;
+let ready = start();
+let drawing: Drawing | null = null;
+let typeface: Typeface | null = null;
+
+async function start(): Promise<void> {
+  viz = await instance();
+}
+
+/** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
+function render(graphJson: string, requestJson: string): string {
+  const graph = index(JSON.parse(graphJson) as Graph);
+  drawing = { graph, request: JSON.parse(requestJson) as RenderRequest, cache: layoutCache() };
+  return retry();
+}
+
+/** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */
+function retry(): string {
+  if (viz === null || drawing === null) throw new Error("expected `modelDiagrams.ready` to be resolved before drawing");
+  try {
+    return JSON.stringify(rendered(drawing, viz));
+  } catch (error) {
+    if (!isBroken(viz)) throw error;
+    viz = null;
+    ready = start();
+    return "";
+  }
+}
+
+function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
+  const layOut = (state: State) => layout(view(graph, state), engine, cache);
+  const state = initialState(graph, request.view, layOut);
+  return {
+    ...picture(layOut(state), optionsOf(request)),
+    state,
+    outline: outlineRows(graph),
+    unmatched: unmatchedPatterns(graph, request.view),
+  };
+}
+
+function optionsOf({ view, flat }: RenderRequest): DrawOptions {
+  if (flat === null) return { page: view.fit };
+  if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
+  return { page: view.fit, painter: flatPainter(themeColours(flat.theme), { typeface, outlines: flat.outlines }) };
+}
+
+function hasFonts(): boolean {
+  return typeface !== null;
+}
+
+/** Sets the fonts from TrueType files, each as a string with one character per byte. */
+function useFonts(regular: string, semibold: string): void {
+  const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0)).buffer;
+  typeface = makeTypeface(bytes(regular), bytes(semibold));
+}
+
+(globalThis as Record<string, unknown>).modelDiagrams = {
+  get ready() {
+    return ready;
+  },
+  render,
+  retry,
+  hasFonts,
+  useFonts,
+};

@@ -1,0 +1,228 @@
+/**
+ * A traced graph, and its index. The format's types come from the published schema: `npm run types` makes
+ * `generated/format.ts`, which git does not keep and no build needs. `docs/format.md` explains them.
+ */
+import type * as format from "../../generated/format.js";
+
+export type { Edge, InputNode, OutputNode, ParameterCount, TensorSpec } from "../../generated/format.js";
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Plain data without a schema of its own. */
+type Values = Record<string, Json>;
+
+export type ModelInfo = format.ModelInfo & { attributes?: Values };
+export type ModuleNode = format.ModuleNode & { attributes?: Values };
+export type OpNode = format.OpNode & { arguments?: Values };
+
+export type GraphNode =
+  | format.InputNode
+  | format.OutputNode
+  | OpNode
+  | ModuleNode
+  | format.ParameterNode
+  | format.BufferNode
+  | format.ConstantNode;
+
+export type Flow = NonNullable<format.Edge["flow"]>;
+
+export interface Graph extends Omit<format.Graph, "model" | "nodes"> {
+  model: ModelInfo;
+  nodes: GraphNode[];
+}
+
+/** Id of the root container; the root module's call has no node. */
+export const ROOT = "";
+
+/** A tensor on its way inside one container: from a child or the border (null) to a child or the border. */
+export interface Link {
+  from: string | null;
+  to: string | null;
+  tensor: string;
+  /**
+   * The port at each end: the tensor's id there. Differs from `tensor` at folded runs, which stand for all repeats, and at
+   * series of inputs or outputs, which share one port.
+   */
+  fromPort: string;
+  toPort: string;
+  flow: Flow;
+}
+
+/** The direct contents of a container, independent of the state. */
+export interface Contents {
+  /** Ids in execution order. */
+  children: string[];
+  links: Link[];
+  /** Ports: the tensors that enter or leave, in order of first use. */
+  inputs: string[];
+  outputs: string[];
+  /** Input port → its first use inside; equal for corresponding ports of equal containers. */
+  uses: Map<string, string>;
+}
+
+/** Lookup tables of a graph, built once. */
+export interface GraphIndex {
+  graph: Graph;
+  nodes: Map<string, GraphNode>;
+  /** Node id → position in execution order. */
+  order: Map<string, number>;
+  /** Node id → id of the container, `ROOT` at the top. */
+  parent: Map<string, string>;
+  /** Container id → its contents. Containers are the root and modules with children. */
+  contents: Map<string, Contents>;
+  /** Tensor id → id of the node that produces it. */
+  producer: Map<string, string>;
+  /** Id of an input or output that stands for a series → the ids of all members. */
+  series: Map<string, string[]>;
+  /** Paths of modules with a weight that has several names. */
+  tiedOwners: Set<string>;
+}
+
+const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
+
+/** The contents of a container; empty for leaves. */
+export function contentsOf(index: GraphIndex, id: string): Contents {
+  return index.contents.get(id) ?? NOTHING;
+}
+
+/** Index a graph: the children of every container in execution order, and the links between them. */
+export function index(graph: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+  const result: GraphIndex = {
+    graph,
+    nodes: new Map(graph.nodes.map((node) => [node.id, node])),
+    order: new Map(graph.nodes.map((node, i) => [node.id, i])),
+    parent: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy[node.id] ?? ROOT])),
+    contents: new Map([[ROOT, emptyContents()]]),
+    producer: new Map(),
+    series,
+    tiedOwners: new Set(
+      Object.values(graph.parameters)
+        .filter((spec) => (spec.tied ?? []).length > 0)
+        .map((spec) => spec.owner),
+    ),
+  };
+  for (const node of graph.nodes) {
+    childrenOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
+    for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
+      result.producer.set(tensor, node.id);
+    }
+  }
+  addLinks(result);
+  return result;
+}
+
+function emptyContents(): Contents {
+  return { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
+}
+
+function childrenOf(result: GraphIndex, id: string): string[] {
+  let contents = result.contents.get(id);
+  if (contents === undefined) {
+    contents = emptyContents();
+    result.contents.set(id, contents);
+  }
+  return contents.children;
+}
+
+/** Cut every edge at the borders it crosses: one link per container, pair of ends and port. */
+function addLinks(result: GraphIndex): void {
+  const links = new Map<string, Map<string, Link>>();
+  for (const { source, edge } of edgesByUse(result)) addEdge(result, links, source, edge);
+  for (const [container, found] of links) {
+    const contents = contentsOf(result, container);
+    contents.links = [...found.values()];
+    contents.inputs = distinct(contents.links.filter((link) => link.from === null).map((link) => link.fromPort));
+    contents.outputs = distinct(contents.links.filter((link) => link.to === null).map((link) => link.toPort));
+  }
+}
+
+function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, source: string, edge: format.Edge): void {
+  const series = [edge.to, source].find((id) => result.series.has(id));
+  const toPort = series === undefined ? edge.tensor : seriesPort(series);
+  for (const [container, from, to] of crossings(result, source, edge.to)) {
+    // the op that produces a member of a series has a port of its own; the series starts in its container
+    const fromPort = from === source && series !== source ? edge.tensor : toPort;
+    addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort, flow: edge.flow ?? "data" });
+    if (from === null) noteUse(result, container, fromPort, edge);
+  }
+}
+
+function noteUse(result: GraphIndex, container: string, port: string, edge: format.Edge): void {
+  const { uses } = contentsOf(result, container);
+  const offset = (result.order.get(edge.to) ?? 0) - (result.order.get(container) ?? 0);
+  if (!uses.has(port)) uses.set(port, `${offset} ${edge.argument ?? ""}`);
+}
+
+/** Edges in order of use, so that equal containers list their ports in the same order. */
+function edgesByUse(result: GraphIndex): { source: string; edge: format.Edge }[] {
+  const position = (id: string) => result.order.get(id) ?? 0;
+  const edges = result.graph.nodes.flatMap((node) =>
+    (result.graph.adjacency[node.id] ?? []).map((edge) => ({ source: node.id, edge })),
+  );
+  return edges.sort(
+    (a, b) =>
+      position(a.edge.to) - position(b.edge.to) ||
+      compare(a.edge.argument ?? "", b.edge.argument ?? "") ||
+      position(a.source) - position(b.source),
+  );
+}
+
+/** By code units, independent of the locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const SERIES = "series:";
+
+/** The one port that all tensors of a series share. */
+function seriesPort(id: string): string {
+  return SERIES + id;
+}
+
+function distinct(ports: string[]): string[] {
+  return [...new Set(ports)];
+}
+
+function addLink(links: Map<string, Map<string, Link>>, container: string, link: Link): void {
+  let inside = links.get(container);
+  if (inside === undefined) {
+    inside = new Map();
+    links.set(container, inside);
+  }
+  const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
+  const known = inside.get(key);
+  if (known === undefined) inside.set(key, link);
+  else if (link.flow === "data") known.flow = "data";
+}
+
+type Crossing = [container: string, from: string | null, to: string | null];
+
+/** The containers that an edge crosses: outwards from its source to the common ancestor, then inwards to its target. */
+function crossings(result: GraphIndex, source: string, target: string): Crossing[] {
+  const up = ancestors(result, source);
+  const down = ancestors(result, target);
+  // both lists end with ROOT: strip the common part
+  let common = 1;
+  while (common < up.length && common < down.length && up[up.length - 1 - common] === down[down.length - 1 - common]) {
+    common += 1;
+  }
+  const outer = up[up.length - common] ?? ROOT;
+  const outwards = [source, ...up.slice(0, up.length - common)];
+  const inwards = [target, ...down.slice(0, down.length - common)];
+  const found: Crossing[] = [];
+  for (let i = 0; i + 1 < outwards.length; i += 1) found.push([outwards[i + 1] ?? ROOT, outwards[i] ?? null, null]);
+  found.push([outer, outwards[outwards.length - 1] ?? null, inwards[inwards.length - 1] ?? null]);
+  for (let i = inwards.length - 1; i > 0; i -= 1) found.push([inwards[i] ?? ROOT, null, inwards[i - 1] ?? null]);
+  return found;
+}
+
+/** The containers of a node, innermost first, `ROOT` last. */
+export function ancestors(result: GraphIndex, id: string): string[] {
+  const found: string[] = [];
+  let at = id;
+  while (at !== ROOT) {
+    at = result.parent.get(at) ?? ROOT;
+    found.push(at);
+  }
+  return found;
+}

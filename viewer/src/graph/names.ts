@@ -1,0 +1,6 @@
+/** `torch.Tensor.__getitem__` → `getitem`, `torch.nn.modules.linear.Linear` → `Linear`, `lib::op` → `op`. */
+export function shortName(name: string): string {
+  const last = name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf(":")) + 1);
+  const plain = last.replace(/^_+|_+$/g, "");
+  return plain === "" ? last : plain;
+}

@@ -1,0 +1,250 @@
+/**
+ * Ranks, order and positions across the flow from dot: layered drawing after Sugiyama, Tagawa and Toda (1981), with
+ * network simplex after Gansner, Koutsofios, North and Vo (1993). The only file that calls viz-js.
+ */
+import type { Attributes, Edge, Graph, HTMLString, Node, Viz } from "@viz-js/viz";
+import { BORDER } from "../view/frame.js";
+import type { Plan, PlanWire, Slot } from "./plan.js";
+
+export type { Viz };
+
+/** Result of dot or its replacement; `across` are centres, ranks count from 0. */
+export interface Ranking {
+  rank: number[];
+  across: number[];
+  inputs: number[];
+  outputs: number[];
+}
+
+const POINTS_PER_INCH = 72;
+/** Points per px: table cells have integer sizes, so finer units keep wires straight to a fifth of a px. */
+const FINE = 5;
+/** Largest width of a table cell in points. */
+const MAX_CELL = 65000;
+/** Height of every node for dot; routing sets the actual heights of rows. */
+const FLAT = 0.05;
+const NODE_GAP = 24;
+/** How far a label may extend into the gap: dot only supports symmetric nodes. */
+const TEXT_IN_GAP = 12;
+const TRUNK_WEIGHT = 30;
+const SPINE_WEIGHT = 6;
+/** Limit on dot's network simplex iterations, as a factor on the number of nodes. */
+const EFFORT = 4;
+
+/** Rank and position the items of a plan. Throws if dot fails. */
+export function rankByDot(plan: Plan, viz: Viz): Ranking {
+  const fine = fineness(plan);
+  const result = viz.render(dotGraph(plan, fine), { format: "json0", engine: "dot" });
+  if (result.status !== "success") throw new Error(result.errors.map((error) => error.message).join("; "));
+  return readAnswer(plan, JSON.parse(result.output), fine);
+}
+
+/** Points per px. */
+function fineness(plan: Plan): number {
+  const widest = Math.max(1, ...plan.slots.map((slot) => slot.low + slot.high));
+  return Math.min(FINE, MAX_CELL / widest);
+}
+
+function dotGraph(plan: Plan, fine: number): Graph {
+  const branches = forks(plan);
+  const ordered = new Set(branches.filter(({ items }) => items.length === MAX_BRANCHES).map(({ source }) => source));
+  return {
+    directed: true,
+    graphAttributes: {
+      splines: false,
+      nodesep: (NODE_GAP * fine) / POINTS_PER_INCH,
+      ranksep: 0.1,
+      nslimit: EFFORT,
+      nslimit1: EFFORT,
+    },
+    nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
+    nodes: plan.slots.map((slot, i) => ({
+      name: `n${i}`,
+      attributes: { ...slotAttributes(slot, fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
+    })),
+    edges: plan.wires.flatMap((wire): Edge[] => {
+      if (wire.rail) return [];
+      const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
+      return [{ ...edge, attributes: wireAttributes(plan, wire) }];
+    }),
+    subgraphs: [
+      portRow("source", "i", plan.inputs, ordered),
+      portRow("sink", "o", plan.outputs, ordered),
+      ...branches.map(({ items }) => ({
+        graphAttributes: { rank: "same" },
+        nodes: items.map((item) => ({ name: `n${item}` })),
+      })),
+    ],
+  };
+}
+
+/** Keeps the order of the wires that leave a node. */
+const IN_ORDER: Attributes = { ordering: "out" };
+/** Most branches aligned: query, key and value. */
+const MAX_BRANCHES = 3;
+
+/** Groups of two or three items that read only one common tensor: they share a rank, and three keep their order. */
+function forks(plan: Plan): { source: string; items: number[] }[] {
+  const incoming = plan.slots.map(() => 0);
+  for (const wire of plan.wires) if (wire.to !== BORDER) incoming[wire.to] = (incoming[wire.to] ?? 0) + 1;
+  const readers = new Map<number, { source: string; items: number[] }>();
+  for (const wire of plan.wires) {
+    if (wire.rail || incoming[wire.to] !== 1) continue;
+    const known = readers.get(wire.net) ?? { source: tailOf(wire.from, wire.fromPort), items: [] };
+    known.items.push(wire.to);
+    readers.set(wire.net, known);
+  }
+  return [...readers.values()].filter(({ items }) => items.length > 1 && items.length <= MAX_BRANCHES);
+}
+
+function portRow(
+  rank: "source" | "sink",
+  letter: string,
+  count: number,
+  ordered: ReadonlySet<string>,
+): { graphAttributes: Attributes; nodes: Node[] } {
+  const nodes = Array.from({ length: count }, (_, i) => ({
+    name: `${letter}${i}`,
+    attributes: { shape: "point", width: 0.02, height: 0.02, ...(ordered.has(`${letter}${i}`) ? IN_ORDER : {}) },
+  }));
+  return { graphAttributes: { rank }, nodes };
+}
+
+function tailOf(from: number, port: number): string {
+  return from === BORDER ? `i${port}` : `n${from}`;
+}
+
+function headOf(to: number, port: number): string {
+  return to === BORDER ? `o${port}` : `n${to}`;
+}
+
+function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, spine }: PlanWire): Attributes {
+  const tail = plan.slots[from]?.ports && fromPort >= 0 ? `o${fromPort}:s` : "s";
+  const head = plan.slots[to]?.ports && toPort >= 0 ? `i${toPort}:n` : "n";
+  const weight = trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
+  return { tailport: tail, headport: head, weight };
+}
+
+function slotAttributes(slot: Slot, fine: number): Attributes {
+  const across = Math.max(slot.across, 2 * (Math.max(slot.low, slot.high) - TEXT_IN_GAP));
+  const { ports } = slot;
+  if (ports === null || ports.inputs.length + ports.outputs.length === 0) {
+    return { width: (across * fine) / POINTS_PER_INCH };
+  }
+  return { shape: "plain", fixedsize: false, label: portTable(slot.across, ports.inputs, ports.outputs, fine) };
+}
+
+const TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">';
+
+/** A table of the item's width with a cell per port: inputs in the first row, outputs in the last. */
+function portTable(across: number, inputs: number[], outputs: number[], fine: number): HTMLString {
+  const width = Math.round(across * fine);
+  const body = `<TR><TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"></TD></TR>`;
+  const html = `${TABLE}<TR><TD>${cells(inputs, "i", width, fine)}</TD></TR>${body}<TR><TD>${cells(outputs, "o", width, fine)}</TD></TR></TABLE>`;
+  return { html };
+}
+
+function cells(offsets: number[], letter: string, width: number, fine: number): string {
+  const ports = offsets.map((offset, i) => ({ at: Math.round(offset * fine), i })).sort((a, b) => a.at - b.at);
+  let end = 0;
+  let row = "";
+  for (const { at, i } of ports) {
+    const start = Math.max(end, at - 1);
+    if (start > end) row += cell(start - end, "");
+    row += cell(2, ` PORT="${letter}${i}"`);
+    end = start + 2;
+  }
+  if (end < width) row += cell(width - end, "");
+  return `${TABLE}<TR>${row}</TR></TABLE>`;
+}
+
+function cell(width: number, port: string): string {
+  return `<TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"${port}></TD>`;
+}
+
+// -- dot's answer -----------------------------------------------------------------------------------------------------
+
+interface Answer {
+  objects?: { name: string; pos?: string }[];
+}
+
+function readAnswer(plan: Plan, answer: Answer, fine: number): Ranking {
+  const along: number[] = [];
+  const ranking: Ranking = { rank: [], across: [], inputs: [], outputs: [] };
+  for (const { name, pos } of answer.objects ?? []) {
+    if (pos === undefined) continue;
+    const place = Number(name.slice(1));
+    const [x = 0, y = 0] = pos.split(",").map(Number);
+    if (name.startsWith("n")) {
+      ranking.across[place] = Math.round(x / fine);
+      along[place] = y;
+    } else {
+      const ports = name.startsWith("i") ? ranking.inputs : ranking.outputs;
+      ports[place] = Math.round(x / fine);
+    }
+  }
+  if (along.length !== plan.slots.length) throw new Error("dot left out an item");
+  ranking.rank = ranksOf(along);
+  gatherPorts(plan, ranking);
+  if (new Set(ranking.rank).size === plan.slots.length) packPorts(plan, ranking);
+  return ranking;
+}
+
+/** Distance between input ports that lead to one item; equals that of exits. */
+const PORT_STEP = 16;
+
+/** Move neighbouring input ports with a common target together, away from the trunk. */
+function gatherPorts(plan: Plan, ranking: Ranking): void {
+  const target = (port: number) => {
+    const [first, ...more] = plan.wires.filter((wire) => wire.from === BORDER && wire.fromPort === port);
+    const isFree = first !== undefined && more.length === 0 && !first.trunk && plan.slots[first.to]?.ports === null;
+    return isFree ? first.to : undefined;
+  };
+  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
+  if (trunk === undefined) return;
+  const outwards = ranking.inputs
+    .map((at, port) => ({ at, port, to: target(port) }))
+    .sort((a, b) => Math.abs(b.at - trunk) - Math.abs(a.at - trunk));
+  outwards.forEach(({ at, port, to }, i) => {
+    const side = Math.sign(at - trunk);
+    const outer = outwards
+      .slice(0, i)
+      .reverse()
+      .find((other) => Math.sign(other.at - trunk) === side);
+    if (to === undefined || outer?.to !== to) return;
+    const moved = (ranking.inputs[outer.port] ?? 0) - side * PORT_STEP;
+    if ((at - moved) * side < 0) ranking.inputs[port] = moved;
+  });
+}
+
+/** Gap between a wire and the items it passes; equals that of lanes. */
+const BESIDE = 12;
+
+/** Move input ports close to a single column of items; dot keeps wires as far apart as items. */
+function packPorts(plan: Plan, ranking: Ranking): void {
+  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
+  if (trunk === undefined) return;
+  for (const side of [-1, 1]) {
+    const clear = plan.slots.map((slot, i) => {
+      const reach = side < 0 ? slot.low : slot.high;
+      return side * ((ranking.across[i] ?? 0) - trunk) + reach + BESIDE;
+    });
+    const outwards = ranking.inputs
+      .map((at, port) => ({ port, far: side * (at - trunk) }))
+      .filter(({ far }) => far > 0)
+      .sort((a, b) => a.far - b.far);
+    let least = 0;
+    outwards.forEach(({ port, far }, i) => {
+      const place = Math.min(far, i === 0 ? far : Math.max(least, ...clear));
+      least = place + PORT_STEP;
+      ranking.inputs[port] = trunk + side * place;
+    });
+  }
+}
+
+/** Ranks by y, which increases upwards in dot. */
+function ranksOf(along: number[]): number[] {
+  const levels = [...new Set(along)].sort((a, b) => b - a);
+  const ranks = new Map(levels.map((level, i) => [level, i]));
+  return along.map((level) => ranks.get(level) ?? 0);
+}

@@ -1,0 +1,145 @@
+/**
+ * The layout without dot, the steps of Sugiyama, Tagawa and Toda (1981) in their simplest form: longest-path ranks, order
+ * by neighbours, rows packed and centred. Never fails.
+ */
+
+import { BORDER } from "../view/frame.js";
+import type { Ranking } from "./dot.js";
+import type { Ports } from "./geometry.js";
+import type { Plan, PlanWire } from "./plan.js";
+
+const GAP = 28;
+const PORT_GAP = 16;
+const SWEEPS = 4;
+
+/** Rank and position the items of a plan without dot. */
+export function rankPlainly(plan: Plan): Ranking {
+  const rank = longestPathRanks(plan);
+  const rows: number[][] = [];
+  rank.forEach((r, i) => {
+    const row = rows[r];
+    if (row === undefined) rows[r] = [i];
+    else row.push(i);
+  });
+  const across: number[] = [];
+  for (const row of rows) pack(plan, row, across);
+  const [sources, targets] = [neighbours(plan, true), neighbours(plan, false)];
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const down = sweep % 2 === 0;
+    // row by row, because simultaneous updates could alternate for ever
+    for (const row of down ? rows : [...rows].reverse()) {
+      const preferred = new Map(
+        row.map((i) => [i, meanPlace((down ? sources : targets)[i], across) ?? across[i] ?? 0]),
+      );
+      row.sort((one, other) => (preferred.get(one) ?? 0) - (preferred.get(other) ?? 0) || one - other);
+      pack(plan, row, across);
+    }
+  }
+  return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
+}
+
+/** All items below each other. */
+export function rankAsColumn(plan: Plan): Ranking {
+  return { rank: plan.slots.map((_, i) => i), across: plan.slots.map(() => 0), inputs: [], outputs: [] };
+}
+
+/** All items along a straight trunk; null if the plan without rails is not a chain. */
+export function rankAsChain(plan: Plan): Ranking | null {
+  const links = chainLinks(plan);
+  if (links === null) return null;
+  const across: number[] = [];
+  plan.slots.forEach((_, item) => {
+    const link = links[item];
+    const start = item === 0 ? 0 : (across[item - 1] ?? 0) + offset(plan, item - 1, "outputs", link?.fromPort);
+    across.push(start - offset(plan, item, "inputs", item === 0 ? undefined : link?.toPort));
+  });
+  const last = plan.slots.length - 1;
+  const inputs = plan.inputs === 0 ? [] : [offset(plan, 0, "inputs", links[0]?.toPort)];
+  const end = (across[last] ?? 0) + offset(plan, last, "outputs", links[last + 1]?.fromPort);
+  return { rank: plan.slots.map((_, i) => i), across, inputs, outputs: plan.outputs === 0 ? [] : [end] };
+}
+
+/** Item → the wire into it from its predecessor (or the border), then the wire out of the last; null unless a chain. */
+function chainLinks(plan: Plan): PlanWire[] | null {
+  if (plan.inputs > 1 || plan.outputs > 1) return null;
+  const end = plan.slots.length;
+  const links: PlanWire[] = [];
+  for (const wire of plan.wires) {
+    if (wire.rail) continue;
+    const place = wire.to === BORDER ? end : wire.to;
+    // BORDER is -1
+    if (place !== wire.from + 1) return null;
+    if (links[place] === undefined || wire.trunk) links[place] = wire;
+  }
+  for (let place = 1; place < end; place += 1) if (links[place] === undefined) return null;
+  return links;
+}
+
+/** Position of a port relative to its item's centre. */
+function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
+  const slot = plan.slots[item];
+  const place = slot?.ports?.[side][port];
+  return slot === undefined || place === undefined ? 0 : place - slot.across / 2;
+}
+
+function longestPathRanks(plan: Plan): number[] {
+  const rank = plan.slots.map(() => 0);
+  const wires = plan.wires.filter((wire) => wire.from !== BORDER && wire.to !== BORDER && wire.to > wire.from);
+  wires.sort((a, b) => a.from - b.from);
+  for (const { from, to } of wires) rank[to] = Math.max(rank[to] ?? 0, (rank[from] ?? 0) + 1);
+  // drop empty ranks
+  const used = new Map([...new Set(rank)].sort((a, b) => a - b).map((r, row) => [r, row]));
+  return rank.map((r) => used.get(r) ?? 0);
+}
+
+/** Position the items of a row, centred. */
+function pack(plan: Plan, row: number[], across: number[]): void {
+  const width = row.reduce((sum, i) => sum + span(plan, i), GAP * (row.length - 1));
+  let at = -width / 2;
+  for (const i of row) {
+    across[i] = at + (plan.slots[i]?.low ?? 0);
+    at += span(plan, i) + GAP;
+  }
+}
+
+function span(plan: Plan, item: number): number {
+  const slot = plan.slots[item];
+  return slot === undefined ? 0 : slot.low + slot.high;
+}
+
+/** Item → the sources (or targets) of its wires. */
+function neighbours(plan: Plan, before: boolean): number[][] {
+  const found: number[][] = plan.slots.map(() => []);
+  for (const { from, to } of plan.wires) {
+    if (from !== BORDER && to !== BORDER) found[before ? to : from]?.push(before ? from : to);
+  }
+  return found;
+}
+
+function meanPlace(items: number[] = [], across: number[]): number | undefined {
+  return items.length === 0 ? undefined : items.reduce((sum, item) => sum + (across[item] ?? 0), 0) / items.length;
+}
+
+/** Positions of ports: above (or below) the items they connect to, with a minimum distance. */
+function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
+  const ends: number[][] = Array.from({ length: inputs ? plan.inputs : plan.outputs }, () => []);
+  for (const wire of plan.wires) {
+    if ((inputs ? wire.from : wire.to) !== BORDER) continue;
+    ends[inputs ? wire.fromPort : wire.toPort]?.push(endPlace(plan, across, wire, inputs));
+  }
+  const preferred = ends.map((places, port) => {
+    return { port, at: places.reduce((sum, place) => sum + place, 0) / Math.max(1, places.length) };
+  });
+  const places: number[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  for (const { port, at } of preferred.sort((a, b) => a.at - b.at || a.port - b.port)) {
+    places[port] = Math.max(at, least);
+    least = (places[port] ?? 0) + PORT_GAP;
+  }
+  return places;
+}
+
+function endPlace(plan: Plan, across: number[], { from, fromPort, to, toPort }: PlanWire, inputs: boolean): number {
+  const place = inputs ? offset(plan, to, "inputs", toPort) : offset(plan, from, "outputs", fromPort);
+  return (across[inputs ? to : from] ?? 0) + place;
+}

@@ -1,0 +1,176 @@
+/** Borders, padding and titles around the flow of a container, and the wires through them. */
+
+import { BORDER, type Item } from "../view/frame.js";
+import type { Direction } from "../view/state.js";
+import type { Ranking } from "./dot.js";
+import type { Box, Ports, Title } from "./geometry.js";
+import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./metrics.js";
+import { turn } from "./perpendicular.js";
+import type { Plan } from "./plan.js";
+import type { Point, Routed } from "./routing/route.js";
+
+const MARGIN = 8;
+const PADDING = 16;
+/** Distance between a title and the first row. */
+const BELOW_TITLE = 8;
+
+export interface Enclosure {
+  width: number;
+  height: number;
+  /** Offset of flow coordinates. */
+  across: number;
+  along: number;
+  title: Title | null;
+  ports: Ports;
+  /** Input port → the first points of its wires, output port → their last, in flow coordinates. */
+  entries: Point[][];
+  exits: Point[][];
+}
+
+/** Ports where the flow reaches the border, with straight wires. */
+function straightOn(
+  planned: Plan,
+  ranking: Ranking,
+  { width, height, across, along }: Omit<Box, "x" | "y"> & { across: number; along: number },
+): Pick<Enclosure, "ports" | "entries" | "exits"> {
+  const end = (planned.vertical ? height : width) - along;
+  return {
+    ports: {
+      inputs: ranking.inputs.map((place) => place + across),
+      outputs: ranking.outputs.map((place) => place + across),
+    },
+    entries: ranking.inputs.map((place) => [[place, -along]]),
+    exits: ranking.outputs.map((place) => [[place, end]]),
+  };
+}
+
+/** The container around a routed flow; `around` is the direction of the parent frame. */
+export function enclose(
+  planned: Plan,
+  ranking: Ranking,
+  routed: Routed,
+  { item, around }: { item: Item | null; around: Direction },
+): Enclosure {
+  const turns = (around === "TB") !== planned.vertical;
+  return turns ? encloseTurned(planned, ranking, routed, item) : encloseStraight(planned, ranking, routed, item);
+}
+
+/** A container in its parent's direction. */
+function encloseStraight(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
+  const span = routed.high - routed.low;
+  if (item === null) {
+    const across = ceilTo(span + 2 * MARGIN, 2 * GRID);
+    const along = ceilTo(routed.depth + 2 * MARGIN, 2 * GRID);
+    const shift = Math.round((across - span) / 2 - routed.low);
+    const [width, height] = planned.vertical ? [across, along] : [along, across];
+    const size = { width, height, across: shift, along: MARGIN };
+    return { ...size, title: null, ...straightOn(planned, ranking, size) };
+  }
+  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, ranking, routed, item);
+}
+
+/** Top to bottom: wires cross the header, so the title is placed beside them. */
+function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
+  const low = routed.low - PADDING;
+  const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
+  const entries = ranking.inputs.map((place) => place - low);
+  const spot = titleSpot(titleForms(item), Math.min(width, ...entries), Math.max(0, ...entries), width);
+  // wires that run straight beside the title need no space below it
+  const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
+  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID + below;
+  const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
+  const { lines } = spot.form;
+  const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
+  const size = { width: width + spot.missing, height, across: spot.missing - low, along: header };
+  return { ...size, title, ...straightOn(planned, ranking, size) };
+}
+
+interface Spot {
+  form: TitleLines;
+  x: number;
+  /** Missing width at the left. */
+  missing: number;
+}
+
+/** Left of all entries in one line or two, else right of them, else in a wider container. */
+function titleSpot(forms: [TitleLines, TitleLines], first: number, last: number, width: number): Spot {
+  const room = (form: TitleLines) => form.width + 2 * TITLE_PADDING;
+  const left = forms.find((form) => room(form) <= first);
+  if (left !== undefined) return { form: left, x: TITLE_PADDING, missing: 0 };
+  const right = forms.find((form) => room(form) <= width - last);
+  if (right !== undefined) return { form: right, x: last + TITLE_PADDING, missing: 0 };
+  return { form: forms[1], x: TITLE_PADDING, missing: ceilTo(room(forms[1]) - first, 2 * GRID) };
+}
+
+/** Left to right: the title is in a separate header. */
+function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
+  const [form] = titleForms(item);
+  const header = TITLE_PADDING + TITLE_LINE + GRID;
+  const before = planned.inputs > 0 ? 0 : PADDING;
+  const after = planned.outputs > 0 ? 0 : PADDING;
+  const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);
+  const height = ceilTo(header + PADDING / 2 + (routed.high - routed.low) + PADDING, 2 * GRID);
+  const title: Title = { x: TITLE_PADDING, y: TITLE_PADDING - 2, width: form.width, height: TITLE_LINE, lines: 1 };
+  const size = { width, height, across: header + PADDING / 2 - routed.low, along: before };
+  return { ...size, title, ...straightOn(planned, ranking, size) };
+}
+
+/** A container across its parent's direction: wires enter and leave beside the start of the flow. */
+function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
+  const turned = turn(planned, ranking, routed, item !== null && isStep(item));
+  const { vertical } = planned;
+  const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
+  const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];
+  const padding = item === null ? 0 : PADDING;
+  // wires from above run beside the title
+  const entries = vertical ? [] : [...turned.inputs, ...turned.outputs].map((place) => place - x0 + padding);
+  const { header, missing, title, width } = headerOf(item, entries, ceilTo(x1 - x0 + 2 * padding, 2 * GRID));
+  const height = ceilTo(header + (y1 - y0) + padding, GRID);
+  const [x, y] = [padding + missing - x0, header - y0];
+  const [across, along] = vertical ? [x, y] : [y, x];
+  const ports: Ports = {
+    inputs: turned.inputs.map((place) => place + along),
+    outputs: turned.outputs.map((place) => place + along),
+  };
+  const end = (vertical ? width : height) - across;
+  return {
+    ...{ width, height, across, along, title, ports },
+    entries: turned.entries.map((line) => [[-across, line[0]?.[1] ?? 0], ...line.slice(1)]),
+    exits: turned.exits.map((line) => [...line.slice(0, -1), [end, line[line.length - 1]?.[1] ?? 0]]),
+  };
+}
+
+/** The header of a container across its parent's direction; empty for the lines of a wrapped flow. */
+function headerOf(
+  item: Item | null,
+  entries: number[],
+  inner: number,
+): { header: number; missing: number; width: number; title: Title | null } {
+  if (item === null) return { header: 0, missing: 0, width: inner, title: null };
+  const { form, x, missing } = titleSpot(titleForms(item), Math.min(inner, ...entries), Math.max(0, ...entries), inner);
+  const { lines, width } = form;
+  return {
+    header: TITLE_PADDING + lines * TITLE_LINE + BELOW_TITLE,
+    ...{ missing, width: inner + missing },
+    title: { ...{ x, y: TITLE_PADDING - 2, width, height: lines * TITLE_LINE }, lines },
+  };
+}
+
+/** Whether an item is a step of an unrolled loop, whose states leave where they enter. */
+function isStep(item: Item): boolean {
+  return item.kind === "group" && item.times === 1;
+}
+
+/** Extend a wire to the border, if it crosses it. */
+export function toBorders(planned: Plan, line: Point[], wire: number, frame: Enclosure): Point[] {
+  const { from, to, fromPort, toPort } = planned.wires[wire] ?? { from: 0, to: 0, fromPort: 0, toPort: 0 };
+  const entry = from === BORDER ? (frame.entries[fromPort] ?? []) : line.slice(0, 1);
+  const exit = to === BORDER ? (frame.exits[toPort] ?? []) : line.slice(-1);
+  // an exit that starts with a corner replaces the last point
+  const rest = to === BORDER && exit.length > 1 && !sameAcross(line[line.length - 1], exit[0]) ? -2 : -1;
+  return [...entry, ...line.slice(1, rest), ...exit];
+}
+
+function sameAcross(one: Point | undefined, other: Point | undefined): boolean {
+  return one !== undefined && other !== undefined && Math.abs(one[0] - other[0]) < 0.01;
+}

@@ -1,0 +1,40 @@
+/** Positions and sizes inside one container, in px. */
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** The box of a tensor's label. The text comes from the wire: equal containers share positions, not tensors. */
+export interface Label extends Box {
+  /** Position of a wire with this tensor. */
+  wire: number;
+  /** Whether the label is left of its wire. */
+  before: boolean;
+}
+
+/** The box of a title, relative to its container. */
+export interface Title extends Box {
+  lines: 1 | 2;
+}
+
+/** Offsets of a laid-out frame's ports from its left (or, running left to right, upper) edge. */
+export interface Ports {
+  inputs: number[];
+  outputs: number[];
+}
+
+/** Layout of one container, relative to its upper left corner; shared by equal containers. */
+export interface Geometry {
+  width: number;
+  height: number;
+  /** Item → its box. */
+  boxes: Box[];
+  /** Wire → its points, from source to target. */
+  lines: (readonly [x: number, y: number])[][];
+  labels: Label[];
+  ports: Ports;
+  title: Title | null;
+}

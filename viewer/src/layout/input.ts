@@ -1,0 +1,156 @@
+/** Reduces a frame to a plan, the input of ranking and routing. */
+
+import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
+import type { Ports } from "./geometry.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID } from "./metrics.js";
+import {
+  type Exit,
+  hasTwoLabels,
+  LABEL_GAP,
+  LABEL_HEIGHT,
+  labelWidth,
+  MOST_AROUND_TRUNK,
+  type Plan,
+  type PlanWire,
+  type Slot,
+} from "./plan.js";
+import { markRails } from "./rails.js";
+import { markTrunk } from "./trunk.js";
+
+const EXIT_STEP = 16;
+const EDGE_MARGIN = 16;
+/** Smallest distance between wires that arrive at one item. */
+const ARRIVAL_ROOM = 7;
+
+/** Most wires into a circular glyph; with more, it is a pill. */
+const MAX_INTO_CIRCLE = 3;
+
+/** Size and ports of an expanded item's layout. */
+export interface Inner {
+  width: number;
+  height: number;
+  ports: Ports;
+}
+
+/** Reduce a frame; `inner` has the layouts of its expanded items. */
+export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
+  const vertical = frame.direction === "TB";
+  const nets = numberNets(frame.wires);
+  const exits = exitsOf(frame, nets);
+  const arrivals = frame.items.map(() => 0);
+  for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
+  const slots = frame.items.map((item, i) => {
+    const inside = inner[i] ?? null;
+    if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
+    return boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0);
+  });
+  const wires = frame.wires.map(
+    ({ from, to, fromPort, toPort }, i): PlanWire => ({
+      from,
+      to,
+      fromPort,
+      toPort,
+      net: nets[i] ?? 0,
+      trunk: false,
+      spine: false,
+      rail: false,
+    }),
+  );
+  const result: Plan = { vertical, slots, wires, inputs: frame.inputs.length, outputs: frame.outputs.length };
+  markTrunk(result);
+  markRails(result);
+  return result;
+}
+
+function numberNets(wires: Wire[]): number[] {
+  const numbers = new Map<string, number>();
+  return wires.map((wire) => {
+    const key = `${wire.from} ${wire.source}`;
+    const known = numbers.get(key) ?? numbers.size;
+    numbers.set(key, known);
+    return known;
+  });
+}
+
+/** Item → the distinct tensors that leave it; a common label is shown once, at the last. */
+function exitsOf(frame: Frame, nets: number[]): Exit[][] {
+  const labels = frame.items.map(() => new Map<number, string>());
+  frame.wires.forEach(({ from, flow, label }, i) => {
+    const net = nets[i] ?? 0;
+    const known = labels[from];
+    known?.set(net, flow === "shape" ? (known.get(net) ?? "") : label);
+  });
+  return labels.map((own) => {
+    const same = new Set(own.values()).size === 1;
+    return [...own].map(([net, label], i) => ({ net, label: same && i < own.size - 1 ? "" : label }));
+  });
+}
+
+/** `behind` is the space for the cards of a folded panel, at its right and below. */
+function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: number): Slot {
+  const across = vertical ? width : height;
+  const along = vertical ? height : width;
+  return {
+    ...{ across, along, low: across / 2, high: across / 2 + behind, ports },
+    ...{ round: false, exits: [], exitStep: 0, labelDepth: behind },
+  };
+}
+
+function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
+  const box = boxSize(item);
+  const room = vertical ? roomBelow(exits) : roomBehind(exits);
+  const round = item.glyph !== null && arrivals <= MAX_INTO_CIRCLE;
+  const across = Math.max(
+    vertical ? box.width : box.height,
+    roomFor(exits.length, room.exitStep),
+    roomFor(arrivals, ARRIVAL_ROOM),
+  );
+  return {
+    across: round ? GLYPH : across,
+    along: vertical ? box.height : box.width,
+    low: Math.max(across / 2, room.low),
+    high: Math.max(across / 2, room.high),
+    round,
+    ports: null,
+    exits,
+    exitStep: room.exitStep,
+    labelDepth: room.labelDepth,
+  };
+}
+
+/** Space for labels around the centre of an item. */
+type LabelRoom = Pick<Slot, "exitStep" | "low" | "high" | "labelDepth">;
+
+/** Top to bottom: labels are below the item, right of their wires. */
+function roomBelow(exits: Exit[]): LabelRoom {
+  const widest = widestLabel(exits);
+  const labelled = exits.filter((exit) => exit.label !== "").length;
+  // two labels, or a common one, may be at either side
+  const bothSides = exits.length > 1 && (labelled === 1 || hasTwoLabels(exits));
+  const several = labelled > 1 && !bothSides;
+  const exitStep = several ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
+  const reach = spreadOf(exits, exitStep) / 2 + (widest > 0 ? LABEL_GAP + widest : 0);
+  return { exitStep, low: bothSides ? reach : 0, high: reach, labelDepth: widest > 0 ? LABEL_HEIGHT : 0 };
+}
+
+/** Left to right: labels are after the item, above their wires. */
+function roomBehind(exits: Exit[]): LabelRoom {
+  const widest = widestLabel(exits);
+  if (widest === 0) return { exitStep: EXIT_STEP, low: 0, high: 0, labelDepth: 0 };
+  const low = spreadOf(exits, EXIT_STEP) / 2 + LABEL_HEIGHT + LABEL_GAP;
+  return { exitStep: EXIT_STEP, low, high: 0, labelDepth: ceilTo(widest + LABEL_GAP, GRID) };
+}
+
+function widestLabel(exits: Exit[]): number {
+  return Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
+}
+
+/** Extent of the exits; with few, the trunk keeps the middle and all others may be on one side. */
+function spreadOf(exits: Exit[], step: number): number {
+  return Math.max(0, exits.length - 1) * step * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
+}
+
+/** Length of an item's side with a number of wires. */
+function roomFor(wires: number, step: number): number {
+  return wires < 2 ? 0 : ceilTo((wires - 1) * step + EDGE_MARGIN, 2 * GRID);
+}

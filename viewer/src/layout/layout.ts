@@ -1,0 +1,241 @@
+/**
+ * View → layout. Containers are laid out separately, innermost first, with expanded children as boxes of fixed size.
+ * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
+ */
+
+import { holdsSteps } from "../view/contents.js";
+import type { Frame, Item, View } from "../view/frame.js";
+import type { Direction } from "../view/state.js";
+import { type Ranking, rankByDot, type Viz } from "./dot.js";
+import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
+import { enclose, toBorders } from "./frame.js";
+import type { Box, Geometry, Label, Title } from "./geometry.js";
+import { type Inner, plan } from "./input.js";
+import { titleForms } from "./metrics.js";
+import { type Plan, planKey } from "./plan.js";
+import { labelBox, type Point, type Routed, route } from "./routing/route.js";
+import { wrapped } from "./wrap.js";
+
+export type { Box, Geometry, Label, Title, Viz };
+
+/** A container with its positions. */
+export interface Placed {
+  frame: Frame;
+  geometry: Geometry;
+  /** Item → the layout of its inside; null unless expanded. */
+  inner: (Placed | null)[];
+}
+
+export interface Layout {
+  root: Placed;
+  width: number;
+  height: number;
+  direction: Direction;
+}
+
+/** State shared by the layouts of one graph. */
+export interface LayoutCache {
+  /** Geometries by plan and surrounding. */
+  geometries: Map<string, Geometry>;
+  /** Consecutive WebAssembly crashes per container; after two it is laid out without dot. */
+  crashes: Map<string, number>;
+}
+
+/** An empty cache. */
+export function layoutCache(): LayoutCache {
+  return { geometries: new Map(), crashes: new Map() };
+}
+
+/** Frame → its layout; frames are immutable. */
+const placedFrames = new WeakMap<Frame, { key: string; placed: Placed }>();
+
+/** Crashed instances, whose memory is in an unknown state. */
+const broken = new WeakSet<Viz>();
+
+/** Whether an instance crashed and must be replaced. */
+export function isBroken(viz: Viz): boolean {
+  return broken.has(viz);
+}
+
+/** Consecutive crashes after which a container is laid out without dot. */
+const MAX_CRASHES = 2;
+
+/**
+ * Most items and wires for dot, whose time grows faster than linearly; larger containers get the plain layout. A size
+ * limit rather than a timeout, so that pictures don't depend on the machine. Worst case about half a second.
+ */
+const MAX_FOR_DOT = 1500;
+
+/**
+ * Lay out a view. Containers get the plain layered layout if dot fails or `viz` is null.
+ *
+ * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
+ */
+export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
+  const root = placeFrame({ viz, cache, line: view.line }, view.root, null, view.root.direction);
+  return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
+}
+
+interface Context {
+  viz: Viz | null;
+  cache: LayoutCache;
+  line: number;
+}
+
+/** `around` is the direction of the parent frame. */
+function placeFrame(context: Context, frame: Frame, item: Item | null, around: Direction): Placed {
+  const title = item === null ? `line ${context.line}` : JSON.stringify(titleForms(item));
+  const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
+  const known = placedFrames.get(frame);
+  if (known?.key === key) return known.placed;
+  const inner = frame.items.map((child) =>
+    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction),
+  );
+  const geometry = geometryIn(context, frame, { item, around, key }, inner.map(innerSize));
+  const placed: Placed = { frame, geometry, inner };
+  placedFrames.set(frame, { key, placed });
+  return placed;
+}
+
+/** What decides a frame's enclosure besides its content. */
+interface Surrounding {
+  item: Item | null;
+  around: Direction;
+  /** Key of all of it. */
+  key: string;
+}
+
+/** One flow or, for the root, several lines if it is longer than `line`. */
+function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry {
+  if (holdsSteps(frame.id)) {
+    const steps = { ...surrounding, key: `steps ${surrounding.key}` };
+    return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
+  }
+  const whole = geometryOf(context, frame, surrounding, inner);
+  if (surrounding.item !== null) return whole;
+  const column: Surrounding = { item: null, around: "TB", key: `column ${surrounding.key}` };
+  const inLines = wrapped({ frame, inner, geometry: whole, longest: context.line }, (part, parts, ranking) =>
+    geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
+  );
+  return inLines ?? whole;
+}
+
+const A_LINE: Surrounding = { item: null, around: "TB", key: "line" };
+
+function geometryOf(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+  ranked?: (plan: Plan) => Ranking,
+): Geometry {
+  const planned = plan(frame, inner);
+  const key = `${surrounding.key}|${planKey(planned)}`;
+  const known = context.cache.geometries.get(key);
+  if (known !== undefined) return known;
+  const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
+  const geometry = toPage(planned, ranking, route(planned, ranking), surrounding);
+  context.cache.geometries.set(key, geometry);
+  return geometry;
+}
+
+/** Gap between the steps of a loop and their output wires, and between these wires. */
+const BELOW_STEPS = 12;
+const WIRE_STEP = 16;
+
+/**
+ * Aligns the steps of a loop at their tops, though states may leave them at another height. Output wires pass close below
+ * the steps, because dot keeps wires as far apart as items.
+ */
+function inOneRow(planned: Plan, ranking: Ranking): Ranking {
+  if (new Set(ranking.rank).size < planned.slots.length) return ranking;
+  const start = Math.min(...planned.slots.map((slot, i) => (ranking.across[i] ?? 0) - slot.across / 2));
+  const end = start + Math.max(...planned.slots.map((slot) => slot.across));
+  const outputs = [...ranking.outputs];
+  let least = end + BELOW_STEPS;
+  for (const port of outputs.map((_, i) => i).sort((a, b) => (outputs[a] ?? 0) - (outputs[b] ?? 0))) {
+    if ((outputs[port] ?? 0) < least) continue;
+    outputs[port] = least;
+    least += WIRE_STEP;
+  }
+  return { ...ranking, outputs, across: planned.slots.map((slot) => start + slot.across / 2) };
+}
+
+function innerSize(placed: Placed | null): Inner | null {
+  if (placed === null) return null;
+  const { width, height, ports } = placed.geometry;
+  return { width, height, ports };
+}
+
+function rank(context: Context, planned: Plan): Ranking {
+  // without a traced pass there are no wires: a column reads as a list
+  if (planned.wires.length === 0) return rankAsColumn(planned);
+  const chain = rankAsChain(planned);
+  if (chain !== null) return chain;
+  const {
+    viz,
+    cache: { crashes },
+  } = context;
+  if (viz === null || planned.slots.length + planned.wires.length > MAX_FOR_DOT) return rankPlainly(planned);
+  const key = planKey(planned);
+  const times = crashes.get(key) ?? 0;
+  if (times >= MAX_CRASHES) return rankPlainly(planned);
+  if (broken.has(viz)) throw new Error("the layout engine crashed");
+  try {
+    const ranking = rankByDot(planned, viz);
+    crashes.delete(key);
+    return ranking;
+  } catch (error) {
+    if (!isCrash(error)) return rankPlainly(planned);
+    broken.add(viz);
+    crashes.set(key, times + 1);
+    throw error;
+  }
+}
+
+/** Whether an error is a WebAssembly trap, after which the instance is in an unknown state. */
+function isCrash(error: unknown): boolean {
+  return !(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError;
+}
+
+/** Flow coordinates → x and y in the container, including title and padding. */
+function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Surrounding): Geometry {
+  const { vertical } = planned;
+  const frame = enclose(planned, ranking, routed, surrounding);
+  const point = ([across, along]: Point): [number, number] =>
+    vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
+  const boxes = routed.places.map((place, i): Box => {
+    const slot = planned.slots[i];
+    const across = slot?.across ?? 0;
+    const along = slot?.along ?? 0;
+    const [x, y] = point([place[0] - across / 2, place[1]]);
+    return { x, y, width: vertical ? across : along, height: vertical ? along : across };
+  });
+  const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
+  const labels = routed.labels.map(({ across, along, text, net, before }): Label => {
+    const [px, py] = point([across, along]);
+    const [x, y, width, height] = vertical
+      ? labelBox(true, px, py, text, before)
+      : labelBox(false, py, px, text, false);
+    return { x, y, width, height, before, wire: planned.wires.findIndex((wire) => wire.net === net) };
+  });
+  const { width, height, ports, title } = frame;
+  return { width, height, boxes, lines, labels, ports, title };
+}
+
+/** Absolute box of an item; null if it is not visible. */
+export function locate(found: Layout, id: string): Box | null {
+  const stack: { placed: Placed; x: number; y: number }[] = [{ placed: found.root, x: 0, y: 0 }];
+  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
+    const { placed, x, y } = at;
+    for (const [i, item] of placed.frame.items.entries()) {
+      const box = placed.geometry.boxes[i];
+      if (box === undefined) continue;
+      const absolute = { ...box, x: x + box.x, y: y + box.y };
+      if (item.id === id) return absolute;
+      const inner = placed.inner[i];
+      if (inner) stack.push({ placed: inner, x: absolute.x, y: absolute.y });
+    }
+  }
+  return null;
+}

@@ -1,0 +1,79 @@
+/** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
+import type { Ports } from "./geometry.js";
+import { LABEL_SIZE } from "./metrics.js";
+import { textWidth } from "./text_metrics.js";
+
+/** A tensor that leaves an unexpanded item. */
+export interface Exit {
+  net: number;
+  /** Empty if another exit of this item shows the same label. */
+  label: string;
+}
+
+export interface Slot {
+  across: number;
+  along: number;
+  /** Extent on both sides of the centre, including labels. */
+  low: number;
+  high: number;
+  round: boolean;
+  /** For expanded items: the positions where wires attach. */
+  ports: Ports | null;
+  exits: Exit[];
+  /** Distance between neighbouring exits. */
+  exitStep: number;
+  /** Space for labels after the item, along the flow. */
+  labelDepth: number;
+}
+
+export interface PlanWire {
+  from: number;
+  to: number;
+  fromPort: number;
+  toPort: number;
+  /** Equal for wires with the same source and tensor. */
+  net: number;
+  /** Whether it is on the heaviest path, which is drawn straight. */
+  trunk: boolean;
+  /** Whether it is on the main path of a branch: the heaviest wire of both its source and its target. */
+  spine: boolean;
+  /** Whether a longer path has the same ends; rails are ignored in ranking. */
+  rail: boolean;
+}
+
+export interface Plan {
+  /** Whether the flow runs top to bottom. */
+  vertical: boolean;
+  slots: Slot[];
+  wires: PlanWire[];
+  inputs: number;
+  outputs: number;
+}
+
+/** Distance of a label from its wire. */
+export const LABEL_GAP = 5;
+export const LABEL_HEIGHT = 12;
+/** With more wires than this at one side of an item, the trunk is not centred. */
+export const MOST_AROUND_TRUNK = 3;
+/** Width of a tensor's label. */
+export function labelWidth(label: string): number {
+  return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE));
+}
+
+/** Whether an item has two labelled exits; the left one then has its label at the left. */
+export function hasTwoLabels(exits: Exit[]): boolean {
+  return exits.length === 2 && exits.every((exit) => exit.label !== "");
+}
+
+/** Key of everything that decides positions: equal plans share one layout. */
+export function planKey(plan: Plan): string {
+  const slots = plan.slots.map((slot) =>
+    [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
+      .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
+      // the width of a label decides the positions of its neighbours
+      .concat(slot.exits.flatMap((exit) => [exit.net, exit.label === "" ? -1 : labelWidth(exit.label)]))
+      .join(),
+  );
+  const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
+  return [plan.vertical ? "TB" : "LR", plan.inputs, plan.outputs, slots.join(";"), wires.join(";")].join("|");
+}

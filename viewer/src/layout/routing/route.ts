@@ -1,0 +1,204 @@
+/** Routes the wires of a plan, and positions its rows and labels. */
+
+import { BORDER } from "../../view/frame.js";
+import type { Ranking } from "../dot.js";
+import { GLYPH } from "../metrics.js";
+import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "../plan.js";
+import { assignLanes } from "./lanes.js";
+import { crossing, makeTrips, spreadArrivals, type Trip } from "./ports.js";
+import { assignTracks, type Channel, corners } from "./tracks.js";
+
+export type Point = readonly [across: number, along: number];
+
+/** Geometry in flow coordinates; `along` starts at 0 after the title. */
+export interface Routed {
+  /** Item → centre across, start along. */
+  places: Point[];
+  /** Wire → its polyline, from source to target. */
+  lines: Point[][];
+  /** `before`: left of its wire instead of right. */
+  labels: { across: number; along: number; text: string; net: number; before: boolean }[];
+  low: number;
+  high: number;
+  depth: number;
+  /** Length at the start in which all wires are straight, so that the title may extend beside them. */
+  straight: number;
+}
+
+const TRACK_STEP = 8;
+/** Distance from a row to the first track, and from the last track to the next row, including the arrowhead. */
+const BEFORE_TRACKS = 8;
+const AFTER_TRACKS = 14;
+/** Distance between two rows without tracks, and below labels: an arrowhead and some space. */
+const ROW_GAP = 16;
+const LABEL_AIR = 12;
+/** Distance between the border and tracks, and without tracks from the last row to the border. */
+const BORDER_GAP = 10;
+const END_GAP = 8;
+
+/** Route all wires of a plan. */
+export function route(plan: Plan, ranking: Ranking): Routed {
+  const rows = rowsOf(plan, ranking);
+  const trips = makeTrips(plan, ranking, rows.length);
+  assignLanes(plan, ranking, rows, trips);
+  spreadArrivals(plan, ranking, trips);
+  const channels = assignTracks(trips, rows.length);
+  const levels = makeLevels(plan, rows, channels);
+  const places = plan.slots.map((slot, i): Point => {
+    const row = ranking.rank[i] ?? 0;
+    const spare = (levels.heights[row] ?? 0) - slot.along;
+    return [ranking.across[i] ?? 0, (levels.tops[row] ?? 0) + Math.floor(spare / 2)];
+  });
+  const lines = trips.map((trip) => polyline(plan, trip, channels, levels, places));
+  const labels = placeLabels(plan, trips, places);
+  const straight = (channels[0]?.tracks ?? 0) > 0 ? 0 : (levels.tops[0] ?? 0);
+  return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
+}
+
+function rowsOf(plan: Plan, ranking: Ranking): number[][] {
+  const rows: number[][] = [];
+  plan.slots.forEach((_, i) => {
+    const rank = ranking.rank[i] ?? 0;
+    while (rows.length <= rank) rows.push([]);
+    rows[rank]?.push(i);
+  });
+  for (const row of rows) row.sort((a, b) => (ranking.across[a] ?? 0) - (ranking.across[b] ?? 0));
+  return rows;
+}
+
+interface Levels {
+  tops: number[];
+  heights: number[];
+  /** Channel → position of its first track. */
+  tracks: number[];
+  depth: number;
+}
+
+function makeLevels(plan: Plan, rows: number[][], channels: Channel[]): Levels {
+  const levels: Levels = { tops: [], heights: [], tracks: [], depth: 0 };
+  let at = 0;
+  channels.forEach((channel, c) => {
+    const before = c === 0 ? 0 : rowDepth(plan, rows[c - 1]);
+    levels.tracks.push(at + (c === 0 ? BORDER_GAP : before + BEFORE_TRACKS));
+    at += channelDepth(plan, channel, c, rows.length, before);
+    const row = rows[c];
+    if (row === undefined) return;
+    levels.tops.push(at);
+    const height = Math.max(0, ...row.map((i) => plan.slots[i]?.along ?? 0));
+    levels.heights.push(height);
+    at += height;
+  });
+  levels.depth = at;
+  return levels;
+}
+
+/** Space for the labels below a row. */
+function rowDepth(plan: Plan, row: number[] | undefined): number {
+  return Math.max(0, ...(row ?? []).map((i) => plan.slots[i]?.labelDepth ?? 0));
+}
+
+function channelDepth(plan: Plan, channel: Channel, c: number, rows: number, labels: number): number {
+  const tracks = channel.tracks > 0 ? (channel.tracks - 1) * TRACK_STEP : 0;
+  if (c === 0) return channel.tracks === 0 && plan.inputs === 0 ? 0 : BORDER_GAP + tracks + AFTER_TRACKS;
+  if (c === rows) {
+    if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + BORDER_GAP;
+    return plan.outputs > 0 ? labels + END_GAP : labels;
+  }
+  if (channel.tracks > 0) return labels + BEFORE_TRACKS + tracks + AFTER_TRACKS;
+  return Math.max(ROW_GAP, labels + LABEL_AIR);
+}
+
+function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, places: Point[]): Point[] {
+  const wire = plan.wires[trip.wire];
+  const source = wire?.from ?? BORDER;
+  const target = wire?.to ?? BORDER;
+  const begin = source === BORDER ? 0 : (places[source]?.[1] ?? 0) + (plan.slots[source]?.along ?? 0);
+  const points: Point[] = [[trip.start, begin]];
+  for (let c = trip.from + 1; c <= trip.to; c += 1) {
+    const [top, bottom] = crossing(trip, c);
+    const turn = channels[c]?.turns.get(trip.net);
+    if (turn === undefined || Math.abs(top - bottom) < 0.01) continue;
+    const first = levels.tracks[c] ?? 0;
+    points.push(...corners(turn, top, bottom).map(([across, track]): Point => [across, first + track * TRACK_STEP]));
+  }
+  points.push(...arrival(plan, trip, target, levels, places));
+  return points;
+}
+
+/** The last points: at the border, at the top of a box, or at the side of a round one. */
+function arrival(plan: Plan, trip: Trip, target: number, levels: Levels, places: Point[]): Point[] {
+  const slot = plan.slots[target];
+  const [centre = 0, top = 0] = places[target] ?? [];
+  if (target === BORDER || slot === undefined) return [[trip.end, levels.depth]];
+  const middle = top + slot.along / 2;
+  if (trip.side !== 0) {
+    const lane = trip.lane ?? trip.end;
+    return [
+      [lane, middle],
+      [centre + (trip.side * slot.across) / 2, middle],
+    ];
+  }
+  if (!slot.round) return [[trip.end, top]];
+  const aside = trip.end - centre;
+  return [[trip.end, middle - Math.sqrt(Math.max(0, (GLYPH * GLYPH) / 4 - aside * aside))]];
+}
+
+/** One label per tensor, beside the start of its wire (left to right: above). */
+function placeLabels(plan: Plan, trips: Trip[], places: Point[]): Routed["labels"] {
+  const labels: Routed["labels"] = [];
+  plan.slots.forEach((slot, i) => {
+    if (slot.ports !== null) return;
+    const along = (places[i]?.[1] ?? 0) + slot.along;
+    for (const { start, label, net, before } of labelledExits(slot.exits, trips)) {
+      labels.push({ across: start, along, text: label, net, before });
+    }
+  });
+  return labels;
+}
+
+/** Labelled exits with their positions; a common label is at the rightmost exit, or left of the leftmost. */
+function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; before: boolean })[] {
+  const placed = exits
+    .map((exit) => {
+      const trip = trips.find(({ net }) => net === exit.net);
+      return { ...exit, start: trip?.start ?? 0, before: trip?.labelBefore ?? false };
+    })
+    .sort((a, b) => a.start - b.start);
+  const labelled = placed.filter((exit) => exit.label !== "");
+  const [first] = placed;
+  const last = placed[placed.length - 1];
+  if (labelled.length !== 1 || first === undefined || last === undefined) return labelled;
+  return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
+}
+
+function extent(plan: Plan, places: Point[], lines: Point[][]): { low: number; high: number } {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  plan.slots.forEach((slot, i) => {
+    const centre = places[i]?.[0] ?? 0;
+    low = Math.min(low, centre - slot.low);
+    high = Math.max(high, centre + slot.high);
+  });
+  for (const line of lines) {
+    for (const [across] of line) {
+      low = Math.min(low, across);
+      high = Math.max(high, across);
+    }
+  }
+  return low <= high ? { low, high } : { low: 0, high: 0 };
+}
+
+/** The rectangle of a label on the page, with its upper left corner. */
+export function labelBox(
+  vertical: boolean,
+  across: number,
+  along: number,
+  text: string,
+  before: boolean,
+): [x: number, y: number, w: number, h: number] {
+  const width = labelWidth(text);
+  if (before) return [across - LABEL_GAP - width, along + 2, width, LABEL_HEIGHT];
+  return vertical
+    ? [across + LABEL_GAP, along + 2, width, LABEL_HEIGHT]
+    : [along + LABEL_GAP, across - LABEL_HEIGHT - 2, width, LABEL_HEIGHT];
+}

@@ -1,0 +1,202 @@
+/**
+ * Breaks a left-to-right flow that is wider than the page into lines, like text. Lines are laid out separately and then
+ * stacked as items of a column; the result is an ordinary geometry.
+ */
+
+import { BORDER, type Frame, type Wire } from "../view/frame.js";
+import type { Ranking } from "./dot.js";
+import type { Box, Geometry, Label } from "./geometry.js";
+import type { Inner } from "./input.js";
+import type { Plan } from "./plan.js";
+
+/** Offset of a line whose wires arrive in another order, so that they don't overlap. */
+const ASIDE = 5;
+/** Cost of a wire between lines, relative to that of a line. */
+const CROSSING = 0.25;
+
+/** Lays out a frame inside a top-to-bottom flow; `ranking` replaces the usual one. */
+export type Place = (frame: Frame, inner: (Inner | null)[], ranking?: (plan: Plan) => Ranking) => Geometry;
+
+/** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
+interface Pieces {
+  start: number;
+  first: number;
+  between: number;
+  end: number;
+  last: number;
+}
+
+/** A frame with its layout as one line, and the longest line allowed, in px. */
+export interface Whole {
+  frame: Frame;
+  inner: (Inner | null)[];
+  geometry: Geometry;
+  longest: number;
+}
+
+/** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
+export function wrapped({ frame, inner, geometry: whole, longest }: Whole, place: Place): Geometry | null {
+  if (frame.direction !== "LR" || whole.width <= longest) return null;
+  const lineOf = breakLines(frame, whole.boxes, longest);
+  const count = Math.max(...lineOf) + 1;
+  if (count < 2) return null;
+  const { lines, column, pieces } = cut(frame, lineOf, count);
+  const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
+  const placed = lines.map((line, i) =>
+    place(
+      line,
+      (members[i] ?? []).map((item) => inner[item] ?? null),
+    ),
+  );
+  const together = place(column, placed, asColumn);
+  return assemble(together, placed, members, pieces);
+}
+
+/** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */
+function breakLines(frame: Frame, boxes: Box[], longest: number): number[] {
+  const centre = (box: Box) => Math.round(box.x + box.width / 2);
+  const places = [...new Set(boxes.map(centre))].sort((a, b) => a - b);
+  const columnOf = boxes.map((box) => places.indexOf(centre(box)));
+  const low = places.map((at) => Math.min(...boxes.filter((box) => centre(box) === at).map((box) => box.x)));
+  const high = places.map((at) =>
+    Math.max(...boxes.filter((box) => centre(box) === at).map((box) => box.x + box.width)),
+  );
+  const crossing = places.map((_, column) => {
+    const over = frame.wires.filter(({ from, to }) => (columnOf[from] ?? 0) < column && (columnOf[to] ?? 0) >= column);
+    return new Set(over.map((wire) => `${wire.from} ${wire.source}`)).size;
+  });
+  const lengthOf = (start: number, last: number) => ((high[last] ?? 0) - (low[start] ?? 0)) / longest;
+  const starts = cheapestLines(places.length, lengthOf, crossing);
+  return columnOf.map((column) => starts.filter((start) => start <= column).length - 1);
+}
+
+/** First column of each line, at the lowest cost. `lengthOf` is relative to a full line. */
+function cheapestLines(
+  columns: number,
+  lengthOf: (start: number, last: number) => number,
+  crossing: number[],
+): number[] {
+  // dynamic programming: column → the cheapest break of the columns before it
+  const best = [{ cost: 0, start: 0 }];
+  for (let last = 0; last < columns; last += 1) {
+    let choice = { cost: Number.POSITIVE_INFINITY, start: last };
+    for (let start = last; start === last || (start >= 0 && lengthOf(start, last) <= 1); start -= 1) {
+      const empty = 1 - Math.min(1, lengthOf(start, last));
+      const cost = (best[start]?.cost ?? 0) + CROSSING * (crossing[start] ?? 0) + 1 + empty * empty;
+      if (cost < choice.cost) choice = { cost, start };
+    }
+    best.push(choice);
+  }
+  const starts: number[] = [];
+  for (let at = columns; at > 0; at = best[at]?.start ?? 0) starts.unshift(best[at]?.start ?? 0);
+  return starts;
+}
+
+/** The frame of each line, and of the column of lines; wires between lines cross their borders. */
+function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; column: Frame; pieces: Pieces[] } {
+  const empty = (id: string, direction: Frame["direction"]): Frame => ({
+    ...{ id, direction, items: [], wires: [], inputs: [], outputs: [] },
+  });
+  const lines = Array.from({ length: count }, (_, line) => empty(`${frame.id} line ${line}`, "LR"));
+  const place = frame.items.map((item, i) => (lines[lineOf[i] ?? 0]?.items.push(item) ?? 1) - 1);
+  const column: Frame = {
+    ...frame,
+    direction: "TB",
+    // each line becomes an expanded item; its other properties are irrelevant
+    items: lines.flatMap((line) => frame.items.slice(0, 1).map((item) => ({ ...item, id: line.id, frame: line }))),
+    wires: [],
+  };
+  const pieces = frame.wires.map((wire) => {
+    const [start, end] = [lineOf[wire.from] ?? 0, lineOf[wire.to] ?? 0];
+    const ends = { from: place[wire.from] ?? 0, to: place[wire.to] ?? 0 };
+    const none: Pieces = { start, first: -1, between: -1, end, last: -1 };
+    const [one, other] = [lines[start], lines[end]];
+    if (one === undefined || other === undefined) return none;
+    if (start === end) return { ...none, first: add(one, { ...wire, ...ends }) };
+    const net = `${wire.from} ${wire.source}`;
+    const [out, into] = [port(one.outputs, net), port(other.inputs, net)];
+    return {
+      ...none,
+      first: add(one, { ...wire, from: ends.from, to: BORDER, toPort: out }),
+      between: add(column, { ...wire, from: start, to: end, fromPort: out, toPort: into, source: net }),
+      last: add(other, { ...wire, from: BORDER, fromPort: into, to: ends.to, source: net }),
+    };
+  });
+  return { lines, column, pieces };
+}
+
+function port(ports: string[], net: string): number {
+  const known = ports.indexOf(net);
+  return known >= 0 ? known : ports.push(net) - 1;
+}
+
+/** Add a wire unless the frame has an equal one; returns its position. */
+function add(frame: Frame, wire: Wire): number {
+  const same = ({ from, to, fromPort, toPort, source }: Wire) =>
+    from === wire.from &&
+    to === wire.to &&
+    fromPort === wire.fromPort &&
+    toPort === wire.toPort &&
+    source === wire.source;
+  const known = frame.wires.findIndex(same);
+  return known >= 0 ? known : frame.wires.push(wire) - 1;
+}
+
+/** Lines below each other, aligned at their starts. */
+function asColumn(plan: Plan): Ranking {
+  let offset = 0;
+  const across = plan.slots.map(({ across, ports }, line) => {
+    const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
+    offset += lineOffset(plan, line);
+    return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;
+  });
+  return { rank: plan.slots.map((_, i) => i), across, inputs: [], outputs: [] };
+}
+
+/**
+ * Offset of a line from the one before: 0 unless wires arrive in another order than they leave. The offset makes as many
+ * wires as possible straight, and none starts where another ends.
+ */
+function lineOffset(plan: Plan, line: number): number {
+  const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];
+  const first = (ports: typeof here) => Math.min(...(ports?.inputs ?? []), ...(ports?.outputs ?? []));
+  const ends = plan.wires
+    .filter((wire) => wire.to === line && wire.from === line - 1)
+    .map(({ fromPort, toPort }) => ({
+      out: (before?.outputs[fromPort] ?? 0) - first(before),
+      into: (here?.inputs[toPort] ?? 0) - first(here),
+    }))
+    .sort((a, b) => a.out - b.out);
+  if (!ends.some(({ into }, i) => i > 0 && into < (ends[i - 1]?.into ?? into))) return 0;
+  const straight = (by: number) => ends.filter(({ out, into }) => out === into + by).length;
+  const choices = [...new Set(ends.map(({ out, into }) => out - into))]
+    .filter((by) => by >= 0 && !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
+    .sort((a, b) => straight(b) - straight(a) || a - b);
+  return choices[0] ?? ASIDE;
+}
+
+function assemble(together: Geometry, placed: Geometry[], members: number[][], pieces: Pieces[]): Geometry {
+  const boxes: Box[] = [];
+  const labels: Label[] = [];
+  members.forEach((items, line) => {
+    const { x = 0, y = 0 } = together.boxes[line] ?? {};
+    items.forEach((item, i) => {
+      const box = placed[line]?.boxes[i];
+      if (box !== undefined) boxes[item] = { ...box, x: box.x + x, y: box.y + y };
+    });
+    for (const label of placed[line]?.labels ?? []) {
+      const wire = pieces.findIndex(({ start, first }) => start === line && first === label.wire);
+      labels.push({ ...label, x: label.x + x, y: label.y + y, wire });
+    }
+  });
+  const piece = (line: number, wire: number) => {
+    const { x = 0, y = 0 } = together.boxes[line] ?? {};
+    return (placed[line]?.lines[wire] ?? []).map(([px, py]) => [px + x, py + y] as const);
+  };
+  const lines = pieces.map(({ start, first, between, end, last }) => [
+    ...piece(start, first),
+    ...(together.lines[between] ?? []),
+    ...piece(end, last),
+  ]);
+  return { ...together, boxes, labels, lines };
+}

@@ -1,0 +1,232 @@
+/** What is known of a node, as text for the details panel. */
+
+import {
+  ancestors,
+  type GraphIndex,
+  type GraphNode,
+  type Json,
+  type ModuleNode,
+  type ParameterCount,
+} from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
+import { fill, strings } from "../shared/strings.js";
+import { formatCount, tensorLabel } from "../view/labels.js";
+
+export interface Fact {
+  /** A key of the table of strings. */
+  label: keyof typeof strings;
+  lines: string[];
+}
+
+export interface NodeDetails {
+  /** A module's dotted path, a weight's name, the model's name. */
+  title: string;
+  /** The class of a module or the model, the function of an op, else the kind of node; in full, and its last part. */
+  type: string;
+  shortType: string;
+  /** File and line, as `src/pkg/model.py:12`. */
+  source: string | undefined;
+  facts: Fact[];
+}
+
+/** The details of a node, or of the whole model where there is no node with this id. */
+export function describe(index: GraphIndex, id: string): NodeDetails {
+  const node = index.nodes.get(id);
+  const { model } = index.graph;
+  const type = node === undefined ? model.class : typeOf(node);
+  const known = node ?? model;
+  return {
+    title: node === undefined ? model.name : pathOf(node),
+    type,
+    shortType: shortName(type),
+    source: ("source" in known && known.source) || undefined,
+    facts: factsOf(index, id),
+  };
+}
+
+/** What is known of a node, or of the whole model where there is no node with this id. */
+export function factsOf(index: GraphIndex, id: string): Fact[] {
+  const node = index.nodes.get(id);
+  const { model } = index.graph;
+  const known = node ?? model;
+  const facts: Fact[] = [
+    { label: "inputs", lines: inputsOf(index, id, node) },
+    { label: "outputs", lines: outputsOf(index, node) },
+    { label: "arguments", lines: argumentsOf(node) },
+    { label: "weights", lines: weightsOf(index, node) },
+    { label: "parameters", lines: parametersOf(index, node) },
+    { label: "flops", lines: withShare(known, model, "flops", (value) => formatCount(value)) },
+    { label: "memory", lines: withShare(known, model, "activation_bytes", formatBytes) },
+    { label: "tied", lines: tiedWeightsOf(index, node) },
+    { label: "assumptions", lines: assumptionsOf(index, id) },
+    { label: "error", lines: errorOf(index, id) },
+  ];
+  return facts.filter(({ lines }) => lines.length > 0);
+}
+
+/** The class of a module, the function of an op, else the kind of node. */
+export function typeOf(node: GraphNode): string {
+  if (node.kind === "module") return node.class;
+  return node.kind === "op" ? node.name : node.kind;
+}
+
+/** The name a node is known by: a module's dotted path, a weight's name. */
+export function pathOf(node: GraphNode): string {
+  if (node.kind === "op") return node.id;
+  if (node.kind !== "module") return node.name ?? node.id;
+  return (node.call ?? 1) > 1 ? `${node.path} · ${fill(strings.call, node.call ?? 1)}` : node.path;
+}
+
+/** Bytes as people read them: `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit + 1 < units.length) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = value < 10 && unit > 0 ? 1 : 0;
+  return `${value.toLocaleString(locale(), { maximumFractionDigits: digits })} ${units[unit]}`;
+}
+
+/** A tensor as `name: 1×16×768 float32`. */
+export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
+  const spec = index.graph.tensors[tensor];
+  const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
+  return [name ?? spec?.name, look].filter(Boolean).join(": ");
+}
+
+// -- rows -------------------------------------------------------------------------------------------------------------
+
+function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): string[] {
+  if (node === undefined || node.kind === "module") {
+    return Object.entries((node ?? index.graph.model).inputs ?? {}).map(([name, tensor]) =>
+      tensorText(index, tensor, name),
+    );
+  }
+  const lines: string[] = [];
+  for (const [source, edges] of Object.entries(index.graph.adjacency)) {
+    const from = index.nodes.get(source);
+    for (const edge of edges) {
+      if (edge.to !== id) continue;
+      const text = tensorText(index, edge.tensor, edge.argument ?? "");
+      lines.push(from === undefined ? text : `${text} ← ${source}`);
+    }
+  }
+  return lines;
+}
+
+function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  if (node === undefined || node.kind === "module") {
+    return Object.entries((node ?? index.graph.model).outputs ?? {}).map(([name, tensor]) =>
+      tensorText(index, tensor, name),
+    );
+  }
+  return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
+}
+
+function argumentsOf(node: GraphNode | undefined): string[] {
+  const values = node?.kind === "module" ? node.attributes : node?.kind === "op" ? node.arguments : undefined;
+  return Object.entries(values ?? {}).map(([name, value]) =>
+    /^\d+$/.test(name) ? valueText(value) : `${name}=${valueText(value)}`,
+  );
+}
+
+function valueText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const names =
+    node?.kind === "module"
+      ? Object.keys(index.graph.parameters).filter((name) => index.graph.parameters[name]?.owner === node.path)
+      : node?.kind === "op"
+        ? Object.values(node.weights ?? {})
+        : node?.kind === "parameter" || node?.kind === "buffer"
+          ? [node.name]
+          : [];
+  return names.map((name) => {
+    // the module or op names the rest of the path
+    const local = node?.kind === "module" || node?.kind === "op" ? name.slice(name.lastIndexOf(".") + 1) : name;
+    const spec = index.graph.parameters[name];
+    const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${strings.frozen}` : "";
+    return `${local}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
+  });
+}
+
+function parametersOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const whole = index.graph.model.parameters.total;
+  const count: ParameterCount | undefined =
+    node === undefined ? index.graph.model.parameters : moduleOf(node)?.parameters;
+  if (count === undefined || count.total === 0) return [];
+  const lines = [exact(count.total) + (node === undefined ? "" : percent(count.total, whole))];
+  if (count.own > 0 && count.own !== count.total) lines.push(fill(strings.own, exact(count.own)));
+  if (count.trainable !== count.total) lines.push(fill(strings.trainable, exact(count.trainable)));
+  return lines;
+}
+
+function moduleOf(node: GraphNode): ModuleNode | undefined {
+  return node.kind === "module" ? node : undefined;
+}
+
+type Measured = { flops?: number | null; activation_bytes?: number | null };
+
+function withShare(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
+  const value = (node as Measured)[what];
+  if (value == null || value === 0) return [];
+  return [format(value) + (node === whole ? "" : percent(value, whole[what]))];
+}
+
+/** `1019904` → `1,019,904`. */
+function exact(count: number): string {
+  return count.toLocaleString(locale());
+}
+
+/** The language tag for numbers: the site's, or English where that is no valid tag. */
+function locale(): string {
+  try {
+    return Intl.getCanonicalLocales(strings.numbers)[0] ?? "en";
+  } catch {
+    return "en";
+  }
+}
+
+function percent(part: number, whole: number | null | undefined): string {
+  if (!whole) return "";
+  const share = (100 * part) / whole;
+  const digits = share >= 10 ? 0 : 1;
+  const written = Math.max(share, 0.1).toLocaleString(locale(), { maximumFractionDigits: digits });
+  return ` (${share < 0.1 ? `< ${written}` : written} %)`;
+}
+
+function tiedWeightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
+  const specs = Object.entries(index.graph.parameters).filter(
+    ([name, spec]) =>
+      (spec.tied ?? []).length > 0 &&
+      (node?.kind === "module" ? spec.owner === node.path : node !== undefined && "name" in node && node.name === name),
+  );
+  return specs.map(([name, spec]) => `${name} = ${(spec.tied ?? []).join(" = ")}`);
+}
+
+function assumptionsOf(index: GraphIndex, id: string): string[] {
+  const { assumptions = [], status } = index.graph;
+  const node = index.nodes.get(id);
+  const about = node === undefined ? null : id; // guesses without a node are about the whole model
+  const guesses = (status.guesses ?? []).filter((guess) => guess.node === about);
+  const guessed = guesses.map(({ value, reason }) => `${valueText(value as Json)}: ${reason}`);
+  // assumptions are about how the model is called: about the whole, and about its inputs
+  const assumed = node === undefined || node.kind === "input" ? assumptions : [];
+  const said = assumed.map(({ subject, value, reason }) =>
+    subject === "rule" ? reason : `${subject} = ${value}: ${reason}`,
+  );
+  return [...said, ...guessed];
+}
+
+function errorOf(index: GraphIndex, id: string): string[] {
+  const { error } = index.graph.status;
+  if (!error) return [];
+  const at = error.node;
+  if (index.nodes.has(id) && at !== id && !(at && index.nodes.has(at) && ancestors(index, at).includes(id))) return [];
+  return [`${shortName(error.type)}: ${error.message}`];
+}

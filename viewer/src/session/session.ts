@@ -1,0 +1,207 @@
+/**
+ * One open diagram: the graph, what of it is shown, and everything the widget asks about them. The methods named
+ * `with…` return another state and change nothing; `show` makes a state the current one.
+ */
+import { draw, drawItem, picture } from "../draw/draw.js";
+import { drawLabel, drawWires } from "../draw/wires.js";
+import { ancestors, type GraphIndex, index } from "../graph/graph.js";
+import { subgraph } from "../graph/subgraph.js";
+import { type Layout, type LayoutCache, layout, type Viz } from "../layout/layout.js";
+import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { localName } from "../view/labels.js";
+import { shownIndex } from "../view/shown_index.js";
+import { toggle, toggleRun } from "../view/toggle.js";
+import { view } from "../view/view.js";
+import { classScale, type Measure, measureScale, type Scale } from "./colour_scale.js";
+import { Flow } from "./flow.js";
+import { LruMap } from "./lru.js";
+import { describe, type NodeDetails, tensorText } from "./node_details.js";
+import { SearchIndex } from "./search_index.js";
+import type { DiagramData, SessionState } from "./state.js";
+import * as transitions from "./transitions.js";
+
+/** Draws a picture and its parts as SVG text. */
+const drawing = { picture, drawItem, drawLabel, drawWires };
+export type Drawing = typeof drawing;
+
+/**
+ * Geometries kept for readers who go back and forth, and for equal containers, which follow each other closely. Those on
+ * screen are kept anyway. The largest models' outermost container takes about 50 kB.
+ */
+const CACHED_GEOMETRIES = 64;
+const CACHED_SUBGRAPHS = 4;
+
+export class Session {
+  /** The whole graph as it was traced. */
+  readonly traced: GraphIndex;
+  /** What the author chose to show. */
+  readonly initial: SessionState;
+  readonly drawing: Drawing = drawing;
+  readonly #cache: LayoutCache = { geometries: new LruMap(CACHED_GEOMETRIES), crashes: new Map() };
+  /** Id of a module → its inside as a graph of its own. */
+  readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
+  #state: SessionState;
+  #searchIndex: SearchIndex | undefined;
+  /** Cache of the last layout's flow. */
+  #flow: { root: Layout["root"]; flow: Flow } | undefined;
+
+  constructor(data: DiagramData) {
+    this.traced = index(data.graph);
+    this.initial = data.state;
+    this.#state = data.state;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  // -- the picture ----------------------------------------------------------------------------------------------------
+
+  /** The graph that a state shows: the model or one module, without what the state hides. */
+  visibleGraph(state: SessionState = this.#state): GraphIndex {
+    return shownIndex(this.#subgraph(state), state);
+  }
+
+  /** The layout of the current state. */
+  layout(viz: Viz): Layout {
+    return this.#layout(this.#state, viz);
+  }
+
+  /** The picture of the current state, as SVG text. */
+  svg(viz: Viz): string {
+    return draw(this.layout(viz));
+  }
+
+  /** Lay out a state and make it the current one; the old one stays where this throws. */
+  show(state: SessionState, viz: Viz): Layout {
+    const made = this.#layout(state, viz);
+    this.#state = state;
+    return made;
+  }
+
+  /** The edges of the current picture. */
+  flow(viz: Viz): Flow {
+    const layout = this.layout(viz);
+    if (this.#flow?.root !== layout.root) this.#flow = { root: layout.root, flow: new Flow(layout) };
+    return this.#flow.flow;
+  }
+
+  // -- other states ---------------------------------------------------------------------------------------------------
+
+  /** A module expanded or collapsed. */
+  withToggled(id: string): SessionState {
+    return toggle(this.#state, id);
+  }
+
+  /** A run of repeats shown one by one, or as one. */
+  withToggledRun(run: string): SessionState {
+    return toggleRun(this.visibleGraph(), this.#state, run);
+  }
+
+  /** A module and every module inside it expanded. */
+  withExpandedBelow(id: string): SessionState {
+    return transitions.expandBelow(this.visibleGraph(), this.#state, id);
+  }
+
+  /** A module and every module inside it collapsed. */
+  withCollapsedBelow(id: string): SessionState {
+    return transitions.collapseBelow(this.visibleGraph(), this.#state, id);
+  }
+
+  /** A module and its siblings expanded. */
+  withExpandedSiblings(id: string): SessionState {
+    return transitions.expandSiblings(this.visibleGraph(), this.#state, id);
+  }
+
+  /** Exactly this many levels expanded, everywhere. */
+  withLevels(depth: number): SessionState {
+    return transitions.expandTo(this.visibleGraph(), this.#state, depth);
+  }
+
+  /** A node made visible, whatever hides it. */
+  withNode(id: string): SessionState {
+    return transitions.withNode(this, this.#state, id);
+  }
+
+  /** One module as the whole picture; the whole model without an id. */
+  withIsolated(id: string | undefined): SessionState {
+    return transitions.isolate(this, this.#state, id);
+  }
+
+  // -- questions ------------------------------------------------------------------------------------------------------
+
+  /** Whether a module can be the whole picture. */
+  canIsolate(id: string): boolean {
+    return transitions.canIsolate(this, id);
+  }
+
+  /** The visible node that a node is, or is inside of. */
+  visibleAncestor(id: string, isVisible: (id: string) => boolean): string | undefined {
+    return transitions.visibleAncestor(this, id, isVisible);
+  }
+
+  /** Ids of the modules around a node, from the inside out; the root's is empty. */
+  ancestors(id: string): string[] {
+    return ancestors(this.traced, id);
+  }
+
+  /** The isolated module and those around it, from the outside in. */
+  isolatedPath(): { id: string; name: string }[] {
+    const { root } = this.#state;
+    if (root === undefined) return [];
+    return [root, ...this.ancestors(root)].reverse().flatMap((id) => {
+      const node = this.traced.nodes.get(id);
+      return node?.kind === "module" ? [{ id, name: localName(this.traced, node) }] : [];
+    });
+  }
+
+  /** The first node of a run of repeats. */
+  firstOfRun(run: string): string {
+    return firstMember(run);
+  }
+
+  /** Ids of the modules that are shown as one with this one, itself included. */
+  repeatsOf(id: string): string[] {
+    const graph = this.visibleGraph();
+    const parent = graph.parent.get(id);
+    if (parent === undefined) return [];
+    const runs = runsIn(shownContents(graph, parent, new Set(this.#state.unrolled)));
+    const run = runs.find(({ members }) => members.includes(id));
+    return run?.members.filter((member) => graph.nodes.get(member)?.kind === "module") ?? [];
+  }
+
+  /** What is known of a node, or of the model where the id is empty. */
+  details(id: string): NodeDetails {
+    return describe(this.traced, id);
+  }
+
+  /** A tensor's name, shape and dtype. */
+  tensorText(tensor: string): string {
+    return tensorText(this.traced, tensor);
+  }
+
+  /** Ids of the nodes that match a query. */
+  search(query: string): string[] {
+    this.#searchIndex ??= new SearchIndex(this.traced);
+    return this.#searchIndex.search(query);
+  }
+
+  /** The scale that colours the nodes with these ids. */
+  scale(by: "class" | Measure, ids: Iterable<string>): Scale {
+    return by === "class" ? classScale(this.traced, ids) : measureScale(this.traced, by);
+  }
+
+  #layout(state: SessionState, viz: Viz): Layout {
+    return layout(view(this.#subgraph(state), state), viz, this.#cache);
+  }
+
+  #subgraph({ root }: SessionState): GraphIndex {
+    if (root === undefined || !this.traced.nodes.has(root)) return this.traced;
+    let part = this.#subgraphs.get(root);
+    if (part === undefined) {
+      part = index(subgraph(this.traced, root));
+      this.#subgraphs.set(root, part);
+    }
+    return part;
+  }
+}

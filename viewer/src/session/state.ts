@@ -1,0 +1,15 @@
+/** The plain data that a session starts from and changes. */
+import type { Graph } from "../graph/graph.js";
+import type { State } from "../view/state.js";
+
+/** A diagram as its data script brings it: the traced graph, and what the author chose to show. */
+export interface DiagramData {
+  graph: Graph;
+  state: State;
+}
+
+/** What is shown. */
+export interface SessionState extends State {
+  /** Id of the module that is shown on its own; absent for the whole model. */
+  root?: string | undefined;
+}

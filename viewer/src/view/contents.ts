@@ -1,0 +1,236 @@
+import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { fold } from "./fold.js";
+import { findRuns, type Run, repeat } from "./repeats.js";
+
+/** A run shown as its first member. */
+export interface FoldedRun {
+  /** Id of the run in the state. */
+  id: string;
+  times: number;
+  /** Ids of all members, in order. */
+  members: string[];
+}
+
+/** Several children in one panel that is always open. */
+export interface Group extends ShownContents {
+  /**
+   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a recurrence, whose repeats call the same
+   * modules. `steps`: an unrolled recurrence, with a panel per step.
+   */
+  kind: "repeat" | "step" | "steps";
+  times: number;
+  /** The run it stands for; empty for one of several steps. */
+  run: string;
+  /** Last module of the last repeat, for the name. */
+  last: string | undefined;
+  /** Number of the step, from 1; 0 if it is not one of several. */
+  step: number;
+}
+
+/** The direct contents of a container as shown: runs folded unless the reader unrolled them. */
+export interface ShownContents {
+  contents: Contents;
+  /** First member → its run, including unrolled runs, which can be folded again. */
+  runs: Map<string, FoldedRun>;
+  /** Id of a panel in `contents.children` → its contents. */
+  groups: Map<string, Group>;
+}
+
+const GROUP = "group:";
+const STEPS = "steps:";
+
+/** The id of a panel around several children, by its first child. */
+export function groupId(first: string): string {
+  return GROUP + first;
+}
+
+/** Whether a panel holds the steps of a loop. */
+export function holdsSteps(id: string): boolean {
+  return id.startsWith(STEPS);
+}
+
+/** Id of a run in the state: its first member or, if repeats have several, the panel around the first repeat. */
+export function runId(contents: Contents, run: Run): string {
+  const head = contents.children[run.start] ?? "";
+  return run.period === 1 ? head : groupId(head);
+}
+
+/** The first member of a run. */
+export function firstMember(run: string): string {
+  return run.startsWith(GROUP) ? run.slice(GROUP.length) : run;
+}
+
+/** Every run of shown contents, including those inside panels. */
+export function runsIn(shown: ShownContents): FoldedRun[] {
+  return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
+}
+
+/** The shown contents of a container. */
+export function shownContents(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ShownContents {
+  const contents = contentsOf(index, id);
+  return withRunsFolded(index, contents, findRuns(index, contents), unrolled);
+}
+
+const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
+
+/** Graph → container → its contents with every run folded. */
+const foldedByGraph = new WeakMap<GraphIndex, Map<string, ShownContents>>();
+
+/** The contents of a container with every run folded. */
+export function foldedContents(index: GraphIndex, id: string): ShownContents {
+  const known = foldedByGraph.get(index) ?? new Map<string, ShownContents>();
+  foldedByGraph.set(index, known);
+  const made = known.get(id) ?? shownContents(index, id, NOTHING_UNROLLED);
+  known.set(id, made);
+  return made;
+}
+
+/**
+ * The only run in a container that contains nothing else, provided that each tensor across the border has its own port at
+ * the run's first member: container and run can then share one box.
+ */
+export function onlyRun(index: GraphIndex, id: string): FoldedRun | null {
+  const { contents, runs } = foldedContents(index, id);
+  const run = runs.get(contents.children[0] ?? "");
+  if (run === undefined || contents.children.length > 1) return null;
+  const isPaired = (links: Link[]) =>
+    new Set(links.map((link) => link.fromPort)).size === links.length &&
+    new Set(links.map((link) => link.toPort)).size === links.length;
+  const [ins, outs] = [
+    contents.links.filter(({ from }) => from === null),
+    contents.links.filter(({ to }) => to === null),
+  ];
+  return isPaired(ins) && isPaired(outs) ? run : null;
+}
+
+const memberships = new WeakMap<ShownContents, Set<string>>();
+
+/** Whether a module belongs to a run. */
+export function isMember(index: GraphIndex, id: string): boolean {
+  const around = foldedContents(index, index.parent.get(id) ?? ROOT);
+  const members = memberships.get(around) ?? new Set(runsIn(around).flatMap((run) => run.members));
+  memberships.set(around, members);
+  return members.has(id);
+}
+
+function withRunsFolded(
+  index: GraphIndex,
+  contents: Contents,
+  runs: Run[],
+  unrolled: ReadonlySet<string>,
+): ShownContents {
+  const isUnrolled = (run: Run) => unrolled.has(runId(contents, run));
+  const folded = fold(
+    index,
+    contents,
+    runs.filter((run) => !isUnrolled(run)),
+  );
+  const shown: ShownContents = { contents: folded, runs: new Map(), groups: new Map() };
+  for (const run of runs) {
+    const first = repeat(contents, run, 0);
+    const recurs = isRecurrence(index, contents, run);
+    if (run.period > 1 && !isUnrolled(run)) {
+      const inside = (inner: Contents) => withRunsFolded(index, inner, shortRuns(index, inner), unrolled);
+      const last = lastModule(index, repeat(contents, run, run.times - 1));
+      enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
+        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), last, step: 0 },
+        ...inside(inner),
+      }));
+    } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
+      encloseSteps(shown, contents, run);
+    } else {
+      const members = contents.children.slice(run.start, run.start + run.period * run.times);
+      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, members });
+    }
+  }
+  return shown;
+}
+
+/** Whether every repeat of a run calls the same modules. */
+export function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const paths = (which: number) =>
+    repeat(contents, run, which).flatMap((id) => {
+      const node = index.nodes.get(id);
+      return node?.kind === "module" ? [node.path] : [];
+    });
+  return paths(0).join() === paths(run.times - 1).join();
+}
+
+/** Whether repeats read different tensors from outside: time steps, not a layer applied repeatedly. */
+function readsDifferentTensors(contents: Contents, run: Run): boolean {
+  const members = new Set(contents.children.slice(run.start, run.start + run.times));
+  const read = (which: number) => {
+    const [member] = repeat(contents, run, which);
+    const links = contents.links.filter((link) => link.to === member && !members.has(link.from ?? ""));
+    return links.map((link) => `${link.from} ${link.fromPort}`).join();
+  };
+  // the first repeat may read its initial state from outside
+  return run.times > 2 && read(1) !== read(run.times - 1);
+}
+
+/** Put a panel around each step of several children, and one around all steps. */
+function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void {
+  const members = contents.children.slice(run.start, run.start + run.period * run.times);
+  const id = runId(contents, run);
+  enclose(shown, members, STEPS + id, (all) => {
+    const inside: ShownContents = { contents: all, runs: new Map(), groups: new Map() };
+    for (let which = 0; run.period > 1 && which < run.times; which += 1) {
+      const step = repeat(contents, run, which);
+      enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
+        ...{ kind: "step", times: 1, run: "", last: undefined, step: which + 1 },
+        ...{ contents: inner, runs: new Map(), groups: new Map() },
+      }));
+    }
+    return { ...inside, kind: "steps", times: run.times, run: id, last: undefined, step: 0 };
+  });
+}
+
+/** Inside a repeat, only runs of single blocks are folded. */
+function shortRuns(index: GraphIndex, contents: Contents): Run[] {
+  return findRuns(index, contents).filter((run) => run.period === 1);
+}
+
+/** Put a panel around children: links between them move inside, links across are cut at its border. */
+function enclose(shown: ShownContents, members: string[], id: string, group: (inner: Contents) => Group): void {
+  const inside = new Set(members);
+  const outer: Link[] = [];
+  const inner: Link[] = [];
+  for (const link of shown.contents.links) {
+    const from = link.from !== null && inside.has(link.from);
+    const to = link.to !== null && inside.has(link.to);
+    if (!from && !to) outer.push(link);
+    else if (from && to) inner.push(link);
+    else if (from) {
+      inner.push({ ...link, to: null, toPort: link.fromPort });
+      outer.push({ ...link, from: id });
+    } else {
+      inner.push({ ...link, from: null, fromPort: link.toPort });
+      outer.push({ ...link, to: id });
+    }
+  }
+  const contents: Contents = {
+    uses: new Map(),
+    children: members,
+    links: distinctLinks(inner),
+    inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
+    outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
+  };
+  shown.groups.set(id, group(contents));
+  const at = shown.contents.children.indexOf(members[0] ?? "");
+  const children = shown.contents.children.filter((child) => !inside.has(child));
+  children.splice(at, 0, id);
+  shown.contents = { ...shown.contents, children, links: distinctLinks(outer) };
+}
+
+function lastModule(index: GraphIndex, ids: string[]): string | undefined {
+  return ids.filter((id) => index.nodes.get(id)?.kind === "module").pop();
+}
+
+function distinctLinks(links: Link[]): Link[] {
+  const byEnds = new Map<string, Link>();
+  for (const link of links) {
+    const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
+    if (!byEnds.has(key)) byEnds.set(key, link);
+  }
+  return [...byEnds.values()];
+}

@@ -1,0 +1,63 @@
+/** The parts of a view: frames of items and wires, without positions. */
+import type { Flow, GraphNode } from "../graph/graph.js";
+import type { Family, Glyph } from "./op_families.js";
+import type { Direction } from "./state.js";
+
+/** The end of a wire at the container's border. */
+export const BORDER = -1;
+
+export interface Wire {
+  /** Position in `Frame.items`, or `BORDER`. */
+  from: number;
+  to: number;
+  /** Position among the frame's inputs or outputs (at the border) or the ports of an expanded item; else -1. */
+  fromPort: number;
+  toPort: number;
+  tensor: string;
+  /** The tensor's port at the source: wires with the same port start as one. */
+  source: string;
+  flow: Flow;
+  /** The tensor's shape, for the label. */
+  label: string;
+}
+
+export type ItemKind = GraphNode["kind"] | "group";
+
+/** A visible node, collapsed module, or expanded module with its frame. */
+export interface Item {
+  id: string;
+  kind: ItemKind;
+  family: Family;
+  name: string;
+  detail: string;
+  glyph: Glyph | null;
+  /** Number of repeats that the item stands for. */
+  times: number;
+  /** Whether the repeats are a loop over time: chained, with shared or no weights. */
+  loop: boolean;
+  /** For the first member of an unrolled run, the number of members; else 1. */
+  unrolled: number;
+  /** The run it stands for or, unrolled, is the first member of; empty if none. */
+  run: string;
+  expandable: boolean;
+  /** Extra CSS classes: `error`, `unseen`, `again`. */
+  marks: string[];
+  frame: Frame | null;
+}
+
+/** The inside of an expanded container, or of the model. */
+export interface Frame {
+  id: string;
+  direction: Direction;
+  items: Item[];
+  wires: Wire[];
+  /** Ports: the tensors that cross the border, in order. */
+  inputs: string[];
+  outputs: string[];
+}
+
+export interface View {
+  root: Frame;
+  direction: Direction;
+  line: number;
+}

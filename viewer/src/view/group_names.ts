@@ -1,0 +1,63 @@
+/** The names of merged modules, runs and group panels. */
+
+import type { GraphIndex } from "../graph/graph.js";
+import type { Group, ShownContents } from "./contents.js";
+import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
+
+/**
+ * Words for modules that share one box, outermost first. `members` are those of the run that the innermost stands for:
+ * `encoder.layer.0–11`.
+ */
+export function boxedWords(index: GraphIndex, chain: string[], members: string[]): Words {
+  const head = members.length > 1 ? chain.indexOf(members[0] ?? "") : chain.length;
+  const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
+  const last = nodes[nodes.length - 1];
+  if (last === undefined) return { name: "", detail: "" };
+  const own = words(index, last);
+  const names = nodes
+    .slice(0, head)
+    .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
+  if (members.length < 2) return byClass(index, last, { name: names.join("."), detail: own.detail });
+  const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
+  const shares = first?.kind === "module" && latest?.kind === "module" && first.path === latest.path;
+  return {
+    name: [...names, spanName(index, members.slice(0, 1), members[members.length - 1])].join("."),
+    detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
+  };
+}
+
+/** Whether any module in a group has parameters. */
+export function holdsWeights(index: GraphIndex, { contents, groups }: ShownContents): boolean {
+  const hasParameters = (id: string) => {
+    const node = index.nodes.get(id);
+    return node?.kind === "module" && node.parameters.total > 0;
+  };
+  return contents.children.some(hasParameters) || [...groups.values()].some((group) => holdsWeights(index, group));
+}
+
+/** The name of a group panel. */
+export function groupName(index: GraphIndex, { kind, contents, last, step }: Group): string {
+  if (kind === "steps") return "steps";
+  if (kind === "step") return step > 0 ? `step ${step}` : "step";
+  const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
+  return spanName(index, modules, last);
+}
+
+/** `layer.0` … `layer.11` → `layer.0–11`, also for `layer.0.attention` … `layer.11.mlp`. */
+export function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
+  const name = (id: string | undefined) => {
+    const node = index.nodes.get(id ?? "");
+    return node?.kind === "module" ? localName(index, node) : "";
+  };
+  const first = name(firsts[0]);
+  const last = name(lastId);
+  if (last === first || last === "") return first;
+  const [parts, others] = [first.split("."), last.split(".")];
+  const at = parts.findIndex((part, i) => part !== others[i]);
+  const [, stem = "", number = ""] = /^(.*?)(\d+)$/.exec(others[at] ?? "") ?? [];
+  const part = parts[at] ?? "";
+  if (number === "" || !part.startsWith(stem) || !/^\d+$/.test(part.slice(stem.length))) return `${first} … ${last}`;
+  const [rest, otherRest] = [parts, others].map((all) => all.slice(at + 1));
+  const same = rest?.join() === otherRest?.join() ? (rest ?? []) : [];
+  return [...parts.slice(0, at), `${part}–${number}`, ...same].join(".");
+}

@@ -1,0 +1,16 @@
+import type { Direction } from "./state.js";
+
+/** The author's options for the initial state; the viewer chooses those that are absent or null. */
+export interface ViewOptions {
+  depth?: number | null;
+  expand?: string[] | null;
+  /** Patterns of modules that stay collapsed; takes precedence over all other options. */
+  collapse?: string[] | null;
+  /**
+   * One direction, or pairs of pattern and direction: the last matching pair wins, and `*` also matches the model itself.
+   * Pairs, because an object would order `0` before `*`.
+   */
+  direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
+  /** Width and height of the page in px. */
+  fit?: readonly [width: number, height: number] | null;
+}

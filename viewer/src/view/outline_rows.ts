@@ -1,0 +1,113 @@
+/** The outline: all modules of a graph as rows, with repeats grouped as the picture groups them. */
+import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { isRecurrence } from "./contents.js";
+import { spanName } from "./group_names.js";
+import { findRuns, repeat } from "./repeats.js";
+import { shownIndex } from "./shown_index.js";
+
+/** One line of the outline. */
+export interface OutlineRow {
+  /** Position of the parent row; null at the top. */
+  parent: number | null;
+  /** Id of the first module call in this row. */
+  id: string;
+  /** Relative to the parent row: `layers.0–11`. */
+  name: string;
+  /** Empty for several modules that are repeated together. */
+  class: string;
+  times: number;
+}
+
+/** A row to be: `calls` with equal computation, or `modules` that repeat together. */
+type Entry = { calls: ModuleNode[] } | { modules: ModuleNode[]; times: number; name: string };
+
+/** Entries with a common parent row, and its path. */
+interface Siblings {
+  parent: number | null;
+  path: string;
+  entries: Entry[];
+}
+
+/** All rows in breadth-first order, so that any prefix outlines the upper levels. */
+export function outlineRows(traced: GraphIndex): OutlineRow[] {
+  // runs come from the simplified graph, as in pictures; modules from the trace, as pictures omit some
+  const shown = shownIndex(traced, { expanded: [], unrolled: [], direction: "TB" });
+  const inside = (id: string) => entriesOf(modulesOf(traced, contentsOf(traced, id).children), repeatsIn(shown, id));
+  const rows: OutlineRow[] = [];
+  // the list grows while it is walked
+  const queue: Siblings[] = [{ parent: null, path: "", entries: inside(ROOT) }];
+  for (const { parent, path, entries } of queue) {
+    for (const entry of entries) {
+      const position = rows.push({ parent, ...rowOf(entry, path) }) - 1;
+      if ("modules" in entry) queue.push({ parent: position, path, entries: entriesOf(entry.modules, new Map()) });
+      else {
+        const { id = ROOT, path = "" } = entry.calls[0] ?? {};
+        queue.push({ parent: position, path, entries: inside(id) });
+      }
+    }
+  }
+  return rows;
+}
+
+function modulesOf(index: GraphIndex, ids: string[]): ModuleNode[] {
+  return ids.map((id) => index.nodes.get(id)).filter((node) => node?.kind === "module");
+}
+
+/** Module call → the run it belongs to. */
+function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
+  const contents = contentsOf(shown, id);
+  const found = new Map<string, Entry>();
+  for (const run of findRuns(shown, contents)) {
+    const stretch = contents.children.slice(run.start, run.start + run.period * run.times);
+    const calls = modulesOf(shown, stretch);
+    const modules = modulesOf(shown, repeat(contents, run, 0));
+    const [first, last] = [modules[0]?.id ?? "", calls[calls.length - 1]?.id];
+    const name = () => (isRecurrence(shown, contents, run) ? "step" : spanName(shown, [first], last));
+    const entry = modules.length > 1 ? { modules, times: run.times, name: name() } : { calls };
+    for (const call of calls) found.set(call.id, entry);
+  }
+  return found;
+}
+
+/** One entry per run, and per sequence of neighbours with equal computation. */
+function entriesOf(modules: ModuleNode[], repeats: ReadonlyMap<string, Entry>): Entry[] {
+  const entries: Entry[] = [];
+  const seen = new Set<Entry>();
+  for (const module of modules) {
+    const repeated = repeats.get(module.id);
+    if (repeated !== undefined && seen.has(repeated)) continue;
+    if (repeated !== undefined) seen.add(repeated);
+    const entry = repeated ?? { calls: [module] };
+    const last = entries[entries.length - 1];
+    if (last !== undefined && "calls" in last && "calls" in entry && areEqual(last.calls[0], entry.calls[0])) {
+      for (const call of entry.calls) last.calls.push(call);
+    } else entries.push(entry);
+  }
+  return entries;
+}
+
+function areEqual(one: ModuleNode | undefined, other: ModuleNode | undefined): boolean {
+  if (one === undefined || other === undefined || !one.signature) return false;
+  const { class: name, signature, parameters } = other;
+  return one.class === name && one.signature === signature && one.parameters.total === parameters.total;
+}
+
+function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
+  if ("modules" in entry) {
+    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times };
+  }
+  const { calls } = entry;
+  const names = calls.map((call) => (call.path.startsWith(`${path}.`) ? call.path.slice(path.length + 1) : call.path));
+  const [first] = calls;
+  return { id: first?.id ?? "", name: joined([...new Set(names)]), class: first?.class ?? "", times: calls.length };
+}
+
+const MOST_NAMES = 4;
+
+/** `0–11` for numbered neighbours, else the names, shortened if there are many. */
+function joined(names: string[]): string {
+  const [first = "", last = ""] = [names[0], names[names.length - 1]];
+  const [from, to] = [first, last].map((name) => /^(.*?)(\d+)$/.exec(name));
+  if (names.length > 1 && from && to && from[1] === to[1]) return `${first}–${to[2]}`;
+  return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES - 1).join(", ")}, …, ${last}` : names.join(", ");
+}

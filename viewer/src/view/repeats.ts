@@ -1,0 +1,172 @@
+/** Finds runs: children of a container that repeat the same computation. */
+import { type Contents, contentsOf, type GraphIndex, type OpNode } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
+import { Wiring } from "./wiring.js";
+
+/**
+ * Equal repeats among a container's children: either chained, each repeat consuming the one before, or parallel, all
+ * reading the same tensors and feeding the same list.
+ */
+export interface Run {
+  /** Position of the first child in `Contents.children`. */
+  start: number;
+  /** Children per repeat. */
+  period: number;
+  /** Number of repeats. */
+  times: number;
+}
+
+/** Longest period searched: models often change every sixth layer, and each layer has ops around it. */
+const MAX_PERIOD = 48;
+
+/** Fewest parallel repeats that are folded. */
+const MIN_PARALLEL = 3;
+
+/** Runs per contents, which never change. */
+const runsByContents = new WeakMap<Contents, Run[]>();
+
+/** The runs among a container's children in execution order, each as long as possible. */
+export function findRuns(index: GraphIndex, contents: Contents): Run[] {
+  const known = runsByContents.get(contents) ?? searchRuns(index, contents);
+  runsByContents.set(contents, known);
+  return known;
+}
+
+function searchRuns(index: GraphIndex, contents: Contents): Run[] {
+  const again = pathsCalledAgain(index, contents);
+  const keys = contents.children.map((id) => computationKey(index, id, again));
+  const wiring = new Wiring(index, contents);
+  const runs: Run[] = [];
+  let start = 0;
+  while (start < keys.length) {
+    const run = longestRun(index, contents, keys, wiring, start);
+    if (run !== undefined) runs.push(run);
+    start += run === undefined ? 1 : run.period * run.times;
+  }
+  return runs;
+}
+
+/** The children of one repeat of a run. */
+export function repeat(contents: Contents, run: Run, which: number): string[] {
+  const at = run.start + which * run.period;
+  return contents.children.slice(at, at + run.period);
+}
+
+/** Paths of modules that are called more than once here. */
+function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
+  const nodes = contents.children.map((id) => index.nodes.get(id));
+  return new Set(nodes.flatMap((node) => (node?.kind === "module" && (node.call ?? 1) > 1 ? [node.path] : [])));
+}
+
+/** A key that is equal for children with the same computation, regardless of names and weights. */
+function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
+  const node = index.nodes.get(id);
+  if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
+  // the first step of a recurrence has another signature: one initial tensor serves for all states
+  if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
+  if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
+  const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors[tensor]?.shape ?? null);
+  if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes]);
+  return JSON.stringify([node.kind, shapes]);
+}
+
+/** The ops and classes inside a module, regardless of where its tensors come from. */
+function innerKey(index: GraphIndex, id: string): string {
+  return contentsOf(index, id)
+    .children.map((child) => {
+      const node = index.nodes.get(child);
+      return node?.kind === "module"
+        ? `${node.class}(${innerKey(index, child)})`
+        : computationKey(index, child, new Set());
+    })
+    .join();
+}
+
+/** The arguments of an op without indices: each step of a loop over time reads another index. */
+function argumentsWithoutIndices(node: OpNode): unknown {
+  return isIndexing(node) ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
+}
+
+function isIndexing(node: OpNode): boolean {
+  return /^(getitem|select|narrow)$/.test(shortName(node.name));
+}
+
+function longestRun(
+  index: GraphIndex,
+  contents: Contents,
+  keys: string[],
+  wiring: Wiring,
+  start: number,
+): Run | undefined {
+  let best: Run | undefined;
+  const longest = Math.min(MAX_PERIOD, Math.floor((keys.length - start) / 2));
+  let mayFold = false;
+  let hasBlock = false;
+  for (let period = 1; period <= longest; period += 1) {
+    const last = contents.children[start + period - 1];
+    mayFold ||= isFoldable(index, last);
+    hasBlock ||= isBlock(index, last);
+    const isRepeated = equalRepeat(keys, start, period, 1) && (mayFold || wiring.readsDifferentResults(start, period));
+    const times = isRepeated ? repeats(keys, wiring, { start, period }, hasBlock) : 1;
+    const covers = times > 1 ? period * times : 0;
+    if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
+  }
+  return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
+}
+
+/** Number of chained repeats or, if there is only one and `mayBeParallel`, of parallel ones. */
+function repeats(
+  keys: string[],
+  wiring: Wiring,
+  { start, period }: Omit<Run, "times">,
+  mayBeParallel: boolean,
+): number {
+  const count = (matches: (times: number) => boolean) => {
+    let times = 1;
+    while (equalRepeat(keys, start, period, times) && matches(times)) times += 1;
+    return times;
+  };
+  if (!wiring.isConnected(start, period)) return 1;
+  const chained = count((times) => wiring.isChained(start, period, times));
+  if (chained > 1 || !mayBeParallel) return chained;
+  const parallel = count((times) => wiring.isParallel(start, period, times));
+  return parallel >= MIN_PARALLEL ? parallel : 1;
+}
+
+function equalRepeat(keys: string[], start: number, period: number, times: number): boolean {
+  const at = start + times * period;
+  if (at + period > keys.length) return false;
+  for (let i = 0; i < period; i += 1) if (keys[at + i] !== keys[start + i]) return false;
+  return true;
+}
+
+/** Whether a repeat with this child may be folded: it is a block, or indexes a time step. A chain of plain ops stays. */
+function isFoldable(index: GraphIndex, id = ""): boolean {
+  const node = index.nodes.get(id);
+  return isBlock(index, id) || (node?.kind === "op" && isIndexing(node));
+}
+
+function isBlock(index: GraphIndex, id = ""): boolean {
+  return contentsOf(index, id).children.length > 0;
+}
+
+function worthwhile(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
+  const first = repeat(contents, run, 0).find((id) => isBlock(index, id));
+  if (first === undefined) {
+    return (
+      run.times > 2 &&
+      (readsDifferentIndices(index, contents, run) || wiring.readsDifferentResults(run.start, run.period))
+    );
+  }
+  return run.times > 2 || contentsOf(index, first).children.length > 1;
+}
+
+/** Whether repeats read different indices: a loop over time that calls no module. */
+function readsDifferentIndices(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const argumentsOf = (id = "") => {
+    const node = index.nodes.get(id);
+    return node?.kind === "op" && isIndexing(node) ? JSON.stringify(node.arguments) : "";
+  };
+  const second = repeat(contents, run, 1);
+  return repeat(contents, run, 0).some((id, i) => argumentsOf(id) !== argumentsOf(second[i]));
+}

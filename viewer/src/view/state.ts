@@ -1,0 +1,18 @@
+/** What the reader of a diagram can change. */
+
+export type Direction = "TB" | "LR";
+
+/** Plain data; ids are those of module calls. */
+export interface State {
+  /** Modules shown with their contents. */
+  expanded: string[];
+  /** Runs (`Item.run`) shown one by one instead of once with `×12`. */
+  unrolled: string[];
+  direction: Direction;
+  /** Modules laid out in the other direction. */
+  turned?: string[];
+  /** Also show reshapes, casts, inactive dropout, constants and the like. */
+  plumbing?: boolean;
+  /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */
+  line?: number;
+}

@@ -1,0 +1,218 @@
+/** Graph and state → view: the visible items and wires, without positions. */
+import { append } from "../graph/append.js";
+import { ancestors, type Contents, type GraphIndex, ROOT } from "../graph/graph.js";
+import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
+import {
+  type FoldedRun,
+  firstMember,
+  foldedContents,
+  type Group,
+  type ShownContents,
+  shownContents,
+} from "./contents.js";
+import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
+import { boxedWords, groupName, holdsWeights } from "./group_names.js";
+import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
+import { glyphOf, marksOf } from "./marks.js";
+import { familyOf } from "./op_families.js";
+import { shownIndex } from "./shown_index.js";
+import type { Direction, State } from "./state.js";
+
+/** Default for `State.line`: the width of a screen. */
+const LINE = 1150;
+
+/** Container → its last frame, with the part of the state it depends on. */
+type Memo = Map<string, { key: string; frame: Frame }>;
+
+/** Cached per graph, so that a toggle rebuilds only the container and its ancestors. */
+const memos = new WeakMap<GraphIndex, Memo>();
+
+interface Context {
+  index: GraphIndex;
+  state: State;
+  expanded: Set<string>;
+  unrolled: Set<string>;
+  turned: Set<string>;
+  /** Container → the part of the state that its frame depends on. */
+  keys: Map<string, string>;
+  memo: Memo;
+}
+
+/** The view of a graph in a state. */
+export function view(traced: GraphIndex, state: State): View {
+  const index = shownIndex(traced, state);
+  let memo = memos.get(index);
+  if (memo === undefined) {
+    memo = new Map();
+    memos.set(index, memo);
+  }
+  const context: Context = {
+    index,
+    state,
+    expanded: new Set(state.expanded),
+    unrolled: new Set(state.unrolled),
+    turned: new Set(state.turned),
+    keys: stateKeys(index, state),
+    memo,
+  };
+  return {
+    root: frameOf(context, ROOT, { chain: [ROOT], run: null }),
+    direction: state.direction,
+    line: state.line ?? LINE,
+  };
+}
+
+/** Container → the part of the state that its frame depends on; containers without any are left out. */
+function stateKeys(index: GraphIndex, state: State): Map<string, string> {
+  const parts = new Map<string, string[]>();
+  const note = (id: string, entry: string) => {
+    if (!index.nodes.has(id)) return;
+    for (const container of [id, ...ancestors(index, id)]) append(parts, container, entry);
+  };
+  for (const id of state.expanded) note(id, `+${id}`);
+  for (const id of state.unrolled) note(firstMember(id), `*${id}`);
+  for (const id of state.turned ?? []) note(id, `/${id}`);
+  return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
+}
+
+/** The frame of an item: the contents of its innermost module, with ports named as in the parent. */
+function frameOf(context: Context, id: string, { chain, run }: ModuleBox): Frame {
+  const inner = chain[chain.length - 1] ?? id;
+  const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
+  const known = context.memo.get(id);
+  if (known?.key === key) return known.frame;
+  const frame = makeFrame(
+    context,
+    id,
+    shownContents(context.index, inner, context.unrolled),
+    directionOf(context, [id, inner]),
+  );
+  if (run !== null) renamePorts(context.index, frame, run);
+  context.memo.set(id, { key, frame });
+  return frame;
+}
+
+/** Renames the ports of a folded run's first member to the tensors that enter and leave the whole run. */
+function renamePorts(index: GraphIndex, frame: Frame, run: FoldedRun): void {
+  const parent = index.parent.get(firstMember(run.id)) ?? ROOT;
+  const outside = new Map<string, string>();
+  for (const { from, to, fromPort, toPort } of foldedContents(index, parent).contents.links) {
+    if (from === null) outside.set(toPort, fromPort);
+    if (to === null) outside.set(fromPort, toPort);
+  }
+  const named = (ports: string[]) => ports.map((port) => outside.get(port) ?? port);
+  frame.inputs = named(frame.inputs);
+  frame.outputs = named(frame.outputs);
+}
+
+function directionOf({ state, turned }: Context, ids: string[]): Direction {
+  if (!ids.some((id) => turned.has(id))) return state.direction;
+  return state.direction === "TB" ? "LR" : "TB";
+}
+
+function makeFrame(context: Context, id: string, shown: ShownContents, direction: Direction): Frame {
+  const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction));
+  const positions = new Map(items.map((item, i) => [item.id, i]));
+  const frame: Frame = {
+    id,
+    direction,
+    items,
+    wires: [],
+    inputs: shown.contents.inputs,
+    outputs: shown.contents.outputs,
+  };
+  frame.wires = wiresOf(context.index, shown.contents, frame, positions);
+  return frame;
+}
+
+function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, positions: Map<string, number>): Wire[] {
+  const wires = new Map<string, Wire>();
+  for (const link of contents.links) {
+    const from = link.from === null ? BORDER : positions.get(link.from);
+    const to = link.to === null ? BORDER : positions.get(link.to);
+    if (from === undefined || to === undefined) continue;
+    const fromPort = portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort);
+    const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
+    // a collapsed block that reads a tensor twice has one wire
+    const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
+    if (wires.has(ends)) continue;
+    wires.set(ends, {
+      ...{ from, to, fromPort, toPort },
+      tensor: link.tensor,
+      source: link.fromPort,
+      flow: link.flow,
+      label: tensorLabel(index, link.tensor),
+    });
+  }
+  return [...wires.values()];
+}
+
+function portOf(ports: string[] | undefined, tensor: string): number {
+  return ports === undefined ? -1 : ports.indexOf(tensor);
+}
+
+// -- items ------------------------------------------------------------------------------------------------------------
+
+function itemOf(context: Context, id: string, shown: ShownContents, around: Direction): Item {
+  const group = shown.groups.get(id);
+  if (group !== undefined) return groupItem(context, id, group, around);
+  const { index } = context;
+  const node = index.nodes.get(id);
+  if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
+  const box = boxIn(context, id, shown);
+  const inner = box.chain[box.chain.length - 1] ?? id;
+  const expandable = node.kind === "module" && isExpandable(index, inner);
+  const series = index.series.get(id);
+  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, members: [] };
+  const isFolded = !context.unrolled.has(run.id);
+  const marks = marksOf(index, node);
+  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box) : null;
+  const text = boxedWords(index, box.chain, isFolded ? run.members : []);
+  return {
+    id,
+    kind: node.kind,
+    family: familyOf(index, index.nodes.get(inner) ?? node),
+    name: text.name,
+    // an expanded module shows the error inside
+    detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
+    glyph: glyphOf(node, shown.contents),
+    times: series?.length ?? (isFolded ? run.times : 1),
+    loop: isFolded && run.times > 1 && text.detail.endsWith(SHARED),
+    unrolled: isFolded ? 1 : run.times,
+    run: run.id,
+    expandable,
+    marks,
+    frame,
+  };
+}
+
+/** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
+function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
+  return shown.runs.has(id) ? { chain: singleChain(index, id), run: null } : boxOf(index, id, unrolled);
+}
+
+/** Drops the shared-weights mark inside the steps of a loop, where the panel shows it. */
+function detailIn(detail: string, shown: ShownContents): string {
+  return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
+}
+
+/** The item of a group panel. */
+function groupItem(context: Context, id: string, group: Group, around: Direction): Item {
+  const { kind, times, run } = group;
+  const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
+  return {
+    id,
+    kind: "group",
+    family: "other",
+    name: groupName(context.index, group),
+    detail: kind !== "repeat" && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
+    glyph: null,
+    times: kind === "steps" ? 1 : times,
+    loop: kind === "step" && times > 1,
+    unrolled: kind === "steps" ? times : 1,
+    run,
+    expandable: false,
+    marks: [],
+    frame: makeFrame(context, id, group, direction),
+  };
+}

@@ -1,0 +1,300 @@
+/**
+ * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture: it fits whatever the page's width becomes, and costs
+ * nothing. The first gesture frees it at exactly the place where CSS had it; `fit` returns it to rest.
+ */
+import { type Selection, select } from "d3-selection";
+import { type D3ZoomEvent, type ZoomBehavior, ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
+import { glide } from "./animation.js";
+import { isForDiagram, wheelDelta } from "./gestures.js";
+import type { Viewport } from "./scene.js";
+import { shiftInto } from "./shift_into.js";
+import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
+
+const SMALLEST_SCALE = 0.02;
+const LARGEST_SCALE = 4;
+/** This much of the picture always stays visible, px. */
+const ALWAYS_VISIBLE = 48;
+/** Room around what is revealed, px. */
+const MARGIN = 24;
+/** Themes have bars of about this height at the window's upper edge, px. */
+const BAR = 72;
+/** A press that moves less than this is a click, px. */
+const CLICK_DISTANCE = 4;
+
+/** What the camera has to know of the widget around the stage. */
+interface Surroundings {
+  isFullscreen(): boolean;
+  /** Where in the window the controls begin that may cover the stage's lower part, px. */
+  footTop(): number;
+  /** Called when another part of the picture may be visible. */
+  onMove(): void;
+}
+
+export class Camera {
+  readonly #stage: HTMLElement;
+  readonly #canvas: HTMLElement;
+  readonly #widget: Surroundings;
+  readonly #zoom: ZoomBehavior<HTMLElement, unknown>;
+  readonly #height: StageHeight;
+  readonly #selection: Selection<HTMLElement, unknown, null, undefined>;
+  #isFree = false;
+  /** Of a free picture: where its origin is in the stage, and its scale. At rest, where the last gesture found it. */
+  #transform: ZoomTransform = zoomIdentity;
+  /** The stage's width when it was last looked at, px. */
+  #width = 0;
+  /** What began the current gesture. */
+  #gestureStart: MouseEvent | TouchEvent | undefined;
+
+  /**
+   * @param stage the window onto the picture
+   * @param canvas inside it, holds the `<svg>` and is moved
+   */
+  constructor(stage: HTMLElement, canvas: HTMLElement, widget: Surroundings) {
+    this.#stage = stage;
+    this.#canvas = canvas;
+    this.#widget = widget;
+    this.#height = new StageHeight(stage);
+    const isOurs = (event: Event) => isForDiagram(event, widget.isFullscreen());
+    this.#zoom = zoom<HTMLElement, unknown>()
+      .filter((event: Event) => isOurs(event) && this.#adoptResting())
+      .wheelDelta(wheelDelta)
+      .clickDistance(CLICK_DISTANCE)
+      .touchable(true)
+      .constrain((transform) => this.#keepVisible(transform))
+      .on("start", ({ sourceEvent }) => {
+        this.#gestureStart = sourceEvent;
+      })
+      .on("zoom", (event) => this.#onZoom(event));
+    this.#selection = select(stage);
+    this.#selection.call(this.#zoom).on("dblclick.zoom", null);
+    // at the smallest and largest scale d3-zoom leaves the wheel to the browser, which would zoom the page
+    stage.addEventListener("wheel", (event) => isOurs(event) && event.preventDefault(), { passive: false });
+    // a long press selects no text
+    stage.addEventListener("selectstart", (event) => event.preventDefault());
+  }
+
+  /** Whether the picture was moved or zoomed. */
+  get isFree(): boolean {
+    return this.#isFree;
+  }
+
+  /** Back to rest: the whole picture. */
+  fit(): void {
+    this.#isFree = false;
+    this.#stage.classList.remove("mg-free");
+    this.#canvas.style.transform = "";
+    this.#widget.onMove();
+  }
+
+  /** Back to rest, and scrolled into the window as far as it fits. */
+  showWhole(): void {
+    this.fit();
+    this.#stage.scrollIntoView({ block: "nearest", behavior: "instant" });
+  }
+
+  /** Back to rest, as high as the page shows it. */
+  reset(): void {
+    this.#height.reset();
+    this.fit();
+  }
+
+  /** Call when the stage may have another width: what is in its middle stays there. */
+  onResize(): void {
+    const { clientWidth } = this.#stage;
+    if (!this.#isFree || clientWidth === 0) return;
+    const wider = clientWidth - this.#width;
+    this.#width = clientWidth;
+    if (wider !== 0) this.#moveBy(wider / 2, 0);
+  }
+
+  /** The part of the picture that the window shows; of scale 0 while nothing is visible. */
+  get viewport(): Viewport {
+    const frame = this.#stage.getBoundingClientRect();
+    const { x, y, k } = this.#isFree ? this.#transform : this.#resting(frame);
+    const left = Math.max(frame.left, 0) - frame.left;
+    const top = Math.max(frame.top, 0) - frame.top;
+    const width = Math.min(frame.right, innerWidth) - frame.left - left;
+    const height = Math.min(frame.bottom, innerHeight) - frame.top - top;
+    const scale = width > 0 && height > 0 ? k : 0;
+    return { x: (left - x) / k, y: (top - y) / k, width: width / k, height: height / k, scale };
+  }
+
+  /** Zoom about the middle of the visible part. */
+  zoomBy(factor: number): void {
+    if (!this.#free()) return;
+    const { left, top, right, bottom } = this.#stage.getBoundingClientRect();
+    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2 - left;
+    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2 - top;
+    this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, [x, y]));
+  }
+
+  /** Bring a point of the picture into the middle of the visible part. */
+  lookAt(x: number, y: number): void {
+    const { x: left, y: top, width, height, scale } = this.viewport;
+    this.#moveBy((left + width / 2 - x) * scale, (top + height / 2 - y) * scale);
+  }
+
+  /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
+  replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
+    // a hidden picture has no place to keep
+    if (this.#stage.clientWidth === 0) this.fit();
+    const before = oldPart.getBoundingClientRect();
+    this.#free();
+    this.#picture.replaceWith(picture);
+    if (!this.#isFree) return;
+    const after = newPart.getBoundingClientRect();
+    this.#moveBy(middle(before) - middle(after), before.top - after.top);
+    this.#useWidth();
+    const lowered = this.#showTop();
+    this.#height.fit(this.#pictureEnd);
+    // the page scrolls back, as far as it can, what was lowered
+    if (lowered > 0 && !this.#widget.isFullscreen()) scrollBy({ top: lowered, behavior: "instant" });
+  }
+
+  /** Bring a part of the picture into view: with as little movement as possible, or to the middle from far away. */
+  reveal(part: Element): void {
+    this.#glide(() => {
+      if (this.#isFree) this.#panTo(part);
+      part.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    });
+  }
+
+  #panTo(part: Element): void {
+    const box = part.getBoundingClientRect();
+    const frame = this.#stage.getBoundingClientRect();
+    const dx = shiftInto(box.left, box.right, frame.left, frame.right, MARGIN);
+    // prefer the part of the stage that neither the window's edges nor bars and controls cover
+    const top = Math.max(frame.top, this.#widget.isFullscreen() ? 0 : BAR);
+    const bottom = Math.min(frame.bottom, innerHeight, this.#widget.footTop());
+    const hasRoom = bottom - top >= SMALLEST_STAGE / 2;
+    const [low, high] = hasRoom ? [top, bottom] : [frame.top, frame.bottom];
+    const isCut = box.top < frame.top || box.bottom > frame.bottom;
+    const dy = isCut ? shiftInto(box.top, box.bottom, low, high, MARGIN) : 0;
+    if (dx !== 0 || dy !== 0) this.#moveBy(dx, dy);
+  }
+
+  // -- gestures -------------------------------------------------------------------------------------------------------
+
+  /** At rest, give d3-zoom the place where CSS has the picture; false while it is hidden. */
+  #adoptResting(): boolean {
+    if (this.#isFree) return true;
+    const resting = this.#resting(this.#stage.getBoundingClientRect());
+    if (resting.k === 0) return false;
+    this.#transform = resting;
+    // a picture that is smaller as a whole may stay so
+    this.#zoom.scaleExtent([Math.min(SMALLEST_SCALE, resting.k), LARGEST_SCALE]);
+    this.#zoom.transform(this.#selection, resting);
+    return true;
+  }
+
+  #onZoom({ transform, sourceEvent }: D3ZoomEvent<HTMLElement, unknown>): void {
+    const isDrag = sourceEvent?.type === "mousemove";
+    if (isDrag && sourceEvent.buttons === 0) this.#endDrag();
+    else if (this.#isFree) this.#place(transform);
+    else if (transform !== this.#transform && !(isDrag && this.#isClick(sourceEvent))) {
+      this.#leaveRest();
+      this.#place(transform);
+    }
+  }
+
+  /** Whether the mouse has hardly moved since it was pressed. */
+  #isClick({ clientX, clientY }: MouseEvent): boolean {
+    const { clientX: x, clientY: y } = this.#gestureStart as MouseEvent;
+    return Math.hypot(clientX - x, clientY - y) < CLICK_DISTANCE;
+  }
+
+  /** The button was released where the page did not see it, for example over another window. */
+  #endDrag(): void {
+    dispatchEvent(new MouseEvent("mouseup", { view: window }));
+    this.#zoom.transform(this.#selection, this.#transform);
+  }
+
+  // -- moving the picture ---------------------------------------------------------------------------------------------
+
+  get #picture(): SVGSVGElement {
+    return this.#canvas.firstElementChild as SVGSVGElement;
+  }
+
+  get #size(): { width: number; height: number } {
+    const { width, height } = this.#picture;
+    return { width: width.baseVal.value, height: height.baseVal.value };
+  }
+
+  /** Where a free picture ends in the stage, px. */
+  get #pictureEnd(): number {
+    return this.#transform.y + this.#size.height * this.#transform.k;
+  }
+
+  /** Where CSS has put the picture. */
+  #resting(frame: DOMRect): ZoomTransform {
+    const box = this.#picture.getBoundingClientRect();
+    return new ZoomTransform(box.width / this.#size.width, box.left - frame.left, box.top - frame.top);
+  }
+
+  /** Take the picture out of CSS's hands without moving it; false while it is hidden. */
+  #free(): boolean {
+    if (this.#isFree) return true;
+    if (!this.#adoptResting()) return false;
+    this.#leaveRest();
+    this.#moveBy(0, 0);
+    return true;
+  }
+
+  #leaveRest(): void {
+    this.#isFree = true;
+    this.#width = this.#stage.clientWidth;
+    this.#height.freeze();
+    this.#stage.classList.add("mg-free");
+  }
+
+  #moveBy(dx: number, dy: number): void {
+    if (!this.#free()) return;
+    const { x, y, k } = this.#transform;
+    this.#zoom.transform(this.#selection, this.#keepVisible(new ZoomTransform(k, x + dx, y + dy)));
+  }
+
+  #place(transform: ZoomTransform): void {
+    const { x, y, k } = transform;
+    this.#transform = transform;
+    this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+    this.#widget.onMove();
+  }
+
+  #keepVisible({ x, y, k }: ZoomTransform): ZoomTransform {
+    const { width, height } = this.#size;
+    const within = (start: number, length: number, frame: number) => {
+      const least = Math.min(ALWAYS_VISIBLE, frame / 2);
+      return Math.min(Math.max(start, least - length * k), frame - least);
+    };
+    const { clientWidth, clientHeight } = this.#stage;
+    return new ZoomTransform(k, within(x, width, clientWidth), within(y, height, clientHeight));
+  }
+
+  /** Cut neither side of the picture while there is empty room on the other. */
+  #useWidth(): void {
+    const { x, k } = this.#transform;
+    const spare = this.#stage.clientWidth - this.#size.width * k;
+    this.#moveBy(Math.max(Math.min(spare, 0), Math.min(Math.max(spare, 0), x)) - x, 0);
+  }
+
+  /** Lower a picture whose top is cut while the stage could be higher; returns by how much, px. */
+  #showTop(): number {
+    const spare = this.#height.limit - this.#pictureEnd;
+    const down = Math.max(0, Math.min(-this.#transform.y, spare));
+    if (down > 0) this.#moveBy(0, down);
+    return down;
+  }
+
+  /** Animate a movement. One that goes on ends first, because nothing is yet where it will be. */
+  #glide(move: () => void): void {
+    for (const animation of this.#canvas.getAnimations()) animation.finish();
+    const from = this.#canvas.style.transform;
+    move();
+    const to = this.#canvas.style.transform;
+    if (from !== to) glide(this.#canvas, from, to);
+  }
+}
+
+function middle(box: DOMRect): number {
+  return box.left + box.width / 2;
+}

@@ -1,0 +1,74 @@
+/** Expanding and collapsing: by clicks, keys, the pills of repeated blocks, and the menu. */
+import type { Session } from "../../session/session.js";
+import type { SessionState } from "../../session/state.js";
+import { fill, strings } from "../../shared/strings.js";
+import { button } from "../parts/dom.js";
+import { RUN_KEY, runOf } from "../tree.js";
+import type { Action, Widget } from "../widget.js";
+
+/** Expand or collapse a module call. */
+export function toggleModule(widget: Widget, id: string): Promise<void> {
+  let isExpanded = false;
+  const toggle = (session: Session) => {
+    const state = session.withToggled(id);
+    isExpanded = state.expanded.includes(id);
+    return state;
+  };
+  return widget.change(toggle, id).then(() => widget.announce(fill(isExpanded ? strings.opened : strings.closed, id)));
+}
+
+/** Show the repeats of a run one by one, or as one. */
+export async function toggleRepeats(widget: Widget, run: string): Promise<void> {
+  let first = "";
+  await widget.withSession((session) => {
+    first = session.firstOfRun(run);
+  });
+  await widget.change((session) => session.withToggledRun(run), first);
+}
+
+/** The menu offers this many levels by number. */
+const LEVELS = 4;
+
+export function expansion(widget: Widget): void {
+  widget.onKey(RUN_KEY, (id) => {
+    const node = id === undefined ? undefined : widget.tree.find(id);
+    const run = node && runOf(node);
+    if (run !== undefined) void toggleRepeats(widget, run);
+    return run !== undefined;
+  });
+  widget.onKey("*", (id) => {
+    if (id !== undefined) void widget.change((session) => session.withExpandedSiblings(id), id);
+    return id !== undefined;
+  });
+  widget.actions.push(
+    actionBelow(widget, strings.openInside, (session, id) => session.withExpandedBelow(id)),
+    actionBelow(widget, strings.closeInside, (session, id) => session.withCollapsedBelow(id)),
+  );
+  const level = (text: string, depth: number) =>
+    button(text, () => void widget.change((session) => session.withLevels(depth)));
+  const levels = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
+  widget.toolbar.addToMenu(strings.openLevels, ...levels, level(strings.all, Number.POSITIVE_INFINITY));
+  widget.toolbar.addToMenu(
+    "",
+    plumbingSwitch(widget),
+    button(strings.reset, () => void widget.change((session) => session.initial).then(() => widget.camera.reset())),
+  );
+}
+
+function actionBelow(widget: Widget, text: string, next: (session: Session, id: string) => SessionState): Action {
+  return {
+    text,
+    isOffered: (id) => widget.tree.canToggle(id),
+    run: (id) => void widget.change((session) => next(session, id), id),
+  };
+}
+
+function plumbingSwitch(widget: Widget): HTMLButtonElement {
+  const toggle = ({ state }: Session) => ({ ...state, plumbing: !state.plumbing });
+  const element = button(strings.plumbing, () => void widget.change(toggle));
+  element.ariaPressed = "false";
+  widget.on("drawn", () => {
+    element.ariaPressed = String(widget.session?.state.plumbing === true);
+  });
+  return element;
+}

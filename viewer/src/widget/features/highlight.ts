@@ -1,0 +1,161 @@
+/** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
+import type { Edge, Flow } from "../../session/flow.js";
+import { strings } from "../../shared/strings.js";
+import { header, idOf, nodeAt } from "../tree.js";
+import type { Action, Widget } from "../widget.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** What is highlighted of a selected node. */
+type Scope = "near" | "before" | "after" | { pathTo: string };
+
+export function highlight(widget: Widget): void {
+  const highlighter = new Highlighter(widget);
+  highlightHovered(widget);
+  widget.onKey("Escape", () => {
+    const isPicking = widget.nodePicker !== undefined;
+    widget.nodePicker = undefined;
+    if (isPicking) widget.status.clear();
+    return isPicking;
+  });
+  widget.actions.push(
+    highlighter.switchTo(strings.before, "before"),
+    highlighter.switchTo(strings.after, "after"),
+    pathAction(widget, highlighter),
+  );
+}
+
+/** Lets the reader choose the other end of a path. */
+function pathAction(widget: Widget, highlighter: Highlighter): Action {
+  return {
+    text: strings.wayTo,
+    isOffered: (id) => widget.tree.has(id),
+    run: (id) => {
+      widget.status.pin(strings.wayHint);
+      const node = widget.tree.find(id);
+      // the keyboard walks to the other end from here
+      if (node !== undefined) widget.focus(node);
+      widget.nodePicker = (pathTo) => {
+        widget.status.clear();
+        highlighter.show({ pathTo });
+      };
+    },
+  };
+}
+
+class Highlighter {
+  readonly #widget: Widget;
+  readonly #edges = layer("mg-lit");
+  #scope: Scope = "near";
+  /** Ids of the nodes that are not dimmed; undefined while none is. */
+  #bright: ReadonlySet<string> | undefined;
+
+  constructor(widget: Widget) {
+    this.#widget = widget;
+    widget.on("selected", () => this.show("near"));
+    widget.on("drawn", () => this.#refresh());
+    widget.exportDecorators.push((picture) => {
+      dim(picture, this.#bright);
+      if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
+    });
+  }
+
+  show(scope: Scope): void {
+    const { selected, tree } = this.#widget;
+    this.#scope = scope;
+    markSelected(this.#widget);
+    this.#edges.remove();
+    this.#bright = undefined;
+    dim(tree.picture, undefined);
+    if (!selected) return;
+    void this.#widget.withLayout((session, viz) => {
+      if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
+    });
+  }
+
+  switchTo(text: string, scope: "before" | "after"): Action {
+    const isPressed = () => this.#scope === scope;
+    const run = () => this.show(isPressed() ? "near" : scope);
+    return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
+  }
+
+  #draw(flow: Flow, id: string): void {
+    const edges = edgesOf(flow, id, this.#scope);
+    const hasNoPath = edges.length === 0 && typeof this.#scope === "object";
+    if (hasNoPath) this.#widget.status.say(strings.noWay);
+    drawEdges(this.#widget, this.#edges, flow, edges);
+    if (hasNoPath || this.#scope === "near") return;
+    this.#bright = new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]);
+    dim(this.#widget.tree.picture, this.#bright);
+  }
+
+  /** There are new nodes in the picture, or it is another one. */
+  #refresh(): void {
+    const { picture } = this.#widget.tree;
+    if (this.#edges.parentNode !== picture) this.show(this.#scope);
+    else {
+      markSelected(this.#widget);
+      dim(picture, this.#bright);
+    }
+  }
+}
+
+/** Shows the edges of the node under the pointer. */
+function highlightHovered(widget: Widget): void {
+  const path = layer("mg-lit mg-near");
+  let hovered: string | undefined;
+  const hover = (id: string | undefined) => {
+    if (id === hovered) return;
+    hovered = undefined;
+    path.remove();
+    if (id === undefined) return;
+    widget.ifLoaded((session, viz) => {
+      const flow = session.flow(viz);
+      drawEdges(widget, path, flow, flow.edgesAt(id));
+      hovered = id;
+    });
+  };
+  widget.stage.addEventListener("pointerover", (event) => {
+    const node = nodeAt(event.target);
+    hover(node !== null && header(node).contains(event.target as Node) ? idOf(node) : undefined);
+  });
+  widget.stage.addEventListener("pointerleave", () => hover(undefined));
+  widget.on("drawn", () => hover(undefined));
+}
+
+function edgesOf(flow: Flow, id: string, scope: Scope): Edge[] {
+  if (scope === "near") return flow.edgesAt(id);
+  return typeof scope === "string" ? flow.reach(id, scope) : flow.path(id, scope.pathTo);
+}
+
+function layer(name: string): SVGPathElement {
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("class", name);
+  return path;
+}
+
+/** One path over the picture: it does not depend on which edges are in the document, nor on how they are merged there. */
+function drawEdges(widget: Widget, path: SVGPathElement, flow: Flow, edges: Edge[]): void {
+  path.setAttribute("d", flow.svgPath(edges));
+  widget.tree.picture.append(path);
+}
+
+/** Dim every collapsed node that is not among these; none where they are undefined. */
+function dim(picture: SVGSVGElement, bright: ReadonlySet<string> | undefined): void {
+  picture.classList.toggle("mg-dim", bright !== undefined);
+  for (const node of picture.querySelectorAll<SVGElement>(".mg-node")) {
+    node.classList.toggle("mg-on", bright?.has(idOf(node)) === true);
+  }
+}
+
+function markSelected({ tree, selected }: Widget): void {
+  for (const node of tree.picture.querySelectorAll<SVGElement>(".mg-selected")) {
+    node.classList.remove("mg-selected");
+    header(node).removeAttribute("aria-selected");
+  }
+  // a node that is not drawn is marked when it is
+  const node = selected === undefined ? undefined : tree.findDrawn(selected);
+  if (node === undefined) return;
+  node.classList.add("mg-selected");
+  header(node).setAttribute("aria-selected", "true");
+}

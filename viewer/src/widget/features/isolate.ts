@@ -1,0 +1,53 @@
+/** Shows one module as the whole picture, with the path of modules above it as the way back. */
+import { LEGIBLE_SCALE } from "../../shared/legible.js";
+import { strings } from "../../shared/strings.js";
+import { button, make } from "../parts/dom.js";
+import type { Widget } from "../widget.js";
+
+export function isolate(widget: Widget): void {
+  const path = make("nav", "mg-trail");
+  path.ariaLabel = strings.path;
+  path.hidden = true;
+  widget.stage.before(path);
+
+  const show = (id: string | undefined) =>
+    widget
+      .change((session) => session.withIsolated(id))
+      .then(() => {
+        widget.camera.fit();
+        (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
+      });
+  widget.on("drawn", () => {
+    const { picture } = widget.tree;
+    // the page's own minimum width is that of the picture it shipped
+    picture.style.setProperty("--mg-legible", `${LEGIBLE_SCALE * picture.width.baseVal.value}px`);
+    showPath(widget, path, (id) => void show(id));
+  });
+  widget.onKey("Escape", () => {
+    const root = widget.session?.state.root;
+    if (root !== undefined) void show(undefined);
+    return root !== undefined;
+  });
+  widget.actions.push({
+    text: strings.alone,
+    isOffered: (id) => {
+      const { session } = widget;
+      return session !== undefined && id !== session.state.root && session.canIsolate(id);
+    },
+    run: (id) => void show(id),
+  });
+}
+
+function showPath({ session }: Widget, path: HTMLElement, show: (id: string | undefined) => void): void {
+  const root = session?.state.root;
+  path.hidden = root === undefined;
+  if (session === undefined || root === undefined) return;
+  const model = { id: undefined, name: session.traced.graph.model.name };
+  path.replaceChildren(
+    ...[model, ...session.isolatedPath()].map(({ id, name }) => {
+      const step = button(name, () => show(id));
+      if (id === root) step.ariaCurrent = "page";
+      return step;
+    }),
+  );
+}

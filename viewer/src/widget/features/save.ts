@@ -1,0 +1,123 @@
+/** Saves the current picture as flat SVG or PNG, and the graph as JSON. */
+import type { Viz } from "../../layout/layout.js";
+import type { Session } from "../../session/session.js";
+import { strings } from "../../shared/strings.js";
+import { hex, parseColour } from "../parts/css_colour.js";
+import { button } from "../parts/dom.js";
+import { colourBehind } from "../parts/page_colour.js";
+import { LARGE } from "../scene.js";
+import { parseSvg } from "../trusted_types.js";
+import type { Widget } from "../widget.js";
+
+/** PNG pixels per unit of the picture, and the limits of browsers' canvases: pixels, and pixels per side. */
+const SCALE = 2;
+const MAX_PIXELS = 1e8;
+const MAX_SIDE = 16_000;
+
+const TEXT_STYLES = ["font-family", "font-size", "font-weight", "text-anchor"];
+const STROKE_STYLES = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"];
+
+export function save(widget: Widget): void {
+  const svg = (session: Session, viz: Viz) => flatPicture(widget, () => session.svg(viz));
+  widget.toolbar.addToMenu(
+    strings.save,
+    button("SVG", () => {
+      void widget.withLayout((session, viz) =>
+        download(widget, "svg", new Blob([svg(session, viz)], { type: SVG_TYPE })),
+      );
+    }),
+    button("PNG", () => {
+      void widget.withLayout(async (session, viz) => download(widget, "png", await toPng(widget, svg(session, viz))));
+    }),
+    button("JSON", () => {
+      void widget.withSession(({ traced }) =>
+        download(widget, "json", new Blob([JSON.stringify(traced.graph)], { type: "application/json" })),
+      );
+    }),
+  );
+}
+
+const SVG_TYPE = "image/svg+xml";
+
+/**
+ * The picture with all styles resolved, so that it looks the same in any program. Copies what the browser computed instead
+ * of using the core's flat painter, which does not know the page's colours, highlighted paths and colour scales.
+ */
+function flatPicture(widget: Widget, draw: () => string): string {
+  const { tree, canvas } = widget;
+  // a large picture has to be put into the document as a whole to get its styles
+  const source = tree.size < LARGE ? tree.picture : (parseSvg(draw())[0] as SVGSVGElement);
+  if (source !== tree.picture) {
+    canvas.append(source);
+    for (const decorate of widget.exportDecorators) decorate(source);
+  }
+  const copy = source.cloneNode(true) as SVGSVGElement;
+  const originals = [source, ...source.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
+    resolveStyles(element, originals[i] as Element);
+  });
+  if (source !== tree.picture) source.remove();
+  copy.prepend(background(widget, source.viewBox.baseVal));
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function background(widget: Widget, { width, height }: DOMRect): SVGRectElement {
+  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  const attributes = { width, height, fill: hex(colourBehind(widget.host)) };
+  for (const [name, value] of Object.entries(attributes)) rect.setAttribute(name, String(value));
+  return rect;
+}
+
+function resolveStyles(element: Element, original: Element): void {
+  const style = getComputedStyle(original);
+  for (const { name } of [...element.attributes])
+    if (/^(class|role|style|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
+  if (style.display === "none" || style.visibility === "hidden") element.remove();
+  const copy = (names: string[]) => {
+    for (const name of names) element.setAttribute(name, style.getPropertyValue(name));
+  };
+  if (style.opacity !== "1") copy(["opacity"]);
+  if (element instanceof SVGGElement || !(element instanceof SVGGraphicsElement)) return;
+  setColour(element, "fill", style.fill);
+  if (element instanceof SVGTextContentElement) copy(TEXT_STYLES);
+  else setColour(element, "stroke", style.stroke);
+  if (element.getAttribute("stroke")?.startsWith("#")) copy(STROKE_STYLES);
+}
+
+/** Colour and opacity as attributes of their own: few programs read more than `#rrggbb`. */
+function setColour(element: Element, name: string, value: string): void {
+  const colour = parseColour(value);
+  const alpha = colour[3];
+  element.setAttribute(name, alpha === 0 ? "none" : hex(colour));
+  if (alpha > 0 && alpha < 1) element.setAttribute(`${name}-opacity`, String(Number(alpha.toFixed(3))));
+}
+
+async function toPng(widget: Widget, svg: string): Promise<Blob> {
+  const { width, height } = widget.tree.picture.viewBox.baseVal;
+  const scale = Math.min(SCALE, MAX_SIDE / Math.max(width, height), Math.sqrt(MAX_PIXELS / (width * height)));
+  const image = new Image();
+  const url = URL.createObjectURL(new Blob([svg], { type: SVG_TYPE }));
+  try {
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
+    if (blob === null) throw new Error("the picture is too large for an image");
+    return blob;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+function download({ session }: Widget, extension: string, content: Blob): void {
+  const name = session?.traced.graph.model.name.replace(/[^\w.-]+/g, "_") || "model";
+  const anchor = document.createElement("a");
+  anchor.href = URL.createObjectURL(content);
+  anchor.download = `${name}.${extension}`;
+  anchor.click();
+  // after the browser has read it
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
+}

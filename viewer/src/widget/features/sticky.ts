@@ -1,0 +1,82 @@
+/**
+ * Keeps the controls visible where `position: sticky` can't: some pages (PyData's) wrap their content in a box that clips
+ * wide tables, which the browser then takes for the scrolling element although the window scrolls.
+ */
+import { header } from "../tree.js";
+import type { Widget } from "../widget.js";
+
+/** Height of the controls that cover the picture; the default is in stage.css. */
+const ROOM = "--mg-foot";
+/** The toolbar's largest height, px. */
+const TOOLBAR = 44;
+
+const SCROLL = { capture: true, passive: true };
+
+export function sticky(widget: Widget): void {
+  const { host, foot, stage } = widget;
+  const place = placerOf(widget);
+  widget.whileConnected((signal) => {
+    const resized = new ResizeObserver(place);
+    const grown = new ResizeObserver(() => reserveRoom(widget));
+    grown.observe(foot);
+    const end = () => {
+      document.removeEventListener("scroll", place, SCROLL);
+      resized.disconnect();
+      widget.placeFoot = () => undefined;
+    };
+    const begin = () => {
+      if (signal.aborted || !isClipped(host)) return;
+      document.addEventListener("scroll", place, { ...SCROLL, signal });
+      for (const part of [foot, stage]) resized.observe(part);
+      widget.placeFoot = place;
+    };
+    // costs nothing while out of view; themes may add their box after the diagram is visible
+    const seen = new IntersectionObserver(([entry]) => (entry?.isIntersecting ? begin() : end()));
+    seen.observe(host);
+    for (const event of ["pointerenter", "focusin"]) host.addEventListener(event, begin, { signal });
+    signal.addEventListener("abort", () => {
+      seen.disconnect();
+      grown.disconnect();
+      end();
+    });
+  });
+}
+
+/** Reveal the selected node if the controls have just covered it. */
+export function uncoverSelected(widget: Widget): void {
+  const node = widget.tree.findDrawn(widget.selected ?? "");
+  if (node === undefined) return;
+  widget.placeFoot();
+  reserveRoom(widget);
+  const { top, bottom } = header(node).getBoundingClientRect();
+  const controls = widget.foot.getBoundingClientRect();
+  if (bottom > controls.top && top < controls.bottom) widget.reveal(node);
+}
+
+/** Shifts the controls to the window's lower edge, but not beyond the picture's upper one. */
+function placerOf({ foot, stage }: Widget): () => void {
+  let shift = 0;
+  return () => {
+    const { bottom } = foot.getBoundingClientRect();
+    const room = stage.getBoundingClientRect().height;
+    shift = Math.max(Math.min(0, innerHeight - (bottom - shift)), -room);
+    foot.style.translate = `0 ${shift}px`;
+  };
+}
+
+/** Nodes that scroll into view must not end up behind the controls; the style sheet reserves room for the toolbar. */
+function reserveRoom({ foot, stage }: Widget): void {
+  const height = foot.offsetHeight;
+  const isCovering = height > TOOLBAR && getComputedStyle(foot).position === "sticky";
+  const room = isCovering ? `${height}px` : "";
+  // the whole picture inherits the property: setting it restyles every node
+  if (stage.style.getPropertyValue(ROOM) !== room) stage.style.setProperty(ROOM, room);
+}
+
+/** Whether the nearest scrolling box never scrolls vertically. */
+function isClipped(host: Element): boolean {
+  for (let at = host.parentElement; at !== null && at !== document.body; at = at.parentElement) {
+    if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowY)) return at.scrollHeight <= at.clientHeight + 1;
+  }
+  return false;
+}

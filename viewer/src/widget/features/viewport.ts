@@ -1,0 +1,41 @@
+/** Updates a large picture when the page scrolls or the diagram's size changes. */
+import { LARGE } from "../scene.js";
+import type { Widget } from "../widget.js";
+
+export function viewport(widget: Widget): void {
+  const update = () => widget.updateViewport();
+  let connected: AbortSignal;
+  let isReplaced = false;
+  const follow = () => {
+    document.addEventListener("scroll", update, { capture: true, passive: true, signal: connected });
+  };
+  widget.whileConnected((signal) => {
+    connected = signal;
+    if (isReplaced) follow();
+    const resized = new ResizeObserver(() => {
+      widget.camera.onResize();
+      update();
+    });
+    resized.observe(widget.stage);
+    signal.addEventListener("abort", () => resized.disconnect());
+  });
+  // the page's own picture needs no updates
+  widget.on("drawn", () => {
+    isReplaced = true;
+    follow();
+  });
+  replaceLargePicture(widget, () => isReplaced);
+}
+
+/** The page's own picture is in the document as a whole: a large one moves smoothly only after it was replaced. */
+function replaceLargePicture(widget: Widget, isReplaced: () => boolean): void {
+  let isRequested = false;
+  widget.on("moved", () => {
+    if (isRequested || isReplaced() || widget.tree.size < LARGE) return;
+    // not worth an error message where it can't be drawn
+    widget.ifLoaded(() => {
+      isRequested = true;
+      void widget.change((session) => session.state);
+    });
+  });
+}

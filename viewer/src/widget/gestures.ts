@@ -1,0 +1,23 @@
+/** Which gestures are for the diagram, and how far a wheel zooms. d3-zoom (see camera.ts) does the rest. */
+
+/** Limit of one wheel event: a mouse wheel's notch is about 100 px, a pinch on a touchpad a few. */
+const WHEEL_LIMIT = 30;
+const WHEEL_SPEED = 0.01;
+/** Firefox reports lines of about this many px. */
+const LINE = 16;
+const DELTA_IN_LINES = 1;
+
+/** Whether a gesture that begins with this event is for the diagram; all others are for the page. */
+export function isForDiagram(event: Event, isFullscreen: boolean): boolean {
+  const { ctrlKey, metaKey, button } = event as MouseEvent;
+  if (event.type === "wheel") return isFullscreen || ctrlKey || metaKey;
+  if (event.type === "mousedown") return button === 0 && !ctrlKey;
+  // once a finger scrolls the page, the browser takes all fingers
+  return event.cancelable && (event as TouchEvent).touches.length > (isFullscreen ? 0 : 1);
+}
+
+/** Powers of two to zoom by for one wheel event. */
+export function wheelDelta({ deltaY, deltaMode }: WheelEvent): number {
+  const pixels = deltaY * (deltaMode === DELTA_IN_LINES ? LINE : 1);
+  return -Math.max(-WHEEL_LIMIT, Math.min(WHEEL_LIMIT, pixels)) * WHEEL_SPEED;
+}

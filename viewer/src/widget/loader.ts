@@ -1,0 +1,125 @@
+/**
+ * Loads data, the core and the layout engine at the first need. They are classic scripts that leave their result in a
+ * global, because pages opened from disk can neither fetch nor import. What was loaded serves all diagrams of the page.
+ */
+import type { Viz } from "../layout/layout.js";
+import type { Core } from "../session/core.js";
+import type { DiagramData } from "../session/state.js";
+import { HOME, scriptUrl } from "./trusted_types.js";
+
+declare global {
+  var modelDiagramsData: Map<string, DiagramData> | undefined;
+  var modelDiagramsViz: (() => Promise<Viz>) | undefined;
+  var modelDiagramsCore: Core | undefined;
+}
+
+/** A script did not load, or did not bring what it should. */
+export class LoadError extends Error {
+  constructor(readonly file: string) {
+    super(`${file} did not load`);
+  }
+}
+
+/** Load a diagram's data from its script, unless the page has it inline. */
+export async function loadData(id: string, url: string | undefined): Promise<DiagramData> {
+  const registered = () => globalThis.modelDiagramsData?.get(id);
+  if (registered() === undefined) await loadScript(url, id);
+  const data = registered();
+  // the script is cut off, or belongs to another diagram
+  if (data === undefined) throw discardData(id, url);
+  return data;
+}
+
+/** Forget a diagram's incomplete data, so that the next call loads it again. */
+export function discardData(id: string, url: string | undefined): LoadError {
+  globalThis.modelDiagramsData?.delete(id);
+  scripts.delete(url ?? "");
+  return new LoadError(url ?? id);
+}
+
+/** Load the core of this script's own version, unless the page has it. */
+export async function loadCore(): Promise<Core> {
+  if (globalThis.modelDiagramsCore === undefined) {
+    await loadScript(HOME ? new URL("core.js", HOME).href : undefined, "core.js");
+  }
+  if (globalThis.modelDiagramsCore === undefined) throw new LoadError("core.js");
+  return globalThis.modelDiagramsCore;
+}
+
+let engine: Promise<Viz> | undefined;
+let started: Viz | undefined;
+
+/** The page's one layout engine. */
+export function loadViz(url: string | undefined): Promise<Viz> {
+  engine ??= startViz(url).then(
+    (viz) => {
+      started = viz;
+      return viz;
+    },
+    (error: unknown) => {
+      engine = undefined;
+      throw error;
+    },
+  );
+  return engine;
+}
+
+/** The layout engine, if it has started. */
+export function startedViz(): Viz | undefined {
+  return started;
+}
+
+/** Drop the engine: after a crash the state of its memory is unknown. The next call starts a new one. */
+export function discardViz(): void {
+  engine = undefined;
+  started = undefined;
+}
+
+async function startViz(url: string | undefined): Promise<Viz> {
+  if (globalThis.modelDiagramsViz === undefined) await loadScript(url, "viz.js");
+  if (globalThis.modelDiagramsViz === undefined) throw new LoadError(url ?? "viz.js");
+  return globalThis.modelDiagramsViz();
+}
+
+const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+let allowed: boolean | undefined;
+
+/** Whether the page's content security policy lets WebAssembly run; there is no layout without it. */
+export function wasmAllowed(): boolean {
+  if (allowed === undefined) {
+    try {
+      allowed = new WebAssembly.Module(EMPTY_MODULE) instanceof WebAssembly.Module;
+    } catch {
+      allowed = false;
+    }
+  }
+  return allowed;
+}
+
+const scripts = new Map<string, Promise<void>>();
+
+/** Run a script once per page; a failed one can be tried again. */
+function loadScript(url: string | undefined, name: string): Promise<void> {
+  if (url === undefined) return Promise.reject(new LoadError(name));
+  let loading = scripts.get(url);
+  if (loading === undefined) {
+    loading = insertScript(url);
+    scripts.set(url, loading);
+    loading.catch(() => scripts.delete(url));
+  }
+  return loading;
+}
+
+function insertScript(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    // throws, and so rejects, where the URL is not allowed
+    script.src = scriptUrl(url);
+    script.onload = () => resolve();
+    script.onerror = () => {
+      script.remove();
+      reject(new LoadError(url));
+    };
+    document.head.append(script);
+  });
+}

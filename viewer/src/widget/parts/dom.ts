@@ -1,0 +1,49 @@
+/** Creates elements. Text is inserted as text, never as markup. */
+import { readable } from "../../shared/text.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with a class and content. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  name: string,
+  ...content: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  if (name !== "") element.className = name;
+  element.append(...content.map((part) => (typeof part === "string" ? readable(part) : part)));
+  return element;
+}
+
+/** A `<div>` with a class. */
+export function box(name: string, ...content: (Node | string)[]): HTMLElement {
+  return make("div", name, ...content);
+}
+
+/** A button with a text. */
+export function button(text: string, action: () => void): HTMLButtonElement {
+  const element = make("button", "mg-button", text);
+  element.type = "button";
+  element.addEventListener("click", action);
+  return element;
+}
+
+/** A button with an icon (a path on a 16 × 16 grid); the text is its name and tooltip. */
+export function iconButton(text: string, path: string, action: () => void): HTMLButtonElement {
+  const element = button("", action);
+  element.title = text;
+  element.ariaLabel = text;
+  element.append(icon(path));
+  return element;
+}
+
+function icon(path: string): SVGSVGElement {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "mg-icon");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("aria-hidden", "true");
+  const line = document.createElementNS(SVG, "path");
+  line.setAttribute("d", path);
+  svg.append(line);
+  return svg;
+}

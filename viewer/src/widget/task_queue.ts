@@ -1,0 +1,130 @@
+/**
+ * Runs what needs a diagram's data, the core or the layout engine, one task after the other: loads at the first need,
+ * reports failures to the reader, and retries on request.
+ */
+import type { Viz } from "../layout/layout.js";
+import type { Session } from "../session/session.js";
+import { fill, strings } from "../shared/strings.js";
+import { discardData, discardViz, LoadError, loadCore, loadData, loadViz, startedViz, wasmAllowed } from "./loader.js";
+import type { StatusLine } from "./parts/status_line.js";
+
+/** The page's policy forbids WebAssembly, and with it any other picture. */
+class WasmForbiddenError extends Error {}
+
+export class TaskQueue {
+  /** The open diagram, once it was loaded. */
+  session: Session | undefined;
+  readonly #id: string;
+  readonly #url: string | undefined;
+  readonly #status: StatusLine;
+  #loading: Promise<Session> | undefined;
+  #last: Promise<void> = Promise.resolve();
+  /** Tasks that failed because something did not load. */
+  #failed: (() => Promise<void>)[] = [];
+
+  /**
+   * @param id of the diagram
+   * @param url of its data script; viz.js lies beside it. Undefined for a page that brings everything inline
+   * @param status shows delays and failures to the reader
+   */
+  constructor(id: string, url: string | undefined, status: StatusLine) {
+    this.#id = id;
+    this.#url = url;
+    this.#status = status;
+  }
+
+  /** Load what is missing; after a failure, the next call tries again. */
+  load(): Promise<[Session, Viz]> {
+    return Promise.all([this.#loadSession(), loadViz(this.#url && new URL("viz.js", this.#url).href)]);
+  }
+
+  /** Run a task now if everything is loaded; otherwise do nothing. Never fails: for what a moving pointer asks. */
+  ifLoaded(task: (session: Session, viz: Viz) => void): void {
+    const { session } = this;
+    const viz = startedViz();
+    if (session === undefined || viz === undefined) return;
+    try {
+      task(session, viz);
+    } catch {
+      // an explicit action of the reader will report it
+    }
+  }
+
+  /** Run a task that needs the layout engine after those before it. Resolves on success, even if that takes a retry. */
+  withLayout(task: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
+    return this.#enqueue(async () => {
+      if (!wasmAllowed()) throw new WasmForbiddenError();
+      for (;;) {
+        const [session, viz] = await this.load();
+        // loading works again: readers have repeated what failed, or moved on
+        if (this.#failed.splice(0).length > 0) this.#status.clear();
+        try {
+          return await task(session, viz);
+        } catch (error) {
+          if (!(await loadCore()).isBroken(viz)) throw error;
+        }
+        // try again with a new engine; layout gives up on a container that breaks it twice
+        discardViz();
+      }
+    });
+  }
+
+  /** Run a task that needs the data only. */
+  withSession(task: (session: Session) => void): Promise<void> {
+    return this.#enqueue(() => this.#loadSession().then(task));
+  }
+
+  /** Resolves when every task so far has succeeded or failed. */
+  get settled(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Run again, in order, what failed because something did not load. */
+  retry(): void {
+    for (const attempt of this.#failed.splice(0)) this.#last = this.#last.then(attempt);
+  }
+
+  #loadSession(): Promise<Session> {
+    this.#loading ??= this.#open().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #open(): Promise<Session> {
+    const [data, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
+    try {
+      this.session = core.open(data);
+    } catch {
+      throw discardData(this.#id, this.#url);
+    }
+    return this.session;
+  }
+
+  #enqueue(task: () => Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const attempt = async () => {
+        this.#status.wait(strings.loading);
+        try {
+          await task();
+          this.#status.done();
+          resolve();
+        } catch (error) {
+          if (error instanceof LoadError) this.#failed.push(attempt);
+          this.#report(error);
+        }
+      };
+      this.#last = this.#last.then(attempt);
+    });
+  }
+
+  #report(error: unknown): void {
+    if (error instanceof WasmForbiddenError) this.#status.say(strings.stillPicture);
+    else if (error instanceof LoadError) this.#status.offerRetry(fill(strings.loadFailed, error.file));
+    else {
+      console.error(error);
+      this.#status.say(strings.drawFailed);
+    }
+  }
+}

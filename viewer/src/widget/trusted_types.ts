@@ -1,0 +1,59 @@
+/**
+ * Creates markup and script URLs, for pages that require Trusted Types and for all others. The markup was escaped where it
+ * was drawn. Scripts may come from the page's own origin, or from the folder of this script: some sites keep their files on
+ * another host, but all of them there. Other URLs are refused; otherwise an element in a page's text could run any script.
+ */
+
+interface Policy {
+  createHTML(text: string): string;
+  createScriptURL(url: string): string;
+}
+
+declare global {
+  var trustedTypes: { createPolicy(name: string, rules: Policy): Policy } | undefined;
+}
+
+/** The URL of this script; empty for an inline one. */
+export const HOME = (globalThis.document?.currentScript as HTMLScriptElement | null | undefined)?.src;
+
+let policy: Policy | undefined;
+
+/** Created at the first use. Where the page does not allow our policy, its default one decides. */
+function rules(): Policy {
+  if (policy === undefined) {
+    policy = { createHTML: (text) => text, createScriptURL: checked };
+    try {
+      policy = globalThis.trustedTypes?.createPolicy("modeldiagrams", policy) ?? policy;
+    } catch {
+      // not on the page's list
+    }
+  }
+  return policy;
+}
+
+function checked(url: string): string {
+  if (isAllowed(url, location.href, HOME)) return url;
+  throw new TypeError(
+    `scripts of diagrams come from the page's own site or from beside model-graph.js, not from ${url}`,
+  );
+}
+
+/** Whether a script may come from this URL, given the URLs of the page and of the widget. */
+export function isAllowed(url: string, page: string, home: string | undefined): boolean {
+  const { protocol, origin, href } = new URL(url, page);
+  // files have the origin "null", but so have data: URLs
+  if (!/^(https?|file):$/.test(protocol)) return false;
+  return origin === new URL(page).origin || (!!home && href.startsWith(new URL(".", home).href));
+}
+
+/** Parse SVG text into elements. */
+export function parseSvg(text: string): SVGElement[] {
+  const template = document.createElement("template");
+  template.innerHTML = rules().createHTML(`<svg>${text}</svg>`);
+  return [...(template.content.firstElementChild?.children ?? [])] as SVGElement[];
+}
+
+/** A script's URL as its element takes it. */
+export function scriptUrl(url: string): string {
+  return rules().createScriptURL(url);
+}

@@ -1,0 +1,300 @@
+/**
+ * The one diagram behind a `<model-graph>`: what is shown, how it changes, and what features build on.
+ *
+ * A feature is a function `(widget: Widget) => void` in `features/`. `entries/element.ts` calls it once per diagram, when
+ * the still picture becomes interactive and before anything is loaded. It can
+ *
+ * - add a button to `widget.toolbar` (`add`), or a row of controls to its menu (`addToMenu`);
+ * - put elements over the picture (`widget.stage`) or below it (`widget.foot`, which stays visible);
+ * - add an action on the selected node to the details panel: `widget.actions`;
+ * - decorate pictures that are exported: `widget.exportDecorators`;
+ * - handle a key: `widget.onKey("x", (id) => true)`. `id` is the focused node's; return whether the key was used. The
+ *   handler that registered last goes first, so whatever opens last gets Escape;
+ * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (it changed, or more of it became
+ *   visible): decorate them, idempotently. "moved": another part of it is visible (`camera.viewport`). "selected":
+ *   `widget.selected` changed;
+ * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
+ *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
+ * - change what is shown: `widget.change((session) => session.withNode(id), idThatStaysInPlace)`. This loads what is
+ *   needed, queues, draws, and shows a message if that fails. `withLayout` and `withSession` do the same for other
+ *   tasks. Their promises resolve on success only, even if that takes a retry. `ifLoaded` is for tasks that must not wait;
+ * - select (`select`), scroll to a node (`reveal`), and announce something to screen readers (`announce`).
+ *
+ * Everything about graphs comes from `widget.session`, undefined until it was loaded. Elements of nodes come from
+ * `widget.tree`, colours from style.css, words from strings.ts.
+ */
+import type { Layout, Viz } from "../layout/layout.js";
+import type { Session } from "../session/session.js";
+import type { SessionState } from "../session/state.js";
+import { readable } from "../shared/text.js";
+import { appear } from "./animation.js";
+import { Camera } from "./camera.js";
+import { wasmAllowed } from "./loader.js";
+import { box } from "./parts/dom.js";
+import { StatusLine } from "./parts/status_line.js";
+import { Toolbar } from "./parts/toolbar.js";
+import { isLarge, Scene } from "./scene.js";
+import { TaskQueue } from "./task_queue.js";
+import { header, idOf, nodeAt, Tree } from "./tree.js";
+import { parseSvg } from "./trusted_types.js";
+
+export type Feature = (widget: Widget) => void;
+
+type EventName = "drawn" | "moved" | "selected";
+type KeyHandler = (id: string | undefined) => boolean;
+
+/** Something to do with a node: a button of the details panel. */
+export interface Action {
+  text: string;
+  /** Whether the action makes sense for this node. */
+  isOffered(id: string): boolean;
+  run(id: string): void;
+  /** Whether it is switched on; absent for actions that are no switches. */
+  isPressed?(): boolean;
+}
+
+export class Widget {
+  readonly host: HTMLElement;
+  /** The window onto the picture, and inside it what is moved. */
+  readonly stage = box("mg-stage");
+  readonly canvas = box("mg-canvas");
+  /** Below the picture, but never below the window's lower edge. */
+  readonly foot = box("mg-foot");
+  readonly camera: Camera;
+  /** Puts the foot into place where CSS can't: set on such pages. */
+  placeFoot: () => void = () => undefined;
+  readonly toolbar: Toolbar;
+  /** One line of text below the picture. */
+  readonly status = new StatusLine(() => this.#retry());
+  /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
+  nodePicker: ((id: string) => void) | undefined;
+  /** The nodes of the current picture. */
+  tree: Tree;
+  /** Id of the selected node; empty for the whole model. */
+  selected: string | undefined;
+  readonly actions: Action[] = [];
+  /** Do to a picture that is exported what features do to the one on screen. */
+  readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
+  /** The page's own picture, for printing once another one is on screen. */
+  readonly #printed = box("mg-still");
+  readonly #liveRegion = box("mg-unseen-text");
+  readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [] };
+  readonly #keys = new Map<string, KeyHandler[]>();
+  readonly #queue: TaskQueue;
+  /** Set while the picture is too large for the document to hold all of it. */
+  #scene: Scene | undefined;
+  readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
+  #connection = new AbortController();
+
+  constructor(host: HTMLElement, picture: SVGSVGElement) {
+    this.host = host;
+    const source = host.getAttribute("src");
+    // resolved now: instant navigation may change the page's address under a kept element
+    const url = source === null ? undefined : new URL(source, document.baseURI).href;
+    this.#queue = new TaskQueue(host.getAttribute("graph") ?? "", url, this.status);
+    this.camera = new Camera(this.stage, this.canvas, {
+      isFullscreen: () => host.matches(":fullscreen"),
+      footTop: () => this.foot.getBoundingClientRect().top,
+      onMove: () => this.updateViewport(),
+    });
+    this.toolbar = new Toolbar(host, this.camera);
+    this.tree = new Tree(picture);
+    this.canvas.append(picture);
+    this.stage.append(this.canvas);
+    this.foot.append(this.status.element, this.toolbar.element);
+    this.#liveRegion.role = "status";
+  }
+
+  /** The children of the shadow root, in order. */
+  get parts(): Element[] {
+    return [this.#printed, this.stage, this.foot, this.#liveRegion];
+  }
+
+  // -- events ---------------------------------------------------------------------------------------------------------
+
+  on(event: EventName, listener: () => void): void {
+    this.#listeners[event].push(listener);
+  }
+
+  /** Call a function now and whenever the diagram comes back into the page; its signal aborts when the diagram leaves. */
+  whileConnected(start: (signal: AbortSignal) => void): void {
+    this.#onConnect.push(start);
+    start(this.#connection.signal);
+  }
+
+  onConnected(): void {
+    this.onDisconnected();
+    this.#connection = new AbortController();
+    for (const start of this.#onConnect) start(this.#connection.signal);
+  }
+
+  /** Removes every outside reference to the diagram. */
+  onDisconnected(): void {
+    this.#connection.abort();
+  }
+
+  onKey(key: string, handler: KeyHandler): void {
+    this.#keys.set(key, [handler, ...(this.#keys.get(key) ?? [])]);
+  }
+
+  /** Offer a key to the handlers; whether one used it. */
+  handleKey(key: string, id: string | undefined): boolean {
+    return (this.#keys.get(key) ?? []).some((handler) => handler(id));
+  }
+
+  /** Announce to screen readers what others see happen. */
+  announce(text: string): void {
+    this.#liveRegion.textContent = readable(text);
+  }
+
+  // -- data -----------------------------------------------------------------------------------------------------------
+
+  get session(): Session | undefined {
+    return this.#queue.session;
+  }
+
+  load(): Promise<[Session, Viz]> {
+    return this.#queue.load();
+  }
+
+  /** Load ahead of need; failures are reported when the reader asks for something. */
+  prefetch(): void {
+    if (!wasmAllowed()) return;
+    this.load().then(
+      // the page's own picture may be replaced by one that moves smoothly
+      () => this.updateViewport(),
+      () => undefined,
+    );
+  }
+
+  ifLoaded(task: (session: Session, viz: Viz) => void): void {
+    this.#queue.ifLoaded(task);
+  }
+
+  withSession(task: (session: Session) => void): Promise<void> {
+    return this.#queue.withSession(task);
+  }
+
+  withLayout(task: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
+    return this.#queue.withLayout(task);
+  }
+
+  /** Resolves when every task so far has succeeded or failed. */
+  get settled(): Promise<void> {
+    return this.#queue.settled;
+  }
+
+  /** Show another state; the node with this id stays where it is on screen. */
+  change(next: (session: Session) => SessionState, id = ""): Promise<void> {
+    return this.withLayout((session, viz) => this.#show(session, session.show(next(session), viz), id));
+  }
+
+  // -- nodes ----------------------------------------------------------------------------------------------------------
+
+  select(id: string | undefined): void {
+    if (id === this.selected) return;
+    this.selected = id;
+    this.#emit("selected");
+  }
+
+  /** Select and reveal a node, or the visible one that it is inside of. */
+  goTo(id: string): void {
+    const visible = this.session === undefined ? id : this.session.visibleAncestor(id, (at) => this.tree.has(at));
+    const node = this.tree.find(visible ?? "");
+    if (visible === undefined || node === undefined) return;
+    this.tree.setTabStop(node);
+    this.select(visible);
+    this.reveal(node);
+  }
+
+  /** Bring a node of the picture into view. */
+  reveal(node: SVGElement): void {
+    this.camera.reveal(header(node));
+  }
+
+  focus(node: SVGElement): void {
+    this.tree.setTabStop(node);
+    // the camera reveals it where that is wanted; the browser would scroll the page
+    header(node).focus({ preventScroll: true });
+  }
+
+  // -- the picture ----------------------------------------------------------------------------------------------------
+
+  /** Call after anything that may have moved the picture: puts what is visible into the document. */
+  updateViewport(): void {
+    if (this.#scene?.update(this.camera.viewport)) this.#emit("drawn");
+    this.#emit("moved");
+  }
+
+  /** Replace the picture; the toggled node, or else another visible one, stays in place. */
+  #show(session: Session, layout: Layout, id: string): void {
+    const old = this.tree;
+    const active = this.#root.activeElement;
+    const focused = nodeAt(active);
+    const scene = isLarge(layout) ? new Scene(layout, session.drawing) : undefined;
+    const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
+    picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
+    const tree = new Tree(picture, scene, old);
+    // the old scene must not draw while the camera moves the new picture
+    this.#scene = undefined;
+    this.#replace(tree, id);
+    this.tree = tree;
+    this.#scene = scene;
+    scene?.update(this.camera.viewport);
+    if (!this.#printed.hasChildNodes()) this.#printed.append(old.picture);
+    if (focused !== null) this.#restoreFocus(idOf(focused), id);
+    this.#emit("drawn");
+    this.#keepFocus(active);
+    appear(tree.addedSince(old));
+  }
+
+  #replace(tree: Tree, id: string): void {
+    const old = this.tree;
+    const toggled = tree.has(id) ? old.find(id) : undefined;
+    const before = toggled ?? this.#firstVisible(old, tree);
+    const after = before && tree.find(idOf(before));
+    if (before && after) this.camera.replace(tree.picture, header(before), header(after));
+    else this.camera.replace(tree.picture, old.picture, tree.picture);
+  }
+
+  /** The first visible node that another picture has, too. */
+  #firstVisible(now: Tree, other: Tree): SVGElement | undefined {
+    const frame = this.stage.getBoundingClientRect();
+    const bottom = Math.min(frame.bottom, innerHeight);
+    return [...now.picture.querySelectorAll<SVGElement>("[data-id]")].find((node) => {
+      if (!other.has(idOf(node))) return false;
+      const rect = header(node).getBoundingClientRect();
+      const isBeside = rect.right <= frame.left || rect.left >= frame.right;
+      return !isBeside && rect.top >= Math.max(0, frame.top) && rect.bottom <= bottom;
+    });
+  }
+
+  /** Focus the node that had the focus or, where it is gone, the toggled one. */
+  #restoreFocus(id: string, toggled: string): void {
+    const node = this.tree.find(id) ?? this.tree.find(toggled);
+    if (node !== undefined) this.focus(node);
+  }
+
+  /** Move the focus to the tree if the element that had it is gone, instead of to the page's start. */
+  #keepFocus(focused: Element | null): void {
+    const { activeElement } = this.#root;
+    // a hidden element loses the focus a moment later
+    const isLost = activeElement === null || activeElement.getClientRects().length === 0;
+    if (focused !== null && isLost) this.tree.tabStop?.focus({ preventScroll: true });
+  }
+
+  get #root(): ShadowRoot {
+    return this.stage.getRootNode() as ShadowRoot;
+  }
+
+  #emit(event: EventName): void {
+    for (const listener of this.#listeners[event]) listener();
+  }
+
+  #retry(): void {
+    const active = this.#root.activeElement;
+    this.status.clear();
+    this.#keepFocus(active);
+    this.#queue.retry();
+  }
+}

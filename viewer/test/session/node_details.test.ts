@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { index, type ModuleNode } from "../../src/graph/graph.js";
+import { factsOf, formatBytes } from "../../src/session/node_details.js";
+import { withParameters } from "./parameters.js";
+
+const graph = index(withParameters({ a: 100, b: 10_000, c: 1_000_000 }));
+
+describe("factsOf", () => {
+  it("states parameters with their share of the model", () => {
+    const facts = new Map(factsOf(graph, "c").map(({ label, lines }) => [label, lines]));
+    expect(facts.get("parameters")).toEqual(["1,000,000 (99 %)"]);
+  });
+
+  it("states tied and frozen weights, assumptions and errors", () => {
+    const base = withParameters({ a: 4, b: 8, c: 8 });
+    const parameters = {
+      "a.weight": { shape: [2, 2], dtype: "float32", owner: "a", trainable: false, tied: ["c.weight"] },
+    };
+    const status = {
+      state: "partial" as const,
+      error: { type: "builtins.RuntimeError", message: "no", node: "a/mul" },
+    };
+    const assumptions = [{ subject: "x", value: "[1]", reason: "nothing was said" }];
+    const odd = index({ ...base, parameters, status, assumptions });
+    const facts = new Map(factsOf(odd, "a").map(({ label, lines }) => [label, lines]));
+    expect(facts.get("weights")).toEqual(["weight: 2×2 float32 frozen"]);
+    expect(facts.get("tied")).toEqual(["a.weight = c.weight"]);
+    expect(facts.get("error")).toEqual(["RuntimeError: no"]);
+    expect(factsOf(odd, "c").map(({ label }) => label)).not.toContain("error");
+    expect(factsOf(odd, "input:x").find(({ label }) => label === "assumptions")?.lines).toEqual([
+      "x = [1]: nothing was said",
+    ]);
+  });
+
+  it("states a guess at its op, or for the model if it has none", () => {
+    const guesses = [
+      { node: "a/mul", value: 1, reason: "item" },
+      { node: null, value: 2, reason: "text" },
+    ];
+    const odd = index({ ...withParameters({}), status: { state: "complete", guesses } });
+    const assumptionsAt = (id: string) => factsOf(odd, id).find(({ label }) => label === "assumptions")?.lines;
+    expect(assumptionsAt("a/mul")).toEqual(["1: item"]);
+    expect(assumptionsAt("")).toEqual(["2: text"]);
+    expect(assumptionsAt("a")).toBeUndefined();
+  });
+
+  it("states arguments by name or position", () => {
+    const base = withParameters({});
+    const nodes = base.nodes.map((node) =>
+      node.id === "a" ? { ...(node as ModuleNode), attributes: { "0": 768, eps: 1e-5 } } : node,
+    );
+    const facts = factsOf(index({ ...base, nodes }), "a");
+    expect(facts.find(({ label }) => label === "arguments")?.lines).toEqual(["768", "eps=0.00001"]);
+  });
+});
+
+it("formatBytes rounds to binary units", () => {
+  expect([0, 512, 1536, 12_000_000].map(formatBytes)).toEqual(["0 B", "512 B", "1.5 KiB", "11 MiB"]);
+});

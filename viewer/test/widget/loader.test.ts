@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { DiagramData } from "../../src/session/state.js";
+
+const data = { graph: {}, state: {} } as DiagramData;
+let inserted: { src: string; onload: () => void; onerror: () => void; remove: () => void }[];
+
+/** The loader keeps what it loaded for the life of a page, so every test imports its own. */
+async function loader() {
+  vi.resetModules();
+  return import("../../src/widget/loader.js");
+}
+
+beforeEach(() => {
+  inserted = [];
+  vi.stubGlobal("location", { href: "https://docs.example/page.html" });
+  vi.stubGlobal("document", {
+    createElement: () => ({ remove: vi.fn() }),
+    head: { append: (script: (typeof inserted)[number]) => inserted.push(script) },
+  });
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  globalThis.modelDiagramsData = undefined;
+  globalThis.modelDiagramsViz = undefined;
+});
+
+it("uses inlined data without loading a script", async () => {
+  const { loadData } = await loader();
+  globalThis.modelDiagramsData = new Map([["a", data]]);
+  expect(await loadData("a", undefined)).toBe(data);
+  expect(inserted).toHaveLength(0);
+});
+
+it("loads a script once for concurrent calls", async () => {
+  const { loadData } = await loader();
+  const both = Promise.all([loadData("a", "x.js"), loadData("a", "x.js")]);
+  expect(inserted.map((script) => script.src)).toEqual(["x.js"]);
+  globalThis.modelDiagramsData = new Map([["a", data]]);
+  inserted[0]?.onload();
+  expect(await both).toEqual([data, data]);
+});
+
+it("names the script that failed and loads it again at the next call", async () => {
+  const { loadData } = await loader();
+  const first = loadData("a", "x.js");
+  inserted[0]?.onerror();
+  await expect(first).rejects.toThrow("x.js did not load");
+  void loadData("a", "x.js").catch(() => undefined);
+  expect(inserted).toHaveLength(2);
+});
+
+it("fails if a script does not bring the data", async () => {
+  const { loadData, LoadError } = await loader();
+  const loading = loadData("a", "x.js");
+  inserted[0]?.onload();
+  await expect(loading).rejects.toBeInstanceOf(LoadError);
+});
+
+it("starts one engine, and another one after it was discarded", async () => {
+  const { loadViz, discardViz } = await loader();
+  const start = vi.fn(async () => ({}) as never);
+  globalThis.modelDiagramsViz = start;
+  await Promise.all([loadViz(undefined), loadViz(undefined)]);
+  expect(start).toHaveBeenCalledTimes(1);
+  discardViz();
+  await loadViz(undefined);
+  expect(start).toHaveBeenCalledTimes(2);
+});
+
+it("returns the started engine until it is discarded", async () => {
+  const { loadViz, startedViz, discardViz } = await loader();
+  globalThis.modelDiagramsViz = async () => ({}) as never;
+  const starting = loadViz(undefined);
+  expect(startedViz()).toBeUndefined();
+  const viz = await starting;
+  expect(startedViz()).toBe(viz);
+  discardViz();
+  expect(startedViz()).toBeUndefined();
+});
+
+it("loads discarded data again", async () => {
+  const { loadData, discardData, LoadError } = await loader();
+  globalThis.modelDiagramsData = new Map([["a", data]]);
+  await loadData("a", "x.js");
+  expect(discardData("a", "x.js")).toBeInstanceOf(LoadError);
+  void loadData("a", "x.js").catch(() => undefined);
+  expect(inserted).toHaveLength(1);
+});
+
+it("refuses scripts from other hosts", async () => {
+  const { loadData } = await loader();
+  await expect(loadData("a", "https://elsewhere.example/x.js")).rejects.toThrow("own site");
+  expect(inserted).toHaveLength(0);
+});
