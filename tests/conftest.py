@@ -1,14 +1,62 @@
-"""What all tests share."""
+"""What all tests share, and which tests `make quick` leaves out."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+
+from samples import PROJECT
+
+TESTS = Path(__file__).parent
+
+PROCESS_FOLDERS = frozenset(
+    {
+        "browser",
+        "cli",
+        "hosts",
+        "isolation",
+        "markdown",
+        "mkdocs",
+        "packaging",
+        "pictures",
+        "reproducibility",
+        "sphinx",
+        "worker",
+        "zoo",
+    }
+)
+"""Their tests start a browser, a builder, a worker, another Python or an installation."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files from what the code does now")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their folder, so that no test has to remember it."""
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0]
+        if folder in PROCESS_FOLDERS:
+            item.add_marker("process")
+        if folder == "zoo":
+            item.add_marker("zoo")
+        if folder == "browser":
+            item.add_marker("browser")
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def project(monkeypatch):
+    """The folder of the sample project, importable for the time of a test."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(PROJECT)
+    yield PROJECT
+    for name in set(sys.modules) - before:
+        if name.split(".")[0] in {"mypkg", "broken"}:
+            del sys.modules[name]

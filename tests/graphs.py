@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from modeldiagrams.graph import (
+from itertools import pairwise
+
+from modeldiagrams.ir.graph import (
     Edge,
     Graph,
     InputNode,
     ModelInfo,
     ModuleNode,
+    Node,
     OpNode,
     OutputNode,
     ParameterCount,
@@ -58,4 +61,108 @@ def small_graph() -> Graph:
         parameters={"fc.weight": ParameterSpec(shape=(2, 4), dtype="float32", owner="fc")},
         status=Status(state="complete", mode="real"),
         provenance=Provenance(modeldiagrams="0", torch="2", python="3"),
+    )
+
+
+def nested_graph(deep: int, wide: int) -> Graph:
+    """``input x → [b0 → b1 → … ] → output y``: so many blocks, each a chain of so many nested modules around one op."""
+    count = ParameterCount(own=0, total=0, trainable=0)
+    nodes: list[Node] = [InputNode(id="input:x", name="x", outputs=("input:x:0",))]
+    hierarchy: dict[str, str | None] = {"input:x": None, "output:y": None}
+    chain = ["input:x"]
+    for block in range(wide):
+        parent = None
+        for level in range(deep):
+            path = f"b{block}" if parent is None else f"m{level}.{block}"  # ids of real depth would be long
+            nodes.append(ModuleNode(id=path, path=path, class_="mypkg.Block", parameters=count))
+            hierarchy[path] = parent
+            parent = path
+        for name in ("add", "mul"):
+            nodes.append(OpNode(id=f"{parent}/{name}", name=f"torch.{name}", outputs=(f"{parent}/{name}:0",)))
+            hierarchy[f"{parent}/{name}"] = parent
+            chain.append(f"{parent}/{name}")
+    return Graph(
+        model=ModelInfo(name="Nested", class_="mypkg.Nested", parameters=count),
+        nodes=(*nodes, OutputNode(id="output:y", name="y")),
+        adjacency={
+            source: (Edge(to=target, tensor=f"{source}:0"),) for source, target in pairwise([*chain, "output:y"])
+        },
+        hierarchy=hierarchy,
+        tensors={f"{name}:0": TensorSpec(shape=(1, 4), dtype="float32") for name in chain},
+        parameters={},
+        status=Status(state="complete", mode="real"),
+        provenance=Provenance(modeldiagrams="0"),
+    )
+
+
+HOSTILE_NAMES = (
+    *("end", "End", "subgraph", "graph", "node", "default", "class", "constructor", "__proto__", "o", "x", "0", "a:b"),
+    *(
+        'say "hi"',
+        "a\\",
+        '\\"',
+        "<b>bold</b>",
+        "<script>alert(1)</script>",
+        "&lt;",
+        "#quot;",
+        "#35;",
+        "`code`",
+        "%%{init}%%",
+    ),
+    *(
+        "line\nbreak",
+        "tab\tand\x00nul",
+        "\ud800",
+        "-->",
+        "|label|",
+        "[x]",
+        "(y)",
+        "{z}",
+        "a;b",
+        "$$x$$",
+        "1. list",
+        "- item",
+    ),
+    *("é漢字", "\u202eflip", "***", "a@{ shape: rect }", "", "x" * 5_000),
+)
+
+
+def hostile_graph() -> Graph:
+    """A chain of modules with names that mean something to Graphviz, Mermaid or HTML."""
+    count = ParameterCount(own=0, total=0, trainable=0)
+    nodes: list[Node] = []
+    hierarchy: dict[str, str | None] = {}
+    adjacency: dict[str, tuple[Edge, ...]] = {}
+    before: tuple[str, ...] = ()
+    for number, name in enumerate(HOSTILE_NAMES):
+        module = f"{number}.{name}" if name in {"", "a:b"} else name
+        ops = [f"{module}/{name}", f"{module}/{name}#2"]
+        made = tuple(f"{op}:0" for op in ops)
+        nodes.append(
+            ModuleNode(
+                id=module,
+                path=module,
+                class_=f"mypkg.{name}",
+                parameters=count,
+                inputs={f"{name}{i}": tensor for i, tensor in enumerate(before)},
+                outputs={f"{name}{i}": tensor for i, tensor in enumerate(made)},
+            )
+        )
+        hierarchy[module] = None
+        for op, tensor in zip(ops, made, strict=True):
+            nodes.append(OpNode(id=op, name=f"torch.{name}", outputs=(tensor,)))
+            hierarchy[op] = module
+            for source in before:
+                edge = Edge(to=op, tensor=source, flow="shape" if number % 2 else "data")
+                adjacency[source[:-2]] = (*adjacency.get(source[:-2], ()), edge)
+        before = made
+    return Graph(
+        model=ModelInfo(name='"Hostile\\', class_="mypkg.Hostile", parameters=count),
+        nodes=tuple(nodes),
+        adjacency=adjacency,
+        hierarchy=hierarchy,
+        tensors={f"{n.id}:0": TensorSpec(shape=(1, 'a"b'), dtype="float32") for n in nodes if isinstance(n, OpNode)},
+        parameters={},
+        status=Status(state="complete", mode="real"),
+        provenance=Provenance(modeldiagrams="0"),
     )

@@ -1,8 +1,8 @@
-"""An independent witness for edges: autograd. It shares no code with the tracer.
+"""An oracle for edges: autograd. It shares no code with the tracer.
 
-The witness runs the plain model and clones what every leaf module call returns. From what a leaf call made it walks
-the autograd graph back to the nearest clones: these are the leaf calls that really fed it. (Not from its inputs: of
-some it reads only the dtype.) A traced graph must tell the same edges.
+It runs the plain model and clones the outputs of every leaf module call. From the outputs of a leaf call it walks the
+autograd graph back to the nearest clones: the outputs of the leaf calls that fed it. (It doesn't start at the inputs,
+because a call may read only the dtype of some.) A traced graph must have the same edges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from modeldiagrams.graph import Graph, ModuleNode
+from modeldiagrams.ir.graph import Graph, ModuleNode
 
 Edge = tuple[str, str]
 
@@ -33,7 +33,7 @@ class Agreement(NamedTuple):
 
 
 def differentiable(model: nn.Module, inputs: dict[str, torch.Tensor]) -> tuple[nn.Module, dict[str, torch.Tensor]]:
-    """The same model and inputs, everything with a gradient."""
+    """The model and its inputs, with gradients enabled."""
     model.requires_grad_(True)
     return model, {
         name: tensor.requires_grad_() if tensor.is_floating_point() else tensor for name, tensor in inputs.items()
@@ -41,10 +41,10 @@ def differentiable(model: nn.Module, inputs: dict[str, torch.Tensor]) -> tuple[n
 
 
 def agreement(graph: Graph, model: nn.Module, inputs: dict[str, torch.Tensor]) -> Agreement:
-    """Compare a traced graph with what autograd sees in one more forward pass of the same model."""
+    """Compare a traced graph with the autograd graph of another forward pass of the model."""
     witness = Witness(model)
     witness.run(inputs)
-    # what is computed without gradient (rotary embeddings) autograd does not see
+    # autograd has no edges where no gradient flows (rotary embeddings)
     traced = {edge for edge in leaf_edges(graph) if witness.seen.issuperset(edge)}
     both = len(traced & witness.edges)
     return Agreement(
@@ -79,8 +79,8 @@ class Witness:
         self._clones: dict[Any, str] = {}
 
     def run(self, inputs: dict[str, torch.Tensor]) -> None:
-        """Run the model once, watched; its hooks are gone afterwards."""
-        # global ones: they see modules made inside forward too
+        """Run the model once with hooks, and remove them."""
+        # global hooks also run for modules made inside forward
         before = register_module_forward_pre_hook(self._before)
         after = register_module_forward_hook(self._after)
         try:
@@ -90,11 +90,11 @@ class Witness:
             after.remove()
 
     def _before(self, module: nn.Module, _args: Any) -> None:
-        holder = self._stack[-1].path if self._stack else ""
+        parent = self._stack[-1].path if self._stack else ""
         if self._stack:
             self._stack[-1].is_leaf = False
         if module not in self._paths:
-            made = module.named_modules(prefix=f"{holder}.{type(module).__name__}".lstrip("."))
+            made = module.named_modules(prefix=f"{parent}.{type(module).__name__}".lstrip("."))
             self._paths |= {inner: path for path, inner in made if inner not in self._paths}
         path = self._paths[module]
         n = self._counts[path] = self._counts.get(path, 0) + 1
@@ -105,7 +105,7 @@ class Witness:
         if not call.is_leaf:
             return output
         made = [leaf for leaf in tree_leaves(output) if isinstance(leaf, torch.Tensor)]
-        self.edges |= {(source, call.name) for source in self._sources(tensor.grad_fn for tensor in made)}
+        self.edges |= {(source, call.name) for source in self._feeding_calls(tensor.grad_fn for tensor in made)}
 
         def clone(tensor: torch.Tensor) -> torch.Tensor:
             if tensor.grad_fn is None:
@@ -117,43 +117,43 @@ class Witness:
 
         return tree_map_only(torch.Tensor, clone, output)
 
-    def _sources(self, functions: Iterable[Any]) -> set[str]:
-        pending, passed, found = list(functions), set(), set()
+    def _feeding_calls(self, functions: Iterable[Any]) -> set[str]:
+        pending, visited, found = list(functions), set(), set()
         while pending:
             function = pending.pop()
             if function in self._clones:
                 found.add(self._clones[function])
-            elif function is not None and function not in passed:
-                passed.add(function)
+            elif function is not None and function not in visited:
+                visited.add(function)
                 pending += [following for following, _ in function.next_functions]
         return found
 
 
 def leaf_edges(graph: Graph) -> set[Edge]:
-    """The same edges as a graph has them: from leaf call to leaf call, through ops that are in none.
+    """The edges of a graph from leaf call to leaf call, also through ops outside of leaf calls.
 
-    Only along values that can carry a gradient: indices and masks do not.
+    Only along values that can carry a gradient, which indices and masks can't.
     """
     calls = {node.id for node in graph.nodes if isinstance(node, ModuleNode)}
     leaves = calls - {graph.hierarchy[call] for call in calls}
     inside: dict[str, list[str]] = {leaf: [] for leaf in leaves}
-    for node, holder in graph.hierarchy.items():
-        if holder in leaves:
-            inside[holder].append(node)
+    for node, parent in graph.hierarchy.items():
+        if parent in leaves:
+            inside[parent].append(node)
     return {(leaf, target) for leaf in leaves for target in _reached_leaves(graph, inside[leaf], leaves)}
 
 
 def _reached_leaves(graph: Graph, start: list[str], leaves: set[str]) -> set[str]:
-    passed, found = set(start), set()
+    visited, found = set(start), set()
     pending = [target for node in start for target in _following(graph, node)]
     while pending:
         node = pending.pop()
-        if node in passed:
+        if node in visited:
             continue
-        passed.add(node)
-        holder = graph.hierarchy[node]
-        if holder in leaves:
-            found.add(holder)
+        visited.add(node)
+        parent = graph.hierarchy[node]
+        if parent in leaves:
+            found.add(parent)
         else:
             pending += _following(graph, node)
     return found

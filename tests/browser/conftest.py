@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from browser.pages import Press, write_site
 from browser.serving import served
-from modeldiagrams.diagrams import Maker
+from modeldiagrams.engine.builder import DiagramBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ VIEWPORT = {"width": 900, "height": 700}
 def press(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Press]:
     """Makes finished diagrams of graphs."""
     folder = tmp_path_factory.mktemp("graphs")
-    with Maker(None, folder=folder) as maker:
+    with DiagramBuilder(None, folder=folder) as maker:
         yield Press(folder, maker)
 
 
@@ -59,12 +59,12 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(params=["file", "http"])
 def address(request: pytest.FixtureRequest, site: Path) -> str:
-    """Where the site is: on disk, then over http."""
+    """The URL of the site: on disk, then over http."""
     return str(site.as_uri() if request.param == "file" else request.getfixturevalue("server"))
 
 
 class Reader:
-    """One browser page, and what happened on it."""
+    """A browser page with its requests and errors."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -78,7 +78,7 @@ class Reader:
         return self.page.locator("model-graph").nth(diagram).locator(f'.mg-stage [data-id="{node}"]')
 
     def header(self, node: str, diagram: int = 0):
-        """What of an expanded node can be clicked."""
+        """The part of an expanded node that can be clicked."""
         return self.node(node, diagram).locator("> .mg-header")
 
     def evaluate(self, script: str, diagram: int = 0):

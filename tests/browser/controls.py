@@ -1,11 +1,11 @@
-"""What readers press and read in a diagram, as the tests find it."""
+"""Finds the controls and texts of a diagram, and uses them."""
 
 SELECTED = "e => e.shadowRoot.querySelector('.mg-stage .mg-selected')?.dataset.id"
 FOCUSED = """e => {
   const { activeElement } = e.shadowRoot;
   return activeElement?.closest('[data-id]')?.dataset.id ?? (activeElement?.ariaLabel || activeElement?.textContent);
 }"""
-"""The id of the node that has the focus, or the words on the control."""
+"""The id of the focused node, or the label of the focused control."""
 
 
 def open_page(reader, server, name="one"):
@@ -30,3 +30,20 @@ def facts(reader):
 
 def wait_selected(reader, node):
     reader.page.wait_for_function(f"id => ({SELECTED})(document.querySelector('model-graph')) === id", arg=node)
+
+
+def expand(reader, diagram=0):
+    """Expand the first layer."""
+    reader.node("layers.0", diagram).click()
+    reader.node("layers.0.mlp", diagram).wait_for()
+
+
+def settled(reader):
+    """Wait until no animation runs."""
+    reader.page.wait_for_function(
+        "[...document.querySelectorAll('model-graph')].every(e => e.shadowRoot.getAnimations().length === 0)"
+    )
+
+
+def box(locator):
+    return locator.bounding_box()

@@ -1,11 +1,12 @@
-"""Valid graphs that nobody would build, with text that wants to be something else; the same for the same seed."""
+"""Random valid graphs with hostile text; equal for equal seeds."""
 
 from __future__ import annotations
 
 import random
 from typing import Any
 
-from modeldiagrams.graph import (
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import (
     Assumption,
     BufferNode,
     ConstantNode,
@@ -98,17 +99,17 @@ class _Fuzz:
             assumptions=(Assumption(subject=self.text(), value=self.text(), reason=self.text()),),
             provenance=Provenance(modeldiagrams=self.text(), torch=self.text()),
         )
-        found.check()
+        check_graph(found)
         return found
 
-    def fill(self, holder: str | None, depth: int) -> None:
+    def fill(self, parent: str | None, depth: int) -> None:
         for _ in range(self.random.randint(2, 6)):
             if depth < 3 and self.random.random() < 0.45:
-                self.fill(self.module(holder), depth + 1)
+                self.fill(self.module(parent), depth + 1)
             else:
-                self.op(holder)
+                self.op(parent)
 
-    def module(self, holder: str | None) -> str:
+    def module(self, parent: str | None) -> str:
         node = ModuleNode(
             id=self.id(),
             path=self.text(),
@@ -120,9 +121,9 @@ class _Fuzz:
             source=self.random.choice([None, f"{self.text()}:3", "javascript:pwned=1"]),
             flops=self.random.choice([None, 10**15]),
         )
-        return self.add(node, holder)
+        return self.add(node, parent)
 
-    def op(self, holder: str | None) -> None:
+    def op(self, parent: str | None) -> None:
         node = self.id()
         self.connect(node)
         made = OpNode(
@@ -133,11 +134,11 @@ class _Fuzz:
             weights={self.text(): name for name in list(self.parameters)[:1]},
             source=self.text(),
         )
-        self.add(made, holder)
+        self.add(made, parent)
 
-    def add(self, node: Node, holder: str | None) -> str:
+    def add(self, node: Node, parent: str | None) -> str:
         self.nodes.append(node)
-        self.hierarchy[node.id] = holder
+        self.hierarchy[node.id] = parent
         self.sources += [(node.id, tensor) for tensor in getattr(node, "outputs", ()) if isinstance(tensor, str)]
         return node.id
 

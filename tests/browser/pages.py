@@ -1,4 +1,4 @@
-"""The site that the browser tests read: a few diagrams of hand-made graphs."""
+"""The site that the browser tests open: a few diagrams of hand-made graphs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 
 import msgspec
 
-from modeldiagrams import page
-from modeldiagrams.diagrams import Diagram, Maker, Problem
-from modeldiagrams.graph import (
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.html import fragment as page
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import (
     Assumption,
     Edge,
     Graph,
@@ -26,14 +28,14 @@ from modeldiagrams.graph import (
     Status,
     TensorSpec,
 )
-from modeldiagrams.options import parse_options
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.options.parsing import parse_options
 
 HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--\u202e javascript:alert(2) ${alert(3)}"
 
 
 class Builder:
-    """Puts a graph together in execution order."""
+    """Builds a graph in execution order."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -41,20 +43,20 @@ class Builder:
         self.adjacency: dict[str, list[Edge]] = {}
         self.hierarchy: dict[str, str | None] = {"input:x": None}
 
-    def module(self, path: str, class_: str, holder: str | None = None, *, signature: str | None = None) -> str:
+    def module(self, path: str, class_: str, parent: str | None = None, *, signature: str | None = None) -> str:
         count = ParameterCount(own=16, total=16, trainable=16)
-        self._add(ModuleNode(id=path, path=path, class_=class_, parameters=count, signature=signature), holder)
+        self._add(ModuleNode(id=path, path=path, class_=class_, parameters=count, signature=signature), parent)
         return path
 
-    def op(self, name: str, holder: str | None, *sources: str) -> str:
-        node = f"{holder or ''}/{name.rpartition('.')[2]}"
-        self._add(OpNode(id=node, name=name, outputs=(f"{node}:0",)), holder)
+    def op(self, name: str, parent: str | None, *sources: str) -> str:
+        node = f"{parent or ''}/{name.rpartition('.')[2]}"
+        self._add(OpNode(id=node, name=name, outputs=(f"{node}:0",)), parent)
         self._connect(node, sources)
         return node
 
-    def leaf(self, path: str, class_: str, holder: str | None, source: str) -> str:
+    def leaf(self, path: str, class_: str, parent: str | None, source: str) -> str:
         """A module that holds one op."""
-        self.module(path, class_, holder, signature=class_)
+        self.module(path, class_, parent, signature=class_)
         return self.op(f"torch.nn.functional.{class_.rpartition('.')[2].lower()}", path, source)
 
     def finish(self, source: str) -> Graph:
@@ -72,12 +74,12 @@ class Builder:
             status=Status(state="complete", mode="real"),
             provenance=Provenance(modeldiagrams="0"),
         )
-        graph.check()
+        check_graph(graph)
         return graph
 
-    def _add(self, node, holder: str | None) -> None:
+    def _add(self, node, parent: str | None) -> None:
         self.nodes.append(node)
-        self.hierarchy[node.id] = holder
+        self.hierarchy[node.id] = parent
 
     def _connect(self, node: str, sources: tuple[str, ...]) -> None:
         for i, source in enumerate(sources):
@@ -97,9 +99,9 @@ def encoder(name: str = "Encoder", *, layers: int = 3, word: str = "", signature
 
 
 def rich() -> Graph:
-    """A small encoder of which everything is known that a trace can tell."""
+    """A small encoder with every fact that a trace can record."""
     graph = encoder("Rich", layers=2)
-    told = {
+    known = {
         "embed": {"flops": 1_000, "attributes": {"0": 64}},
         "head": {
             "flops": 2_000,
@@ -118,11 +120,14 @@ def rich() -> Graph:
     }
     return msgspec.structs.replace(
         graph,
-        nodes=tuple(msgspec.structs.replace(node, **told.get(node.id, {})) for node in graph.nodes),
+        nodes=tuple(msgspec.structs.replace(node, **known.get(node.id, {})) for node in graph.nodes),
         model=msgspec.structs.replace(graph.model, flops=4_000, activation_bytes=16_384),
         tensors={**graph.tensors, "embed/linear:0": msgspec.structs.replace(spec, name="hidden")},
         parameters=weights,
-        assumptions=(Assumption(subject="x", value="[1, 16]", reason="nothing was said"),),
+        assumptions=(
+            Assumption(subject="rule", value="4 (inferred inputs)", reason="after 3 tries"),
+            Assumption(subject="x", value="[1, 16]", reason="nothing was said"),
+        ),
     )
 
 
@@ -140,16 +145,16 @@ def _layer(graph: Builder, layer: str, source: str) -> str:
 
 
 class Press:
-    """Makes diagrams of graphs in a folder of its own, drawn in a process of their own as builds do."""
+    """Makes diagrams of graphs, drawn in a worker process as builds do."""
 
-    def __init__(self, folder: Path, maker: Maker) -> None:
+    def __init__(self, folder: Path, maker: DiagramBuilder) -> None:
         self.folder = folder
         self.maker = maker
 
     def make(self, graph: Graph, **options: Any) -> Diagram:
         name = re.sub(r"\W.*", "", graph.model.name) or "hostile"
         save(graph, self.folder / f"{name}.json")
-        made = self.maker.make(parse_options({"model": f"{name}.json", "depth": 0, **options}))
+        made = self.maker.build(parse_options({"model": f"{name}.json", "depth": 0, **options}))
         return msgspec.structs.replace(made, id=f"pkg.{name}")
 
 
@@ -158,7 +163,7 @@ FILLER = "<p>Text of the page around the diagram, as tall as a screen.</p>\n" * 
 
 
 def write_site(folder: Path, press: Press) -> None:
-    """Write pages and assets; the names of the pages say what they hold."""
+    """Write pages and assets."""
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
     tall = press.make(encoder("Tall", layers=6), depth=9)
     large = press.make(encoder("Large", layers=40), depth=9)
@@ -186,7 +191,7 @@ def write_site(folder: Path, press: Press) -> None:
     (folder / "alone.html").write_text(page.standalone(encoder_), encoding="utf-8")
     assets = folder / "modeldiagrams"
     assets.mkdir()
-    for name, content in page.site_files().items():
+    for name, content in page.viewer_files().items():
         shutil.copy(content, assets / name)
     for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")

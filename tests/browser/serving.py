@@ -1,4 +1,4 @@
-"""A folder over http, for as long as it is needed."""
+"""Serves a folder over http."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLICIES = {
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Serves a site; ``?csp`` and the like ask for a content security policy."""
+    """Serves a site; ``?csp`` and other queries select a content security policy."""
 
     def end_headers(self) -> None:
         policy = POLICIES.get(self.path.rpartition("?")[2])

@@ -1,10 +1,6 @@
 """Colouring by an amount or by class, with its scale."""
 
-import pytest
-
 from browser.controls import button, open_page
-
-pytestmark = pytest.mark.browser
 
 
 def luminance(colour):
@@ -38,7 +34,7 @@ LIGHT = "background: #fff; color: #222"
 DARK = "background: #131416; color: #cfd0d0"
 
 
-def test_words_stay_legible_on_every_colour(reader, server):
+def test_text_has_contrast_on_every_colour(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
     for by, steps in (("parameters", 5), ("class", 8)):
@@ -51,7 +47,7 @@ def test_words_stay_legible_on_every_colour(reader, server):
                 assert contrast(*reader.page.evaluate(PIXELS, colours)) >= 4.5, (by, style, step)
 
 
-def test_colour_by_amount_has_a_scale_and_survives_a_toggle(reader, server):
+def test_colouring_by_amount_has_a_scale_and_survives_a_toggle(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
     reader.page.get_by_label("Colour by").select_option("flops")

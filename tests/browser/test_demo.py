@@ -1,4 +1,4 @@
-"""The demo site as readers meet it: built by both tools, opened from disk and over http."""
+"""The documentation, built by both tools and opened from disk and over http."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from playwright.sync_api import Browser, Page
 
 from browser.serving import served
 
-pytestmark = pytest.mark.browser
-
 BUILD = Path(__file__).parents[2] / "docs" / "build.py"
 MODELS = {
     "demo_models.ResidualCNN",
     "demo_models.LSTMClassifier",
+    "demo_models.GraphNetwork",
+    "demo_models.UNet",
     "torch.nn.Transformer",
     "transformers.BertModel",
     "transformers.GPT2LMHeadModel",
@@ -49,14 +49,14 @@ def server(demo: Path) -> Iterator[str]:
 
 
 def pages(demo: Path, tool: str) -> dict[Path, list[str]]:
-    """Pages with diagrams, relative to `demo` → the HTML of each diagram; without how-tos, each tool's own."""
+    """Pages with diagrams, relative to `demo` → the HTML of each diagram; without how-tos, where some show one tool."""
     paths = (path for path in sorted((demo / tool).rglob("*.html")) if "howto" not in path.parts)
     found = {path: FRAGMENT.findall(path.read_text("utf-8")) for path in paths}
     return {path.relative_to(demo): fragments for path, fragments in found.items() if fragments}
 
 
 @pytest.mark.parametrize("tool", ["sphinx", "mkdocs"])
-def test_every_model_is_shown_with_a_first_frame_within_its_budget(demo: Path, tool: str) -> None:
+def test_pages_show_every_model_within_the_size_budget(demo: Path, tool: str) -> None:
     fragments = [fragment for found in pages(demo, tool).values() for fragment in found]
     shown = {match[1] for fragment in fragments if (match := re.search(r' graph="([\w.]+)', fragment))}
     assert shown == MODELS
@@ -68,7 +68,15 @@ def test_every_model_is_shown_with_a_first_frame_within_its_budget(demo: Path, t
     assert len(gzip.compress(script.read_bytes(), 9)) <= WIDGET_BUDGET
 
 
-def test_both_tools_draw_the_same(demo: Path) -> None:
+def test_both_tools_build_every_page(demo: Path) -> None:
+    source = BUILD.parent / "pages"
+    names = {page.relative_to(source).with_suffix("") for page in source.rglob("*.md")} - {Path("examples/gallery")}
+    assert {name for name in names if not (demo / "sphinx" / name).with_suffix(".html").exists()} == set()
+    folders = {name for name in names if name != Path("index")}
+    assert {name for name in folders if not (demo / "mkdocs" / name / "index.html").exists()} == set()
+
+
+def test_both_tools_draw_equal_pictures(demo: Path) -> None:
     first_frames = [
         {svg for found in pages(demo, tool).values() for svg in re.findall(r"<svg.*?</svg>", "".join(found), re.DOTALL)}
         for tool in ("sphinx", "mkdocs")
@@ -84,7 +92,7 @@ def test_search_finds_modules_and_no_labels(demo: Path) -> None:
 
 
 @pytest.mark.parametrize(("tool", "scheme"), [("sphinx", "http"), ("mkdocs", "file")])
-def test_diagrams_work_and_fetch_nothing_before_they_are_used(
+def test_diagrams_work_and_load_nothing_before_use(
     demo: Path, server: str, chromium: Browser, tool: str, scheme: str
 ) -> None:
     root = demo.as_uri() if scheme == "file" else server
@@ -107,7 +115,7 @@ def test_diagrams_work_and_fetch_nothing_before_they_are_used(
 
 
 def toggle_twice(page: Page, number: int) -> bool:
-    """Open (or close) the first module of a diagram that has something inside, and put it back."""
+    """Toggle the first expandable module of a diagram twice."""
     diagram = page.locator("model-graph").nth(number)
     module = diagram.locator(".mg-stage [aria-expanded]").first
     if not module.count():

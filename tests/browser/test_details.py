@@ -1,13 +1,9 @@
-"""The details of a node: what they say, where they lead, and how they come and go."""
-
-import pytest
+"""The details panel: its content, its links, and how it opens and closes."""
 
 from browser.controls import FOCUSED, button, details, facts, open_page, wait_selected
 
-pytestmark = pytest.mark.browser
 
-
-def test_click_on_a_node_tells_what_is_known_of_it(reader, server):
+def test_click_on_a_node_shows_its_details(reader, server):
     open_page(reader, server, "rich")
     reader.node("head").click()
     panel = details(reader)
@@ -15,18 +11,18 @@ def test_click_on_a_node_tells_what_is_known_of_it(reader, server):
     assert panel.get_by_role("link", name="Linear").get_attribute("href").endswith("#torch.nn.Linear")
     link = panel.get_by_role("link", name="src/pkg/model.py:12")
     assert link.get_attribute("href") == "https://example.org/blob/main/src/pkg/model.py#L12"
-    told = facts(reader)
-    assert told["Parameters"] == ["16 (25 %)"]
-    assert told["FLOPs"] == ["2K (50 %)"]
-    assert told["Activations"] == ["4 KiB (25 %)"]
-    assert told["Arguments"] == ["64", "bias=false"]
-    assert told["Weights"] == ["weight: 4×4 float32"]
-    assert told["Tied weights"] == ["head.weight = embed.weight"]
-    assert told["Inputs"] == ["input: 1×16×64 float32"]
-    assert told["Outputs"] == ["output: 1×16×64 float32"]
+    shown_facts = facts(reader)
+    assert shown_facts["Parameters"] == ["16 (25 %)"]
+    assert shown_facts["FLOPs"] == ["2K (50 %)"]
+    assert shown_facts["Activations"] == ["4 KiB (25 %)"]
+    assert shown_facts["Arguments"] == ["64", "bias=false"]
+    assert shown_facts["Weights"] == ["weight: 4×4 float32"]
+    assert shown_facts["Tied weights"] == ["head.weight = embed.weight"]
+    assert shown_facts["Inputs"] == ["input: 1×16×64 float32"]
+    assert shown_facts["Outputs"] == ["output: 1×16×64 float32"]
 
 
-def test_source_is_plain_text_without_a_link_from_the_host(reader, server):
+def test_source_is_plain_text_without_a_template(reader, server):
     open_page(reader, server, "rich")
     reader.evaluate("e => e.removeAttribute('source-link')")
     reader.node("head").click()
@@ -34,7 +30,7 @@ def test_source_is_plain_text_without_a_link_from_the_host(reader, server):
     assert details(reader).get_by_role("link").count() == 1
 
 
-def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
+def test_source_of_a_library_has_no_link_to_the_sites_repository(reader, server):
     open_page(reader, server, "rich")
     template = "https://example.org/blob/main/lib/{path:mypkg src}#L{line}"
     reader.evaluate(f"e => e.setAttribute('source-link', '{template}')")
@@ -44,15 +40,15 @@ def test_source_of_a_library_is_no_line_of_the_sites_repository(reader, server):
     several = (
         f"https://example.org/{{path:mypkg}} {template.replace('lib', 'second')} https://example.org/third/{{path}}"
     )
-    details_anew(reader, several)
+    reopen_details(reader, several)
     link = details(reader).get_by_role("link", name="src/pkg/model.py:12")
     assert link.get_attribute("href") == "https://example.org/blob/main/second/src/pkg/model.py#L12"
-    details_anew(reader, template.replace(" src", ""))
+    reopen_details(reader, template.replace(" src", ""))
     assert details(reader).get_by_role("link", name="src/pkg/model.py:12").count() == 0
 
 
-def details_anew(reader, template):
-    """Show the details of the same node once more, with links to source of another form."""
+def reopen_details(reader, template):
+    """Show the details of the same node again, with another template of source links."""
     reader.evaluate(f"e => e.setAttribute('source-link', '{template}')")
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
@@ -60,7 +56,7 @@ def details_anew(reader, template):
     details(reader).get_by_text("src/pkg/model.py:12").wait_for()
 
 
-def test_source_link_can_only_be_a_web_address(reader, server):
+def test_source_link_is_a_web_address(reader, server):
     open_page(reader, server, "rich")
     reader.evaluate("e => e.setAttribute('source-link', 'javascript:alert(1)//{path}{line}')")
     reader.node("head").click()
@@ -83,7 +79,7 @@ def test_details_follow_the_keyboard_and_close_with_escape(reader, server):
     details(reader).wait_for()
 
 
-def test_details_once_closed_stay_closed_when_a_module_is_opened(reader, server):
+def test_closed_details_stay_closed_when_a_module_is_expanded(reader, server):
     open_page(reader, server)
     reader.node("layers.0").click()
     button(reader, "Close (Esc)").click()
@@ -94,20 +90,20 @@ def test_details_once_closed_stay_closed_when_a_module_is_opened(reader, server)
     details(reader).wait_for()
 
 
-def test_model_itself_has_details_with_what_was_assumed(reader, server):
+def test_details_of_the_model_include_assumptions(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
     button(reader, "Details").click()
     details(reader).get_by_text("Rich").first.wait_for()
-    told = facts(reader)
-    assert told["Assumed"] == ["x = [1, 16]: nothing was said"]
-    assert told["Parameters"] == ["64"]
-    # it is what is shown
+    shown_facts = facts(reader)
+    assert shown_facts["Assumed"] == ["after 3 tries", "x = [1, 16]: nothing was said"]
+    assert shown_facts["Parameters"] == ["64"]
+    # the whole model is shown
     assert button(reader, "Show alone").count() == 0
 
 
 def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, server):
-    """The tapped node stays in sight; the menu takes the place of the details."""
+    """The tapped node stays visible; the menu replaces the details."""
     with reader_with(has_touch=True, is_mobile=True, viewport={"width": 320, "height": 640}) as reader:
         open_page(reader, server, "tall")
         reader.node("layers.0.mlp.up").scroll_into_view_if_needed()
@@ -129,8 +125,8 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert foot["y"] + foot["height"] <= 640
 
 
-def test_details_are_in_a_narrow_window_where_the_page_clips_its_content(reader_with, server):
-    """Where `position: sticky` does not help; and what was tapped is not behind them."""
+def test_details_are_visible_in_a_narrow_window_that_clips_content(reader_with, server):
+    """`position: sticky` does not help there; the tapped node is not covered."""
     with reader_with(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 780}) as reader:
         open_page(reader, server, "rich")
         reader.page.add_style_tag(content="main { overflow: auto; padding: 400px 0 1000px }")
@@ -144,7 +140,7 @@ def test_details_are_in_a_narrow_window_where_the_page_clips_its_content(reader_
         assert node["y"] + node["height"] <= foot["y"]
 
 
-def test_controls_are_in_a_narrow_window_with_the_details(reader, server):
+def test_controls_are_visible_in_a_narrow_window_with_the_details(reader, server):
     """Also for a mouse, where the toolbar takes no room of its own otherwise."""
     reader.page.set_viewport_size({"width": 390, "height": 700})
     open_page(reader, server, "tall")
@@ -155,7 +151,7 @@ def test_controls_are_in_a_narrow_window_with_the_details(reader, server):
     assert toolbar["y"] >= details(reader).bounding_box()["y"]
 
 
-def test_one_of_a_run_can_be_opened(reader, server):
+def test_one_of_several_repeats_can_be_opened(reader, server):
     open_page(reader, server, "rolled")
     reader.node("layers.0").click()
     reader.page.get_by_label("Repeats").select_option("layers.3")
@@ -165,19 +161,19 @@ def test_one_of_a_run_can_be_opened(reader, server):
     wait_selected(reader, "layers.3")
 
 
-def test_details_work_where_nothing_can_be_drawn(reader, server):
-    """Details need the data only; a page that forbids WebAssembly has them all the same."""
+def test_details_work_without_webassembly(reader, server):
+    """Details need only the data."""
     reader.page.goto(f"{server}/one.html?csp")
     reader.node("embed").click()
     details(reader).get_by_text("embed", exact=True).wait_for()
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
-    # what needs more does not come by the pointer
+    # the pointer triggers nothing that needs the layout engine
     reader.node("head").hover()
     reader.page.mouse.move(450, 5)
     assert "viz.js" not in reader.requests
 
 
-def test_outline_shows_in_the_picture_and_is_marked(reader, server):
+def test_outline_row_reveals_its_module_and_is_marked(reader, server):
     open_page(reader, server)
     reader.page.locator("summary").click()
     row = reader.page.locator(".mg-outline").get_by_role("button", name="up").first
@@ -193,7 +189,7 @@ def test_outline_shows_in_the_picture_and_is_marked(reader, server):
     assert row.get_attribute("aria-current") is None
 
 
-def test_details_of_the_model_give_the_focus_back_to_the_menu(reader, server):
+def test_details_of_the_model_return_the_focus_to_the_menu(reader, server):
     open_page(reader, server)
     button(reader, "More controls").press("Enter")
     button(reader, "Details").press("Enter")
@@ -216,7 +212,7 @@ def test_details_are_copied_and_announced(reader, server):
     assert "src/pkg/model.py:12" in text
 
 
-def test_details_that_open_over_a_node_do_not_stay_over_it(reader, server):
+def test_node_covered_by_its_details_is_revealed(reader, server):
     reader.page.set_viewport_size({"width": 900, "height": 400})
     open_page(reader, server, "tall")
     reader.page.mouse.move(450, 350)

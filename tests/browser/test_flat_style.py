@@ -1,4 +1,4 @@
-"""Flat pictures look as Chromium shows the others: every shape and every word has the very same style."""
+"""Flat pictures have the styles that Chromium computes for the others, shape by shape and text by text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from modeldiagrams.flat import flattened
-from modeldiagrams.render import View, render
-from modeldiagrams.serialize import load
-
-pytestmark = pytest.mark.browser
+from modeldiagrams.ir.serialize import load
+from modeldiagrams.options.options import View
+from modeldiagrams.render.draw import Flat, render
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -41,7 +39,7 @@ STYLES = """
 
 
 def colour(paint):
-    """What is seen of a paint: red, green, blue, alpha; the alpha alone counts where nothing is seen."""
+    """Red, green, blue and alpha of a paint; only the alpha of a transparent one."""
     text, opacity = paint
     if text == "none":
         return (0, 0, 0, 0)
@@ -51,8 +49,8 @@ def colour(paint):
     return (red, green, blue, alpha * opacity) if alpha * opacity else (0, 0, 0, 0)
 
 
-def seen(styles):
-    """The styles of what is not transparent; lines count where there are some."""
+def visible(styles):
+    """The styles of visible elements; strokes only where there are any."""
     for style in styles:
         fill, stroke = colour(style["fill"]), colour(style["stroke"])
         if fill[3] or stroke[3]:
@@ -62,17 +60,17 @@ def seen(styles):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.json")))
-def test_chromium_sees_the_same_style(chromium, tmp_path, name, theme):
+def test_flat_picture_has_chromiums_styles(chromium, tmp_path, name, theme):
     graph = load(GOLDEN / f"{name}.json")
     styled = render(graph, View(depth=9), standalone=True)
-    flat = flattened(render(graph, View(depth=9)), theme, outlines=False)
+    flat = render(graph, View(depth=9), flat=Flat(theme=theme, outlines=False))
     found = []
     with chromium.new_context(color_scheme=theme) as context:
         page = context.new_page()
         for picture in (styled, flat):
             (tmp_path / "picture.svg").write_text(picture.svg, "utf-8")
             page.goto((tmp_path / "picture.svg").as_uri())
-            found.append(list(seen(page.evaluate(STYLES))))
+            found.append(list(visible(page.evaluate(STYLES))))
         background = page.evaluate("() => getComputedStyle(document.querySelector('rect')).fill")
         (tmp_path / "picture.svg").write_text(styled.svg, "utf-8")
         page.goto((tmp_path / "picture.svg").as_uri())

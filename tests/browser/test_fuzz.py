@@ -1,4 +1,4 @@
-"""Whatever stands in a graph, it is text to the browser."""
+"""Any text in a graph stays text in the browser."""
 
 import xml.etree.ElementTree as ET
 from urllib.parse import quote
@@ -7,10 +7,8 @@ import msgspec
 import pytest
 
 from browser import fuzz
-from modeldiagrams import page
-from modeldiagrams.diagrams import Problem
-
-pytestmark = pytest.mark.browser
+from modeldiagrams.engine.diagram import Problem
+from modeldiagrams.html import fragment as page
 
 SEEDS = range(8)
 ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
@@ -31,7 +29,7 @@ TURNING = """e => {
     const words = x => [x.title, x.ariaLabel, ...[...x.childNodes].filter(n => n.nodeType === 3).map(n => n.data)];
     return inside.filter(x => words(x).some(text => turns.test(text ?? ""))).map(x => x.outerHTML.slice(0, 200));
 }"""
-"""What would turn the text around it about, or is no character."""
+"""Characters that reverse the text around them, or are none."""
 
 
 LINKED = ("The link was copied.", "The link stands in the address bar.")
@@ -39,7 +37,7 @@ LINKED = ("The link was copied.", "The link stands in the address bar.")
 
 @pytest.fixture(scope="module")
 def diagrams(press):
-    """One of each seed, with an error and an alternative text of the same kind."""
+    """One for each seed, with a random error and alternative text."""
     made = []
     for seed in SEEDS:
         problem = Problem(kind="forward", message=fuzz.LONG, frames=fuzz.HOSTILE)
@@ -49,19 +47,19 @@ def diagrams(press):
     return made
 
 
-def test_pictures_are_well_formed_and_hold_only_shapes(diagrams):
+def test_random_pictures_are_well_formed_svg_without_scripts(diagrams):
     for diagram in diagrams:
         root = ET.fromstring(diagram.picture.svg)  # noqa: S314  our own
         assert {element.tag.rpartition("}")[2] for element in root.iter()} <= ELEMENTS
         assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
 
 
-def test_same_seed_same_graph():
+def test_equal_seeds_make_equal_graphs():
     assert fuzz.graph(3) == fuzz.graph(3)
 
 
-def test_pages_show_them_and_readers_open_everything(reader, diagrams, tmp_path):
-    for name, file in page.site_files().items():
+def test_random_graphs_survive_every_interaction(reader, diagrams, tmp_path):
+    for name, file in page.viewer_files().items():
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
     for diagram in diagrams:
         (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
@@ -90,7 +88,7 @@ def _link(class_, mention):
 
 
 def _explore(reader, number):
-    """Toggle what can be toggled, look at the details of every node, search, one alone, colours, a link, the tree."""
+    """Toggle every module, open the details of every node, search, isolate, colour, link, navigate the tree."""
     reader.evaluate(
         """async e => {
             const all = () => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id]')];
@@ -131,7 +129,7 @@ def _explore(reader, number):
     )
 
 
-def test_single_files_hold_them_too(reader, diagrams, tmp_path):
+def test_random_graphs_work_in_standalone_files(reader, diagrams, tmp_path):
     for diagram in diagrams[:1]:
         file = tmp_path / "alone.html"
         file.write_text(page.standalone(diagram), encoding="utf-8")

@@ -1,15 +1,13 @@
-"""Pictures of hundreds of nodes: only what is in sight is in the document, and nobody notices."""
+"""Pictures of hundreds of nodes, of which only the visible part is in the document."""
 
 import pytest
-
-pytestmark = pytest.mark.browser
 
 NODES = "document.querySelector('model-graph').shadowRoot.querySelectorAll('.mg-stage [data-id]').length"
 
 
 @pytest.fixture
 def large(reader, server):
-    """A page with forty open layers, of which the reader has closed the first."""
+    """A page with forty expanded layers, of which the reader has collapsed the first."""
     reader.page.goto(f"{server}/large.html")
     assert reader.page.evaluate(NODES) > 400
     reader.header("layers.0").click()
@@ -17,20 +15,20 @@ def large(reader, server):
     return reader
 
 
-def test_only_what_is_in_sight_is_in_the_document(large):
+def test_only_visible_nodes_are_in_the_document(large):
     assert large.page.evaluate(NODES) < 150
     assert large.node("layers.0").is_visible()
     assert large.node("layers.39").count() == 0
 
 
-def test_even_before_anything_is_changed(reader, server):
+def test_only_visible_nodes_are_in_the_document_once_loaded(reader, server):
     reader.page.goto(f"{server}/large.html")
     reader.node("layers.0.mlp").hover()
     reader.page.wait_for_function(f"{NODES} < 150")
     assert reader.node("layers.0.mlp").is_visible()
 
 
-def test_panning_and_scrolling_bring_the_rest(large):
+def test_panning_and_scrolling_draw_the_rest(large):
     x, y = 450, 350
     for _ in range(8):
         large.page.mouse.move(x, y + 100)
@@ -41,7 +39,7 @@ def test_panning_and_scrolling_bring_the_rest(large):
     assert any(large.node(f"layers.{i}.mlp").count() for i in range(3, 9))
 
 
-def test_the_keyboard_reaches_everything(large):
+def test_keyboard_reaches_every_node(large):
     large.node("layers.0").focus()
     large.page.keyboard.press("End")
     focused = "e => e.shadowRoot.activeElement?.closest('[data-id]')?.dataset.id"
@@ -65,7 +63,7 @@ PAN = """async (e, steps = 60) => {
         redraws += nodes.some(node => node.matches?.('[data-id]'));
     });
     watch.observe(canvas, { childList: true, subtree: true });
-    const at = (type, y) => new MouseEvent(type, { clientX: 450, clientY: y, bubbles: true, buttons: 1 });
+    const at = (type, y) => new MouseEvent(type, { clientX: 450, clientY: y, bubbles: true, buttons: 1, view: window });
     canvas.dispatchEvent(at('mousedown', 600));
     for (let i = 1; i <= steps; i++) {
         window.dispatchEvent(at('mousemove', 600 - (300 / steps) * i));
@@ -77,8 +75,8 @@ PAN = """async (e, steps = 60) => {
 }"""
 
 
-def test_a_selected_node_makes_panning_no_slower_and_the_tab_stop_never_goes(large):
-    """Small movements redraw little, whether the selected node is in sight or not; one node takes the focus by Tab."""
+def test_panning_redraws_little_and_keeps_a_tab_stop(large):
+    """Whether the selected node is visible or not."""
     large.node("layers.1/add").click()
     large.page.locator(".mg-stage .mg-selected").wait_for()
     large.page.keyboard.press("Escape")
@@ -95,7 +93,7 @@ def test_a_selected_node_makes_panning_no_slower_and_the_tab_stop_never_goes(lar
     assert large.header(f"layers.{layer}").get_attribute("aria-setsize") == "44"
 
 
-def test_what_is_there_stands_where_the_whole_picture_has_it(large):
+def test_drawn_nodes_are_where_the_whole_picture_has_them(large):
     differing = large.evaluate(
         """async e => {
             const whole = new DOMParser().parseFromString(await e.picture(), "image/svg+xml");
@@ -110,7 +108,7 @@ def test_what_is_there_stands_where_the_whole_picture_has_it(large):
     assert differing == 0
 
 
-def test_made_small_it_has_boxes_without_words(large):
+def test_far_zoomed_out_picture_has_no_text(large):
     for _ in range(6):
         large.page.get_by_role("button", name="Zoom out").click()
     large.page.wait_for_timeout(200)
@@ -120,7 +118,7 @@ def test_made_small_it_has_boxes_without_words(large):
     assert "layers.7" in large.page.get_by_role("tooltip").inner_text()
 
 
-def test_the_map_leads_through_it(large):
+def test_minimap_moves_the_picture(large):
     large.page.locator(".mg-map").wait_for()
     box = large.page.locator(".mg-map").bounding_box()
     large.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.95 * box["height"])
@@ -128,14 +126,14 @@ def test_the_map_leads_through_it(large):
     assert large.node("layers.1").count() == 0
 
 
-def test_small_pictures_have_no_map(reader, server):
+def test_small_picture_has_no_minimap(reader, server):
     reader.page.goto(f"{server}/one.html")
     reader.node("layers.0").click()
     reader.node("layers.0.mlp").wait_for()
     assert not reader.page.locator(".mg-map").is_visible()
 
 
-def test_the_wheel_says_once_how_to_zoom(reader, server):
+def test_wheel_shows_the_zoom_hint_once(reader, server):
     reader.page.goto(f"{server}/two.html")
     reader.node("embed").hover()
     reader.page.mouse.wheel(0, 10)

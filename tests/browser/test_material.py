@@ -1,4 +1,4 @@
-"""Diagrams in MkDocs' themes, with the plugins that sites have, as readers meet them."""
+"""Diagrams in themes of MkDocs, and with common plugins."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import pytest
 
 from browser.pages import encoder
 from browser.serving import served
-from modeldiagrams.serialize import save
-
-pytestmark = pytest.mark.browser
+from modeldiagrams.ir.serialize import save
 
 FENCE = "```model-graph\nmodel: net.json\ndepth: 0\n```\n"
 INSIDE = FENCE.replace("\n", "\n    ")
@@ -71,7 +69,7 @@ theme: {name: mkdocs, color_mode: auto, user_color_mode_toggle: true}
 plugins: [search, modeldiagrams]
 """,
 }
-# one process for all sites: most of the time is importing
+# one process for all sites, because importing takes most of the time
 SCRIPT = """
 import sys
 from mkdocs.__main__ import cli
@@ -106,13 +104,13 @@ def instant(sites) -> str:
 
 
 def opens(reader, diagram: int = 0) -> None:
-    """The diagram is alive: a click shows what is inside of a module."""
+    """A click expands a module."""
     reader.node("layers.0", diagram).click()
     reader.node("layers.0.mlp", diagram).wait_for()
 
 
 def without_highlighter(reader) -> None:
-    """The `mkdocs` theme's own pages raise errors when they can't fetch one from the net."""
+    """The `mkdocs` theme's own pages raise errors without a network."""
     script = {"content_type": "text/javascript", "body": "window.hljs = {highlightAll() {}}"}
     reader.page.route("**/highlight.min.js", lambda route: route.fulfill(**script))
 
@@ -129,10 +127,10 @@ def test_instant_navigation_there_and_back(instant, reader):
         title = "Front" if way == "back" else "Second"
         reader.page.get_by_role("heading", name=title).wait_for()
         opens(reader)
-    assert reader.page.evaluate("window.stayed"), "the page was loaded anew"
+    assert reader.page.evaluate("window.stayed"), "the page was loaded again"
 
 
-def test_palette_is_followed_live(instant, reader):
+def test_diagram_follows_the_palette_live(instant, reader):
     reader.page.goto(f"{instant}/")
     colour = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fill"
     opens(reader)
@@ -144,10 +142,10 @@ def test_palette_is_followed_live(instant, reader):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_diagrams_that_are_hidden_at_first_work_once_they_are_seen(site, sites, reader):
+def test_initially_hidden_diagrams_work_once_visible(site, sites, reader):
     without_highlighter(reader)
     reader.page.goto(f"{sites[1]}/{site}/styles{'.html' if site == 'offline' else '/'}")
-    if site == "mkdocs":  # has no script for tabs and annotations: all is shown
+    if site == "mkdocs":  # has no script for tabs and annotations: everything is visible
         opens(reader, 0)
     else:
         assert not reader.node("layers.0", 0).is_visible()
@@ -156,7 +154,7 @@ def test_diagrams_that_are_hidden_at_first_work_once_they_are_seen(site, sites, 
     reader.page.get_by_text("Closed", exact=True).click()
     opens(reader, 1)
     if site != "mkdocs":
-        # Material's mark never stands still, and its tooltip moves while it opens
+        # Material animates its mark forever, and its tooltip while it opens
         reader.page.locator(".md-annotation__index").click(force=True)
     reader.node("layers.0", 2).wait_for()
     reader.node("layers.0", 2).dispatch_event("click")
@@ -168,7 +166,7 @@ def test_offline_site_works_from_disk(sites, reader):
     opens(reader)
 
 
-def test_colour_modes_of_the_mkdocs_theme(sites, reader_with):
+def test_diagram_follows_the_mkdocs_themes_colour_mode(sites, reader_with):
     colour = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fill"
     seen = []
     for scheme in ("light", "dark"):
@@ -193,7 +191,7 @@ def test_search_finds_layers_and_no_data(site, sites):
     assert "modelDiagramsData" not in text
 
 
-def test_reader_finds_a_layer(instant, reader):
+def test_search_result_leads_to_a_layer(instant, reader):
     reader.page.goto(f"{instant}/second/")
     reader.page.locator("label[for=__search]").first.click()
     reader.page.get_by_role("textbox", name="Search").press_sequentially("embed")
@@ -202,8 +200,8 @@ def test_reader_finds_a_layer(instant, reader):
     assert "embed" in reader.node("embed").text_content()
 
 
-def test_plugins_for_privacy_and_size_change_nothing_of_a_diagram(sites):
-    """Nothing is fetched for it, and minified HTML has the same picture."""
+def test_privacy_and_minify_plugins_leave_diagrams_unchanged(sites):
+    """Nothing is downloaded, and minified HTML has the same picture."""
     pictures = []
     for site in ("instant", "mkdocs"):
         page = (sites[0] / site / "index.html").read_text("utf-8")

@@ -1,13 +1,9 @@
-"""Searching: what is found, and how it is brought to light."""
-
-import pytest
+"""What the search finds, and how it shows hits."""
 
 from browser.controls import FOCUSED, button, open_page, wait_selected
 
-pytestmark = pytest.mark.browser
 
-
-def test_search_brings_hits_to_light_one_after_the_other(reader, server):
+def test_search_reveals_hits_one_after_the_other(reader, server):
     open_page(reader, server, "rolled")
     reader.node("embed").focus()
     reader.page.keyboard.press("/")
@@ -24,7 +20,7 @@ def test_search_brings_hits_to_light_one_after_the_other(reader, server):
     assert reader.evaluate(FOCUSED) == "layers.0.mlp.up"
 
 
-def test_search_by_class_shape_and_letters(reader, server):
+def test_search_matches_class_shape_and_letters_in_order(reader, server):
     open_page(reader, server)
     button(reader, "Search").click()
     found = {"pkg.attention": "0 of 3", "1x16x64 head": "0 of 1", "mpdwn": "0 of 3", "zebra": "Nothing"}
@@ -33,7 +29,7 @@ def test_search_by_class_shape_and_letters(reader, server):
         reader.page.get_by_role("search").get_by_text(count).wait_for()
 
 
-def test_focus_goes_back_to_where_it_was_when_nothing_was_looked_at(reader, server):
+def test_focus_returns_if_no_hit_was_visited(reader, server):
     open_page(reader, server)
     for opener, key in (("embed", "/"), ("Search (/)", "Enter")):
         if key == "/":
@@ -47,7 +43,7 @@ def test_focus_goes_back_to_where_it_was_when_nothing_was_looked_at(reader, serv
         assert reader.evaluate(FOCUSED) == opener
 
 
-def test_what_was_found_is_not_behind_the_details(reader, server):
+def test_hit_is_not_covered_by_the_details(reader, server):
     open_page(reader, server, "tall")
     reader.page.keyboard.press("Tab")
     reader.page.keyboard.press("/")
@@ -60,8 +56,8 @@ def test_what_was_found_is_not_behind_the_details(reader, server):
     assert hit["y"] + hit["height"] <= bar["y"]
 
 
-def test_enter_waits_for_what_was_typed(reader, server):
-    """The first hit is gone to, although nothing was loaded when the reader asked for it."""
+def test_enter_waits_for_the_search(reader, server):
+    """Enter goes to the first hit, although nothing was loaded when it was pressed."""
     open_page(reader, server)
     button(reader, "Search").click()
     reader.page.get_by_role("searchbox").evaluate(

@@ -1,4 +1,4 @@
-"""Diagrams in Sphinx's themes, and in the styles of real projects' documentation, as readers meet them."""
+"""Diagrams in themes of Sphinx, and in the styles of real projects' documentation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
-
-pytestmark = pytest.mark.browser
+from modeldiagrams.ir.serialize import save
 
 ROOT = Path(__file__).parents[2]
 THEMES = ("alabaster", "furo", "pydata_sphinx_theme", "sphinx_book_theme", "sphinx_rtd_theme")
@@ -72,7 +70,7 @@ extensions = ["myst_parser", "sphinx_design", "sphinx_modeldiagrams"]
 myst_enable_extensions = ["colon_fence"]
 numfig = True
 """
-# one process for all sites: most of the time is importing
+# one process for all sites, because importing takes most of the time
 SCRIPT = """
 import sys
 from sphinx.cmd.build import main
@@ -111,7 +109,7 @@ def sites(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("theme", THEMES)
-def test_picture_is_seen_in_every_theme(theme, scheme, sites, reader_with, tmp_path):
+def test_picture_is_visible_in_every_theme(theme, scheme, sites, reader_with, tmp_path):
     with reader_with(color_scheme=scheme) as reader:
         reader.page.goto(f"{(sites / theme).as_uri()}/index.html")
         picture = reader.page.locator("model-graph svg.mg-svg").first
@@ -120,14 +118,14 @@ def test_picture_is_seen_in_every_theme(theme, scheme, sites, reader_with, tmp_p
         assert box["width"] > 100
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 900
-        # kept by pytest for those who want to look
+        # pytest keeps it for inspection
         shot = reader.page.screenshot(path=tmp_path / f"{theme}-{scheme}.png")
         picture.evaluate("picture => { picture.style.visibility = 'hidden' }")
         assert reader.page.screenshot() != shot
 
 
 @pytest.mark.parametrize("theme", ["furo", "pydata_sphinx_theme"])
-def test_diagrams_in_tabs_and_dropdowns_work_once_they_are_seen(theme, sites, reader):
+def test_diagrams_in_tabs_and_dropdowns_work_once_visible(theme, sites, reader):
     reader.page.goto(f"{(sites / theme).as_uri()}/tabs.html")
     first, second, third, fixed = (reader.page.locator("model-graph").nth(i) for i in range(4))
     assert first.locator("svg.mg-svg").is_visible()
@@ -141,7 +139,7 @@ def test_diagrams_in_tabs_and_dropdowns_work_once_they_are_seen(theme, sites, re
     assert fixed.locator(".mg-toolbar").count() == 0
 
 
-def test_reference_to_a_module_shows_it(sites, reader):
+def test_reference_to_a_module_reveals_it(sites, reader):
     reader.page.goto(f"{(sites / 'furo').as_uri()}/myst.html")
     reader.page.get_by_role("link", name="fc", exact=True).click()
     details = reader.page.get_by_role("region", name="Details")
@@ -150,8 +148,8 @@ def test_reference_to_a_module_shows_it(sites, reader):
 
 
 @pytest.mark.zoo
-def test_immaterial(reader, tmp_path):
-    """A theme too big for everybody's environment, with its own scripts and navigation."""
+def test_sphinx_immaterial_theme(reader, tmp_path):
+    """Not in the development environment because of its size; it has scripts and navigation of its own."""
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
     wanted = ["sphinx-immaterial", "sphinx-design", "myst-parser", "click", "jinja2", "mini-racer", "msgspec", "pyyaml"]

@@ -1,13 +1,11 @@
-"""Pages of any style: none reaches into a diagram but its colours, and none leaks out."""
+"""Style isolation: a diagram takes only its colours from the page, and the page nothing from it."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
-VIEWER = Path(__file__).parents[2] / "viewer" / "src"
+from modeldiagrams.render.assets import asset
 
 RUDE = {
     "elements": """
@@ -60,13 +58,13 @@ FOLLOWED += ["paddingTop", "paddingBottom", "paddingInlineStart", "backgroundIma
 FOLLOWED += ["letterSpacing", "wordSpacing", "textTransform", "textIndent", "textShadow", "fontStyle", "fontVariant"]
 FOLLOWED += ["fontWeight", "textAlign", "whiteSpace", "textDecorationLine", "cursor"]
 SIZES = ["height", "marginBottom", "minHeight", "lineHeight", "fontSize"]
-"""The size of text is the page's to say, that of all else is in proportion to it."""
+"""The page decides the size of text; everything else is in proportion to it."""
 
 
 def look(reader, server, rules, *, sizes):
-    """Everything that can be seen of a diagram with all its controls, on a page with these rules."""
+    """Computed styles of a diagram with all its controls, on a page with these rules."""
     reader.page.goto(f"{server}/rich.html")
-    # the text's colour and the page's direction are what a diagram is to follow
+    # a diagram follows the text colour and the direction of the page
     ours = "html, body { color: rgb(20, 20, 20) } main { display: block !important; width: 700px !important }"
     reader.page.add_style_tag(content=f"{rules} {ours}")
     picture = reader.evaluate(LOOKS)
@@ -80,12 +78,12 @@ def look(reader, server, rules, *, sizes):
 
 @pytest.fixture(scope="module")
 def plain_looks():
-    """What was seen without any rules, once for all."""
+    """The looks without any rules."""
     return {}
 
 
 @pytest.mark.parametrize("name", RUDE)
-def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, name, plain_looks):
+def test_page_styles_do_not_reach_a_diagram(reader, server, name, plain_looks):
     sizes = name not in ("inherited", "nothing left")
     if sizes not in plain_looks:
         plain_looks[sizes] = look(reader, server, "", sizes=sizes)
@@ -98,8 +96,8 @@ def test_no_style_of_the_page_reaches_into_a_diagram(reader, server, name, plain
     reader.node("layers.0.mlp").wait_for()
 
 
-def test_controls_stay_in_sight_where_the_page_clips_its_content(reader, server):
-    """PyData puts articles into a box that never scrolls, and yet is what `position: sticky` goes by."""
+def test_controls_stay_visible_where_the_page_clips_its_content(reader, server):
+    """PyData wraps articles in a box that never scrolls, but captures `position: sticky`."""
     for rule in ("main { overflow: visible }", "main { overflow: auto }"):
         reader.page.goto(f"{server}/tall.html")
         reader.page.add_style_tag(content=rule)
@@ -111,8 +109,8 @@ def test_controls_stay_in_sight_where_the_page_clips_its_content(reader, server)
             assert 600 <= box["y"] <= 700 - box["height"], rule
 
 
-def test_no_style_of_a_diagram_reaches_the_page(reader, server, site):
-    """Same page, with and without the sheet: what is not ours looks the same."""
+def test_diagram_styles_do_not_reach_the_page(reader, server, site):
+    """With and without the style sheet, the rest of the page looks the same."""
     strangers = [
         "svg",
         "text",
@@ -146,7 +144,7 @@ def test_no_style_of_a_diagram_reaches_the_page(reader, server, site):
     assert [selector for selector in selectors if not ours.search(selector)] == []
 
 
-def test_authors_override_by_custom_properties(reader, server):
+def test_custom_properties_override_styles(reader, server):
     stroke = "e => getComputedStyle(e.shadowRoot.querySelector('[data-id=embed] .mg-box')).stroke"
     font = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage text')).fontFamily"
     reader.page.goto(f"{server}/one.html")
@@ -162,9 +160,9 @@ def test_authors_override_by_custom_properties(reader, server):
 OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot", "behind")}
 
 
-def test_every_property_that_authors_may_set_is_documented():
-    """Those a rule falls back from; what the script or a theme sets itself is no offer."""
-    css = "".join((VIEWER / name).read_text("utf-8") for name in ("style.css", "picture.css"))
+def test_every_custom_property_is_documented():
+    """Those with a fallback; the script or a theme sets the others itself."""
+    css = asset("model-graph.css").read_text("utf-8")
     offered = set(re.findall(r"var\((--mg-[a-z-]+),", css)) - OURS
     pages = (Path(__file__).parents[2] / "docs").rglob("themes.*")
     documented = " ".join(page.read_text("utf-8") for page in pages if "_build" not in page.parts)
@@ -173,7 +171,7 @@ def test_every_property_that_authors_may_set_is_documented():
 
 
 def contrast(reader, foreground, background):
-    """Of two CSS colours, as WCAG has it."""
+    """The WCAG contrast of two CSS colours."""
     luminances = reader.page.evaluate(
         """colours => colours.map(colour => {
             const pen = new OffscreenCanvas(1, 1).getContext('2d');
@@ -202,8 +200,8 @@ SWITCHING = """
 """
 
 
-def test_light_and_dark_are_switched_live(reader, server):
-    """As themes do it; none need be known, its colour of text is what everything derives from."""
+def test_diagram_follows_light_and_dark_live(reader, server):
+    """As themes switch them: everything derives from the text colour."""
     reader.page.goto(f"{server}/one.html")
     reader.page.add_style_tag(content=SWITCHING)
     word = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage .mg-name')).fill"

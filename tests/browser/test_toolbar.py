@@ -1,16 +1,14 @@
-"""The buttons beside the picture, their menu, and the words on them."""
+"""The toolbar, its menu, and translated texts."""
 
 import pytest
 
 from browser.controls import button, facts, open_page
 
-pytestmark = pytest.mark.browser
 
-
-def test_toolbar_is_beside_the_outline_and_over_no_node(reader, server):
+def test_toolbar_covers_neither_outline_nor_nodes(reader, server):
     reader.page.set_viewport_size({"width": 500, "height": 420})
     open_page(reader, server, "tall")
-    # as a picture with nothing at its left
+    # as for a picture with an empty left side
     reader.evaluate("e => { e.shadowRoot.querySelector('.mg-canvas').style.marginLeft = '230px'; }")
     reader.page.locator(".mg-stage").hover(position={"x": 5, "y": 5})
     toolbar = reader.page.locator(".mg-toolbar")
@@ -38,7 +36,7 @@ def overlap(one, other):
     )
 
 
-def test_words_numbers_and_legend_can_be_translated(reader, server):
+def test_texts_numbers_and_legend_can_be_translated(reader, server):
     words = "zoomIn: 'Vergrößern', linear: 'Lineare Schicht', numbers: 'de'"
     reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
     open_page(reader, server, "tall")
@@ -52,8 +50,8 @@ def test_words_numbers_and_legend_can_be_translated(reader, server):
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
 
 
-def test_words_of_the_first_frame_are_translated_and_have_room(reader, server):
-    """Longer ones, too: the legend is set anew where there is room, and nothing is wider than its box."""
+def test_translated_texts_of_the_initial_picture_fit(reader, server):
+    """Longer ones, too: the legend is laid out again where there is room, and no text is wider than its box."""
     words = "linear: 'Lineare Schicht', attention: 'Aufmerksamkeitsschicht', tiedToOthers: 'mit anderen geteilt'"
     reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
     open_page(reader, server, "tall")
@@ -72,7 +70,7 @@ def test_words_of_the_first_frame_are_translated_and_have_room(reader, server):
     assert "mit anderen geteilt" in head.text_content()
 
 
-def test_menu_closes_when_the_reader_turns_elsewhere(reader, server):
+def test_menu_closes_on_a_press_elsewhere(reader, server):
     open_page(reader, server)
     menu = reader.page.locator(".mg-menu")
     for turn in (

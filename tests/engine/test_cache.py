@@ -2,22 +2,25 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams import cache as cache_module
-from modeldiagrams import installed
-from modeldiagrams.cache import Cache, graph_key, picture_key
-from modeldiagrams.errors import OptionError
-from modeldiagrams.options import Options
-from modeldiagrams.render import Picture, View
-from modeldiagrams.serialize import serialize
+from modeldiagrams.common import environment
+from modeldiagrams.engine import cache as cache_module
+from modeldiagrams.engine.cache import Cache, graph_key, picture_file_key, picture_key
+from modeldiagrams.engine.store import Store
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.options import View
+from modeldiagrams.render import assets
+from modeldiagrams.render.draw import Picture
+from modeldiagrams.render.picture_file import PictureFile
 from modeldiagrams.worker import Traced
+from option_helpers import make_options
 
 TRACED = Traced(graph=serialize(small_graph()), sources=())
 PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={"expanded": ["a"]})
@@ -25,7 +28,7 @@ PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={"expanded": ["a"]
 
 @pytest.fixture
 def cache(tmp_path):
-    return Cache(tmp_path / "cache")
+    return Cache(Store(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def source(tmp_path):
     return file
 
 
-def test_a_graph_comes_back_with_its_bytes_and_sources(cache, source):
+def test_cached_graph_keeps_its_bytes_and_sources(cache, source):
     names = {"a.b.C": ("a.C",)}
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),), libraries=("click",), names=names))
     cached = cache.graph("key")
@@ -44,7 +47,7 @@ def test_a_graph_comes_back_with_its_bytes_and_sources(cache, source):
     assert cache.graph("other") is None
 
 
-def test_a_changed_source_makes_the_entry_invalid_and_its_return_valid_again(cache, source):
+def test_graph_is_invalid_while_a_source_differs(cache, source):
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)))
     source.write_text("second = 2\n")
     assert cache.graph("key") is None
@@ -55,33 +58,33 @@ def test_a_changed_source_makes_the_entry_invalid_and_its_return_valid_again(cac
 
 
 @pytest.mark.parametrize("python", [None, "bin/python"])
-def test_an_upgraded_library_makes_the_entry_invalid(cache, tmp_path, monkeypatch, python):
+def test_graph_is_invalid_after_a_library_upgrade(cache, tmp_path, monkeypatch, python):
     library = tmp_path / "lib" / "python3.12" / "site-packages"
     info = library / "layers-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.0\n")
     monkeypatch.syspath_prepend(library)
     interpreter = python and str(tmp_path / python)
-    installed._version.cache_clear()
+    environment._version.cache_clear()
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=(), libraries=("layers",)), interpreter)
     assert cache.graph("key") is not None
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: layers\nVersion: 1.1\n")
-    installed._version.cache_clear()
+    environment._version.cache_clear()
     assert cache.graph("key") is None
 
 
-def test_a_picture_comes_back(cache):
+def test_cached_picture_is_found(cache):
     cache.add_picture("key", PICTURE)
-    assert cache.picture("key") == PICTURE
+    assert cache.picture("key", Picture) == PICTURE
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b'{"sources": {}, "digest": "0", "graph": {"format": "other"}}', b"\xff\xfe"]
 )
-def test_a_corrupt_entry_is_discarded_with_a_debug_message(cache, tmp_path, caplog, content):
+def test_damaged_entry_is_removed_with_a_debug_message(cache, tmp_path, caplog, content):
     caplog.set_level(logging.DEBUG)
     cache.add_graph("key", TRACED)
-    (path,) = (tmp_path / "cache").iterdir()
+    (path,) = (tmp_path / "cache").glob("*.json")
     path.write_bytes(content)
     assert cache.graph("key") is None
     assert not path.exists()
@@ -89,28 +92,29 @@ def test_a_corrupt_entry_is_discarded_with_a_debug_message(cache, tmp_path, capl
     assert caplog.records[0].levelno == logging.DEBUG
 
 
-def test_a_cache_that_can_not_be_written_does_not_stop_the_build(tmp_path, caplog):
+def test_unwritable_cache_does_not_fail_the_build(tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     (tmp_path / "file").write_text("")
-    Cache(tmp_path / "file").add_picture("key", PICTURE)
+    Cache(Store(tmp_path / "file")).add_picture("key", PICTURE)
     assert "was not written" in caplog.text
 
 
-def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_path, monkeypatch):
-    options = Options(model="mypkg.Model", kwargs={"a": 1})
+def test_graph_key_depends_on_call_device_interpreter_and_folder_only(tmp_path, monkeypatch):
+    options = make_options(model="mypkg.Model", kwargs={"a": 1})
     key = graph_key(options, tmp_path)
-    same = [msgspec.structs.replace(options, depth=2, caption="Text", width="3px", class_="wide", timeout=9)]
+    shown = {"depth": 2, "caption": "Text", "width": "3px", "class_": "wide", "timeout": 9}
+    same = [make_options(model="mypkg.Model", kwargs={"a": 1}, **shown)]
     different = [
-        Options(model="mypkg.Model2", kwargs={"a": 1}),
-        Options(model="mypkg.Model", kwargs={"a": 2}),
-        Options(model="mypkg.Model", kwargs={"a": 1}, args=[]),
-        Options(model="mypkg.Model", config={"a": 1}),
-        Options(model="mypkg.Model", inputs={"a": 1}),
-        Options(model="mypkg.Model", kwargs={"a": 1}, inputs_from="mypkg.batch"),
-        Options(model="mypkg.Model", kwargs={"a": {1: 2}}),
-        Options(model="mypkg.Model", kwargs={"a": {"1": 2}}),
-        Options(model="mypkg.Model", kwargs={"a": 1}, device="cuda"),
-        Options(model="mypkg.Model", kwargs={"a": 1}, python="/other/bin/python"),
+        make_options(model="mypkg.Model2", kwargs={"a": 1}),
+        make_options(model="mypkg.Model", kwargs={"a": 2}),
+        make_options(model="mypkg.Model", kwargs={"a": 1}, args=[]),
+        make_options(model="mypkg.Model", config={"a": 1}),
+        make_options(model="mypkg.Model", inputs={"a": 1}),
+        make_options(model="mypkg.Model", kwargs={"a": 1}, inputs_from="mypkg.batch"),
+        make_options(model="mypkg.Model", kwargs={"a": {1: 2}}),
+        make_options(model="mypkg.Model", kwargs={"a": {"1": 2}}),
+        make_options(model="mypkg.Model", kwargs={"a": 1}, device="cuda"),
+        make_options(model="mypkg.Model", kwargs={"a": 1}, python="/other/bin/python"),
     ]
     assert {graph_key(other, tmp_path) for other in same} == {key}
     assert len({key, *(graph_key(other, tmp_path) for other in different)}) == len(different) + 1
@@ -119,12 +123,7 @@ def test_the_key_depends_on_what_a_trace_is_made_from_and_on_nothing_else(tmp_pa
     assert graph_key(options, tmp_path) != key
 
 
-def test_an_option_that_is_not_plain_data_is_named(tmp_path):
-    with pytest.raises(OptionError, match="option 'args': expected plain data"):
-        graph_key(Options(model="mypkg.Model", args=[object()]), tmp_path)
-
-
-def test_a_picture_depends_on_graph_view_and_viewer(monkeypatch):
+def test_picture_key_depends_on_graph_view_and_viewer(monkeypatch):
     monkeypatch.setattr(cache_module, "viewer_digest", lambda: "1")
     keys = {
         picture_key(b"a", View()),
@@ -137,37 +136,67 @@ def test_a_picture_depends_on_graph_view_and_viewer(monkeypatch):
     assert len(keys | {picture_key(b"a", View())}) == 6
 
 
-def test_what_was_not_used_for_longest_is_removed_when_there_is_too_much(cache, tmp_path):
+@pytest.mark.parametrize("name", ["static.js", "inter-regular.ttf", "inter-semibold.ttf"])
+def test_picture_file_depends_on_what_draws_it(name, tmp_path, monkeypatch):
+    shutil.copytree(assets._STATIC, tmp_path / "static")
+    monkeypatch.setattr(assets, "_STATIC", tmp_path / "static")
+    before = picture_file_key(b"{}", View(depth=1), "pdf", "light")
+    assert picture_file_key(b"{}", View(depth=1), "pdf", "light") == before
+    (tmp_path / "static" / name).write_bytes(b"other")
+    assert picture_file_key(b"{}", View(depth=1), "pdf", "light") != before
+
+
+def test_picture_file_depends_on_form_theme_and_view():
+    keys = {
+        picture_file_key(b"{}", View(), "pdf", "light"),
+        picture_file_key(b"{}", View(), "png", "light"),
+        picture_file_key(b"{}", View(), "pdf", "dark"),
+        picture_file_key(b"{}", View(fit=(1.0, 2.0)), "pdf", "light"),
+        picture_key(b"{}", View()),
+    }
+    assert len(keys) == 5
+
+
+def test_picture_file_comes_back_with_its_bytes(cache):
+    file = PictureFile(content=bytes(range(256)), width=3)
+    cache.add_picture("key", file)
+    assert cache.picture("key", PictureFile) == file
+
+
+def test_trim_removes_the_least_recently_used_entries(cache, tmp_path):
     for key in "abc":
         cache.add_picture(key, PICTURE)
         file = tmp_path / "cache" / f"{key}.picture.json"
         os.utime(file, (ord(key), ord(key)))
-    cache.picture("a")
-    cache.trim(2 * file.stat().st_size)
-    assert [cache.picture(key) is not None for key in "abc"] == [True, False, True]
+    cache.picture("a", Picture)
+    cache._store.trim(2 * file.stat().st_size)
+    assert [cache.picture(key, Picture) is not None for key in "abc"] == [True, False, True]
 
 
-def test_a_cache_that_was_only_read_is_not_trimmed(cache, tmp_path):
+def test_store_that_has_written_nothing_is_not_trimmed(cache, tmp_path):
     cache.add_picture("a", PICTURE)
-    again = Cache(tmp_path / "cache")
-    again.trim(0)
-    assert again.picture("a") == PICTURE
+    store = Store(tmp_path / "cache")
+    store.trim(0)
+    assert Cache(store).picture("a", Picture) == PICTURE
 
 
-def test_two_processes_can_fill_one_folder_at_once(tmp_path):
+def test_two_processes_can_share_a_folder(tmp_path):
     script = (
-        "import sys; from pathlib import Path; from modeldiagrams.cache import Cache; from graphs import small_graph\n"
-        "from modeldiagrams.serialize import serialize\n"
+        "import sys; from pathlib import Path; from modeldiagrams.engine.cache import Cache\n"
+        "from modeldiagrams.engine.store import Store\n"
+        "from graphs import small_graph\n"
+        "from modeldiagrams.ir.serialize import serialize\n"
         "from modeldiagrams.worker import Traced\n"
         "traced = Traced(graph=serialize(small_graph()), sources=())\n"
         "for round in range(150):\n"
-        "    cache = Cache(Path(sys.argv[1]))\n"
+        "    store = Store(Path(sys.argv[1]))\n"
+        "    cache = Cache(store)\n"
         "    for key in ('one', 'two'):\n"
         "        cache.add_graph(key, traced)\n"
         "        found = cache.graph(key)\n"
         "        assert found is None or found.content == traced.graph\n"
         "    if round % 10 == 9:\n"
-        "        cache.trim(0)\n"
+        "        store.trim(0)\n"
     )
     command = [sys.executable, "-c", script, tmp_path]
     tests = Path(__file__).parent.parent
@@ -175,3 +204,11 @@ def test_two_processes_can_fill_one_folder_at_once(tmp_path):
     builders = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) for _ in range(2)]
     assert [builder.communicate()[1] for builder in builders] == ["", ""]
     assert [builder.returncode for builder in builders] == [0, 0]
+
+
+def test_git_ignores_a_new_cache_folder_but_not_one_of_the_authors(tmp_path):
+    Store(tmp_path / ".cache" / "modeldiagrams").write("a", 1)
+    assert (tmp_path / ".cache" / "modeldiagrams" / ".gitignore").read_text() == "*\n"
+    assert not (tmp_path / ".cache" / ".gitignore").exists()
+    Store(tmp_path).write("a", 1)
+    assert not (tmp_path / ".gitignore").exists()

@@ -1,4 +1,4 @@
-"""The Maker with a worker that is not one; `test_end_to_end.py` has the real thing."""
+"""The diagram builder with a fake worker; `test_end_to_end.py` has a real one."""
 
 from __future__ import annotations
 
@@ -11,37 +11,41 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams import cache, diagrams
-from modeldiagrams.diagrams import Diagram, Maker, Problem, diagram_id
+from modeldiagrams.engine import builder as builder_module
+from modeldiagrams.engine import cache
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.diagram import Diagram, Problem, diagram_id
 from modeldiagrams.errors import RenderError, WorkerError
-from modeldiagrams.graph import Failure, Frame, Status
-from modeldiagrams.host import draw
-from modeldiagrams.options import Options
-from modeldiagrams.render import Picture
-from modeldiagrams.serialize import save, serialize
-from modeldiagrams.settings import Settings
+from modeldiagrams.hosting.host import draw
+from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
+from modeldiagrams.ir.serialize import save, serialize
+from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.options.patterns import Unmatched
+from modeldiagrams.options.settings import Settings
+from modeldiagrams.render.draw import Picture
 from modeldiagrams.worker import Refused, Traced
+from option_helpers import make_options
 
 PICTURE = Picture(svg="<svg></svg>", width=3, height=4, state={})
 RAISED = Failure(type="ValueError", message="odd width", frames=(Frame(file="mypkg/m.py", line=3, function="forward"),))
 
 
 class FakeWorker:
-    """Answers what it is told to and notes what it is asked."""
+    """Gives the answers that a test sets and records the requests."""
 
     def __init__(self):
-        self.asked = []
+        self.requests = []
         self.closed = False
         self.output = "the model prints"
         self.traced = Traced(graph=serialize(small_graph()), sources=())
         self.drawn = PICTURE
 
     def trace(self, options, paths):
-        self.asked.append(("trace", options.model, tuple(paths)))
+        self.requests.append(("trace", options.call.model, tuple(paths)))
         return self._answer(self.traced)
 
     def render(self, graph, view):
-        self.asked.append(("render", graph, view))
+        self.requests.append(("render", graph, view))
         return self._answer(self.drawn)
 
     def close(self):
@@ -56,65 +60,65 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(diagrams, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(builder_module, "Worker", lambda *_, **__: fake)
     monkeypatch.setattr(cache, "viewer_digest", lambda: "1")
     return fake
 
 
 @pytest.fixture
-def maker(worker, tmp_path):
-    with Maker(tmp_path / "cache", folder=tmp_path, paths=[tmp_path / "src"]) as maker:
-        yield maker
-    assert worker.closed or not worker.asked
+def builder(worker, tmp_path):
+    with DiagramBuilder(tmp_path / "cache", folder=tmp_path, paths=[tmp_path / "src"]) as builder:
+        yield builder
+    assert worker.closed or not worker.requests
 
 
 def partial_graph():
     return msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=RAISED))
 
 
-def test_a_diagram_has_graph_picture_sources_and_no_problem(maker, worker, tmp_path):
+def test_diagram_has_graph_picture_and_sources(builder, worker, tmp_path):
     worker.traced = Traced(graph=serialize(small_graph()), sources=("/a.py",))
-    options = Options(model="mypkg.Net")
-    assert maker.make(options) == Diagram(
+    options = make_options(model="mypkg.Net")
+    assert builder.build(options) == Diagram(
         id="mypkg.Net", options=options, graph=small_graph(), picture=PICTURE, sources=("/a.py",)
     )
-    assert worker.asked[0] == ("trace", "mypkg.Net", (tmp_path / "src",))
+    assert worker.requests[0] == ("trace", "mypkg.Net", (tmp_path / "src",))
 
 
-def test_a_warm_cache_asks_the_worker_nothing(maker, worker, tmp_path):
-    first = maker.make(Options(model="mypkg.Net"))
-    worker.asked.clear()
-    assert maker.make(Options(model="mypkg.Net")) == first
-    with Maker(tmp_path / "cache", folder=tmp_path) as other:
-        assert other.make(Options(model="mypkg.Net")) == first
-    assert worker.asked == []
+def test_warm_cache_sends_no_request(builder, worker, tmp_path):
+    first = builder.build(make_options(model="mypkg.Net"))
+    worker.requests.clear()
+    assert builder.build(make_options(model="mypkg.Net")) == first
+    with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as other:
+        assert other.build(make_options(model="mypkg.Net")) == first
+    assert worker.requests == []
 
 
-def test_another_view_is_drawn_from_the_cached_graph(maker, worker):
-    maker.make(Options(model="mypkg.Net"))
-    worker.asked.clear()
-    maker.make(Options(model="mypkg.Net", depth=2))
-    assert [request[0] for request in worker.asked] == ["render"]
+def test_another_view_is_drawn_from_the_cached_graph(builder, worker):
+    builder.build(make_options(model="mypkg.Net"))
+    worker.requests.clear()
+    builder.build(make_options(model="mypkg.Net", depth=2))
+    assert [request[0] for request in worker.requests] == ["render"]
 
 
-def test_without_a_cache_everything_is_made_anew(worker, tmp_path):
-    with Maker(None, folder=tmp_path) as maker:
-        maker.make(Options(model="mypkg.Net"))
-        maker.make(Options(model="mypkg.Net"))
-    assert [request[0] for request in worker.asked] == ["trace", "render"] * 2
+def test_without_cache_every_build_traces_and_draws(worker, tmp_path):
+    with DiagramBuilder(None, folder=tmp_path) as builder:
+        builder.build(make_options(model="mypkg.Net"))
+        builder.build(make_options(model="mypkg.Net"))
+    assert [request[0] for request in worker.requests] == ["trace", "render"] * 2
 
 
-def test_a_pass_that_raised_has_picture_and_problem_and_is_tried_again(maker, worker):
+def test_raising_pass_has_picture_and_problem_and_is_traced_again(builder, worker):
     worker.traced = Traced(graph=serialize(partial_graph()), sources=())
-    made = maker.make(Options(model="mypkg.Net"))
+    made = builder.build(make_options(model="mypkg.Net"))
     assert made.picture == PICTURE
     assert made.problem == Problem(
         kind="forward",
         message="the forward pass of mypkg.Net raised ValueError: odd width",
         frames=("mypkg/m.py:3 in forward",),
     )
-    maker.make(Options(model="mypkg.Net"))
-    assert [request[0] for request in worker.asked] == ["trace", "render", "trace"]
+    builder.build(make_options(model="mypkg.Net"))
+    assert [request[0] for request in worker.requests] == ["trace", "render", "trace"]
 
 
 @pytest.mark.parametrize(
@@ -124,17 +128,17 @@ def test_a_pass_that_raised_has_picture_and_problem_and_is_tried_again(maker, wo
         Refused(problem=Problem(kind="model", message="there is no mypkg")),
     ],
 )
-def test_a_problem_that_is_accepted_is_remembered_until_there_is_more_to_import(worker, tmp_path, monkeypatch, answer):
+def test_silenced_failure_is_remembered_until_something_new_can_be_imported(worker, tmp_path, monkeypatch, answer):
     monkeypatch.setattr(sys, "path", [str(tmp_path / "src")])
     (tmp_path / "src").mkdir()
     worker.traced = answer
 
     def asked(accepted):
-        worker.asked.clear()
-        with Maker(tmp_path / "cache", folder=tmp_path) as maker:
-            made = maker.make(Options(model="mypkg.Net"), accepted=accepted)
+        worker.requests.clear()
+        with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
+            made = builder.build(make_options(model="mypkg.Net"), accepted=accepted)
         assert made.problem.kind in {"forward", "model"}
-        return [request[0] for request in worker.asked if request[0] == "trace"]
+        return [request[0] for request in worker.requests if request[0] == "trace"]
 
     assert asked({"forward", "model"}) == ["trace"]
     assert asked({"forward", "model"}) == []
@@ -145,71 +149,73 @@ def test_a_problem_that_is_accepted_is_remembered_until_there_is_more_to_import(
     assert asked({"forward", "model"}) == []
 
 
-def test_time_that_ran_out_is_not_remembered(maker, worker):
+def test_worker_problem_is_not_remembered(builder, worker):
     worker.traced = Refused(problem=Problem(kind="worker", message="no torch"))
     for _ in range(2):
-        maker.make(Options(model="mypkg.Net"), accepted={"worker", "model"})
-    assert [request[0] for request in worker.asked] == ["trace", "trace"]
+        builder.build(make_options(model="mypkg.Net"), accepted={"worker", "model"})
+    assert [request[0] for request in worker.requests] == ["trace", "trace"]
 
 
-def test_a_source_that_was_edited_while_it_was_traced_is_traced_again(maker, worker, tmp_path):
+def test_graph_is_not_cached_if_a_source_was_edited_meanwhile(builder, worker, tmp_path):
     source = tmp_path / "model.py"
     source.touch()
     worker.traced = Traced(graph=serialize(small_graph()), sources=(str(source),))
     after = time.time() + 60
     os.utime(source, (after, after))
-    maker.make(Options(model="mypkg.Net"))
+    builder.build(make_options(model="mypkg.Net"))
     os.utime(source, (1, 1))
-    maker.make(Options(model="mypkg.Net"))
-    maker.make(Options(model="mypkg.Net"))
-    assert [request[0] for request in worker.asked].count("trace") == 2
+    builder.build(make_options(model="mypkg.Net"))
+    builder.build(make_options(model="mypkg.Net"))
+    assert [request[0] for request in worker.requests].count("trace") == 2
 
 
-def test_a_pattern_that_matches_nothing_is_a_problem_beside_the_picture(maker):
-    made = maker.make(Options(model="mypkg.Net", expand=["fc", "*.atention"]))
-    assert made.picture == PICTURE
+def test_unmatched_pattern_is_a_problem_beside_the_picture(builder, worker):
+    worker.drawn = msgspec.structs.replace(PICTURE, unmatched=Unmatched(option="expand", patterns=("*.atention",)))
+    made = builder.build(make_options(model="mypkg.Net", expand=["fc", "*.atention"]))
+    assert made.picture == worker.drawn
     assert made.problem.kind == "option"
     assert made.problem.message.startswith("option 'expand': no module matches '*.atention'; ")
-    assert maker.make(Options(model="mypkg.Net", expand=["fc"])).problem is None
+    worker.drawn = PICTURE
+    assert builder.build(make_options(model="mypkg.Net", expand=["fc"])).problem is None
 
 
-def test_a_refusal_is_the_problem_and_keeps_its_sources(maker, worker):
+def test_refused_request_keeps_problem_and_sources(builder, worker):
     problem = Problem(kind="model", message="no module named 'x'")
     worker.traced = Refused(problem=problem, sources=("/a.py",))
-    assert maker.make(Options(model="x.Y")) == Diagram(
-        id="x.Y", options=Options(model="x.Y"), problem=problem, sources=("/a.py",)
+    assert builder.build(make_options(model="x.Y")) == Diagram(
+        id="x.Y", options=make_options(model="x.Y"), problem=problem, sources=("/a.py",)
     )
 
 
-def test_a_worker_that_dies_is_a_problem(maker, worker):
+def test_dead_worker_is_a_problem(builder, worker):
     worker.traced = WorkerError("ended")
-    assert maker.make(Options(model="x.Y")).problem == Problem(kind="worker", message="ended")
+    assert builder.build(make_options(model="x.Y")).problem == Problem(kind="worker", message="ended")
 
 
-def test_a_graph_that_can_not_be_drawn_keeps_its_graph(maker, worker):
+def test_diagram_without_picture_keeps_its_graph(builder, worker):
     worker.drawn = RenderError("too big")
-    made = maker.make(Options(model="x.Y"))
+    made = builder.build(make_options(model="x.Y"))
     assert made.graph == small_graph()
     assert made.picture is None
     assert made.problem == Problem(kind="render", message="too big")
 
 
-def test_what_the_model_raised_is_told_also_where_its_graph_can_not_be_drawn(maker, worker):
+def test_problem_names_both_the_failed_pass_and_the_failed_drawing(builder, worker):
     worker.traced = Traced(graph=serialize(partial_graph()), sources=())
     worker.drawn = RenderError("no room")
-    problem = maker.make(Options(model="mypkg.Net")).problem
+    problem = builder.build(make_options(model="mypkg.Net")).problem
     assert problem.kind == "forward"
     assert "odd width" in problem.message
     assert "no room" in problem.message
 
 
-def test_a_graph_file_is_read_relative_to_the_folder_and_never_traced(maker, worker, tmp_path):
+def test_graph_file_is_relative_to_the_folder_and_not_traced(builder, worker, tmp_path):
     save(small_graph(), tmp_path / "graphs" / "net.json")
-    made = maker.make(Options(model="graphs/net.json"))
+    made = builder.build(make_options(model="graphs/net.json"))
     assert made.graph == small_graph()
     assert made.picture == PICTURE
     assert made.sources == (str(tmp_path / "graphs" / "net.json"),)
-    assert [request[0] for request in worker.asked] == ["render"]
+    assert [request[0] for request in worker.requests] == ["render"]
 
 
 @pytest.mark.parametrize(
@@ -220,10 +226,10 @@ def test_a_graph_file_is_read_relative_to_the_folder_and_never_traced(maker, wor
         (b'{"format": "other"}', "net.json: $.format: expected 'modeldiagrams'"),
     ],
 )
-def test_a_graph_file_that_can_not_be_read_is_a_problem_without_the_machines_paths(maker, tmp_path, content, message):
+def test_unreadable_graph_file_is_a_problem_without_absolute_paths(builder, tmp_path, content, message):
     if content is not None:
         (tmp_path / "net.json").write_bytes(content)
-    made = maker.make(Options(model="net.json"))
+    made = builder.build(make_options(model="net.json"))
     problem = made.problem
     assert made.sources == (str(tmp_path / "net.json"),)
     assert problem.kind == "graph-file"
@@ -231,15 +237,15 @@ def test_a_graph_file_that_can_not_be_read_is_a_problem_without_the_machines_pat
     assert str(tmp_path) not in problem.message
 
 
-def test_a_graph_file_may_have_spaces_in_its_name(maker, tmp_path):
+def test_graph_file_name_may_have_spaces(builder, tmp_path):
     save(small_graph(), tmp_path / "my graphs" / "net one.json")
-    made = maker.make(Options(model="my graphs/net one.json"))
+    made = builder.build(make_options(model="my graphs/net one.json"))
     assert made.graph == small_graph()
     assert re.fullmatch(r"my-graphs-net-one\.json-[0-9a-f]{8}", made.id)
 
 
-def test_a_graph_file_takes_no_inputs(maker):
-    problem = maker.make(Options(model="net.json", inputs=[1, 4])).problem
+def test_graph_file_rejects_inputs(builder):
+    problem = builder.build(make_options(model="net.json", inputs=[1, 4])).problem
     assert problem == Problem(
         kind="option",
         message="option 'inputs': net.json is a graph file, so there is nothing to call; leave it out",
@@ -249,29 +255,29 @@ def test_a_graph_file_takes_no_inputs(maker):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (Options(model="mypkg.Model"), "mypkg.Model"),
-        (Options(model="my_pkg.v2.Model"), "my_pkg.v2.Model"),
-        (Options(model="mypkg._Model"), "mypkg._Model"),
-        (Options(model="mypkg.mod:Model"), "mypkg.mod.Model"),
-        (Options(model="mypkg.Model", caption="Text", name="fig", width="3px"), "mypkg.Model"),
-        (Options(model="bert.json"), "bert.json"),
+        (make_options(model="mypkg.Model"), "mypkg.Model"),
+        (make_options(model="my_pkg.v2.Model"), "my_pkg.v2.Model"),
+        (make_options(model="mypkg._Model"), "mypkg._Model"),
+        (make_options(model="mypkg.mod:Model"), "mypkg.mod.Model"),
+        (make_options(model="mypkg.Model", caption="Text", name="fig", width="3px"), "mypkg.Model"),
+        (make_options(model="bert.json"), "bert.json"),
     ],
 )
-def test_an_id_is_the_models_path(options, expected):
+def test_id_is_the_path_of_the_model(options, expected):
     assert diagram_id(options) == expected
 
 
-def test_ids_of_other_content_differ_and_are_file_names():
+def test_ids_differ_by_content_and_are_file_names():
     ids = [
         diagram_id(options)
         for options in (
-            Options(model="mypkg.Model"),
-            Options(model="mypkg.Model", depth=1),
-            Options(model="mypkg.Model", depth=2),
-            Options(model="mypkg.Model", kwargs={"a": 1}),
-            Options(model="mypkg.Model", kwargs={"a": "1"}),
-            Options(model="../graphs/bert.json"),
-            Options(model="graphs/bert.json"),
+            make_options(model="mypkg.Model"),
+            make_options(model="mypkg.Model", depth=1),
+            make_options(model="mypkg.Model", depth=2),
+            make_options(model="mypkg.Model", kwargs={"a": 1}),
+            make_options(model="mypkg.Model", kwargs={"a": "1"}),
+            make_options(model="../graphs/bert.json"),
+            make_options(model="graphs/bert.json"),
         )
     ]
     assert len(set(ids)) == len(ids)
@@ -279,61 +285,87 @@ def test_ids_of_other_content_differ_and_are_file_names():
 
 
 @pytest.mark.usefixtures("worker")
-def test_ids_and_snapshots_are_named_by_what_the_author_wrote(tmp_path):
+def test_site_defaults_change_neither_id_nor_snapshot_name(tmp_path):
     """The next version of a site may have other settings, and its diagrams are to be compared with these."""
     save(small_graph(), tmp_path / "kept" / "mypkg.Net.json")
     settings = Settings(python="python3", defaults={"depth": 2, "direction": "LR", "kwargs": {"width": 3}})
-    with Maker(None, folder=tmp_path, snapshots=tmp_path / "kept") as maker:
-        plain = draw(maker, {"model": "mypkg.Net"}, Settings())
-        made = draw(maker, {"model": "mypkg.Net"}, settings)
-        other = draw(maker, {"model": "mypkg.Net", "depth": 2}, settings)
+    with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "kept") as builder:
+        plain = draw(FenceHost(builder), {}, "mypkg.Net")
+        made = draw(FenceHost(builder, settings), {}, "mypkg.Net")
+        other = draw(FenceHost(builder, settings), {"depth": 2}, "mypkg.Net")
     assert made.id == plain.id == "mypkg.Net"
-    assert made.options.depth == 2
+    assert made.options.view.depth == 2
     assert other.id != made.id
     assert made.sources == (str(tmp_path / "kept" / "mypkg.Net.json"),)
 
 
 @pytest.mark.parametrize("models", [("a.Net", "a.net"), ("a.Net", "A.Net"), ("net.json", "Net.json")])
-def test_ids_differ_where_a_disk_does_not_tell_capitals(models):
-    ids = {diagram_id(Options(model=model)).lower() for model in models}
+def test_ids_differ_on_case_insensitive_file_systems(models):
+    ids = {diagram_id(make_options(model=model)).lower() for model in models}
     assert len(ids) == 2
 
 
-def test_classes_that_only_capitals_tell_apart_have_ids_that_differ_in_more(maker, worker):
-    worker.traced = Traced(graph=serialize(small_graph()), sources=(), has_twin=True)
-    ids = {maker.make(Options(model=model)).id for model in ("a.Net", "a.NET")}
+def test_classes_that_differ_in_case_have_ids_with_digests(builder, worker):
+    worker.traced = Traced(graph=serialize(small_graph()), sources=(), has_case_variant=True)
+    ids = {builder.build(make_options(model=model)).id for model in ("a.Net", "a.NET")}
     assert len({name.lower() for name in ids}) == 2
-    assert ids == {maker.make(Options(model=model)).id for model in ("a.Net", "a.NET")}
+    assert ids == {builder.build(make_options(model=model)).id for model in ("a.Net", "a.NET")}
 
 
 @pytest.mark.parametrize("python", [None, "no/such/python"])
-def test_a_snapshot_stands_in_where_nothing_can_be_traced(worker, tmp_path, monkeypatch, python):
-    monkeypatch.setattr(diagrams, "has_torch", lambda: False)
+def test_snapshot_is_used_without_torch(worker, tmp_path, monkeypatch, python):
+    monkeypatch.setattr(builder_module, "has_torch", lambda: False)
     save(small_graph(), tmp_path / "kept" / "mypkg.Net.json")
-    with Maker(None, folder=tmp_path, snapshots=tmp_path / "kept") as maker:
-        made = maker.make(Options(model="mypkg.Net", python=python, depth=2))
-        other = maker.make(Options(model="mypkg.Other"))
+    with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "kept") as builder:
+        made = builder.build(make_options(model="mypkg.Net", python=python, depth=2))
+        other = builder.build(make_options(model="mypkg.Other"))
     assert made.graph == small_graph()
     assert made.problem is None
     assert made.sources == (str(tmp_path / "kept" / "mypkg.Net.json"),)
-    assert [request[0] for request in worker.asked] == ["render"]
+    assert [request[0] for request in worker.requests] == ["render"]
     assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
 
 
-def test_a_snapshot_that_says_something_else_is_a_problem_beside_the_new_picture(worker, tmp_path):
+def test_abstract_base_of_which_no_page_shows_anything_has_no_snapshot(worker, tmp_path, monkeypatch):
+    monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
+    status = Status(state="hierarchy", notes=("it has no forward",))
+    empty = msgspec.structs.replace(
+        small_graph(), nodes=(), adjacency={}, hierarchy={}, tensors={}, parameters={}, status=status
+    )
+    worker.traced = Traced(graph=serialize(empty), sources=())
+    kept = tmp_path / "kept"
+    with DiagramBuilder(None, folder=tmp_path, snapshots=kept) as builder:
+        base = make_options(model="mypkg.Base")
+        builder.build(base, accepted={"model", "inputs"})
+        assert not kept.exists()
+        assert f"empty {kept / 'mypkg.Base.json'}" in (tmp_path / "report").read_text()
+        builder.build(base)
+        assert [file.name for file in kept.iterdir()] == ["mypkg.Base.json"], "an author requested it"
+
+
+def with_fc_outputs(features, source="mypkg.py:1", **changes):
+    graph = msgspec.structs.replace(small_graph(), **changes)
+    nodes = {node.id: node for node in graph.nodes}
+    attributes = {**nodes["fc"].attributes, "out_features": features}
+    nodes["fc"] = msgspec.structs.replace(nodes["fc"], attributes=attributes, source=source)
+    return msgspec.structs.replace(graph, nodes=tuple(nodes.values()))
+
+
+def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path):
     kept = tmp_path / "kept" / "mypkg.Net.json"
-    with Maker(None, folder=tmp_path, snapshots=kept.parent) as maker:
-        assert maker.make(Options(model="mypkg.Net")).problem is None
+    with DiagramBuilder(None, folder=tmp_path, snapshots=kept.parent) as builder:
+        assert builder.build(make_options(model="mypkg.Net")).problem is None
         save(small_graph(), kept)
-        assert maker.make(Options(model="mypkg.Net")).problem is None
-        worker.traced = Traced(
-            graph=serialize(msgspec.structs.replace(small_graph(), status=Status(state="complete", mode="meta"))),
-            sources=("/a.py",),
-        )
-        made = maker.make(Options(model="mypkg.Net"))
+        assert builder.build(make_options(model="mypkg.Net")).problem is None
+        worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
+        made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json is not what the model does now" in made.problem.message
+        assert "the snapshot kept/mypkg.Net.json is not what the model does now (fc: out_features 2 → 20)" in (
+            made.problem.message
+        )
         assert made.picture == PICTURE
         assert made.sources == ("/a.py", str(kept))
+        save(with_fc_outputs(20, source="mypkg.py:99", provenance=Provenance(modeldiagrams="9")), kept)
+        assert builder.build(make_options(model="mypkg.Net")).problem is None
         kept.write_text("{")
-        assert "can't be read" in maker.make(Options(model="mypkg.Net")).problem.message
+        assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message

@@ -1,4 +1,4 @@
-"""`modeldiagrams snapshot`: what is written, what is missing, what no page needs any more."""
+"""`modeldiagrams snapshot`: written, missing and stale graphs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from graphs import small_graph
-from modeldiagrams import snapshots
-from modeldiagrams.__main__ import main
-from modeldiagrams.graph import Failure, Status
-from modeldiagrams.serialize import load, save
-from modeldiagrams.snapshots import FOLDER, Snapshots, take_snapshots
+from modeldiagrams.cli import main
+from modeldiagrams.engine import snapshots
+from modeldiagrams.engine.snapshots import Snapshots, take_snapshots
+from modeldiagrams.ir.graph import Failure, Provenance, Status
+from modeldiagrams.ir.serialize import load, save
+from modeldiagrams.options.settings import SNAPSHOTS as FOLDER
 
 BAD = msgspec.structs.replace(
     small_graph(), status=Status(state="partial", mode="real", error=Failure(type="ValueError", message="", frames=()))
@@ -23,7 +24,7 @@ BAD = msgspec.structs.replace(
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """A documentation whose builder does with its snapshots what the test says."""
+    """Documentation with a fake builder that mentions four graphs."""
     (tmp_path / "conf.py").touch()
     site = tmp_path / FOLDER
 
@@ -47,7 +48,7 @@ def site(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_good_are_written_the_failed_are_told_and_the_forgotten_are_listed(site):
+def test_report_lists_written_missing_and_stale_snapshots(site):
     taken = take_snapshots(site)
     assert taken.written == (site / FOLDER / "good.json",)
     assert taken.missing == (site / FOLDER / "bad.json", site / FOLDER / "dead.json")
@@ -56,21 +57,53 @@ def test_the_good_are_written_the_failed_are_told_and_the_forgotten_are_listed(s
     assert taken.stale[0].exists()
 
 
-def test_only_forgotten_graphs_are_pruned(site):
+def test_moved_lines_and_other_versions_leave_a_snapshot_alone(site):
+    kept = site / FOLDER / "good.json"
+    moved = msgspec.structs.replace(
+        small_graph(),
+        model=msgspec.structs.replace(small_graph().model, source="mypkg.py:99"),
+        provenance=Provenance(modeldiagrams="9", torch="9"),
+    )
+    save(moved, kept)
+    taken = take_snapshots(site)
+    assert (taken.written, taken.unchanged) == ((), (kept,))
+    assert kept not in taken.missing
+    assert load(kept) == moved
+
+
+def test_another_structure_or_a_broken_file_is_rewritten(site):
+    kept = site / FOLDER / "good.json"
+    save(msgspec.structs.replace(small_graph(), status=Status(state="hierarchy")), kept)
+    assert take_snapshots(site).written == (kept,)
+    assert load(kept) == small_graph()
+
+
+def test_empty_graph_is_neither_missing_nor_kept(site):
+    kept = Snapshots(site / FOLDER)
+    path = kept.path("old").absolute()
+    report = f"wanted {path}\nempty {path}\n"
+    taken = snapshots._read_report(report, site / FOLDER)
+    assert taken.missing == ()
+    assert path in taken.stale
+    assert snapshots._read_report(f"{report}written {path}\n", site / FOLDER).written == (path,)
+
+
+def test_prune_removes_only_stale_graphs(site):
     take_snapshots(site, prune=True)
     kept = sorted(path.name for path in (site / FOLDER).iterdir())
     assert kept == ["by hand.json", "dead.json", "good.json", "package.json"]
 
 
-def test_the_command_line_lists_them_and_says_by_its_status_that_some_failed(site):
+def test_command_prints_the_report_and_exits_with_1(site):
     done = CliRunner().invoke(main, ["snapshot", str(site), "--prune"])
     assert done.exit_code == 1
     assert done.stdout == f"{site / FOLDER / 'good.json'}\n"
     assert f"{site / FOLDER / 'old.json'}: no page mentions it; removed" in done.stderr
+    assert "1 graph written, 0 unchanged\n" in done.stderr
     assert "dead.json was not written, because its model could not be traced" in done.stderr
 
 
-def test_where_no_page_mentions_a_model_all_are_stale(site):
+def test_all_graphs_are_stale_without_any_mention(site):
     assert [path.name for path in snapshots._read_report("", site / FOLDER).stale] == [
         "by hand.json",
         "dead.json",

@@ -4,25 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from modeldiagrams.diagrams import Maker
-from modeldiagrams.options import parse_options
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.options.parsing import parse_options
 
 PROJECT = Path(__file__).parent / "project"
 
 
 @pytest.fixture(scope="module")
-def maker():
+def builder():
     """Without a cache: everything is traced."""
-    with Maker(None, folder=PROJECT, paths=[PROJECT]) as maker:
-        yield maker
+    with DiagramBuilder(None, folder=PROJECT, paths=[PROJECT]) as builder:
+        yield builder
 
 
 @pytest.fixture(scope="module")
-def make(maker):
+def make(builder):
     """Makes a diagram of a model of the project that takes one small tensor."""
 
     def made(model: str, **options: object):
-        return maker.make(parse_options({"model": model, "inputs": "[1, 4]", **options}))
+        return builder.build(parse_options({"model": model, "inputs": "[1, 4]", **options}))
 
     return made
 

@@ -29,7 +29,7 @@ def assert_unaffected(make, fresh):
 
 
 @pytest.mark.parametrize("name", HARMFUL)
-def test_harm_is_told_in_a_sentence_with_its_place(make, fresh, name):
+def test_harmful_model_is_reported_in_a_sentence_with_its_line(make, fresh, name):
     kind, sentence = HARMFUL[name]
     problem = make(f"hostile.{name}", **LIMITS.get(name, {})).problem
     assert problem.kind == kind
@@ -42,18 +42,18 @@ def test_harm_is_told_in_a_sentence_with_its_place(make, fresh, name):
 
 
 @pytest.mark.parametrize("name", ["Forks", "Prints"])
-def test_harm_to_none_is_no_problem(make, fresh, maker, name):
-    process = maker._worker()._process
+def test_harmless_models_do_not_restart_worker(make, fresh, builder, name):
+    process = builder._worker()._process
     made = make(f"hostile.{name}")
     assert made.problem is None
     assert made.picture is not None
     assert_unaffected(make, fresh)
-    assert maker._worker()._process is process
+    assert builder._worker()._process is process
 
 
-def test_harm_to_others_only_is_no_problem_of_the_model_and_none_of_others(make, fresh, maker):
+def test_side_effects_restart_worker_before_the_next_model(make, fresh, builder):
     """Each alone is noticed; to replace the process for each would show nothing more, and take seconds."""
-    worker = maker._worker()
+    worker = builder._worker()
     for name in ("StartsThreads", "ChangesDirectory", "PatchesTorch", "Leaks"):
         process = worker._process
         made = make(f"hostile.{name}", memory=8)
@@ -61,23 +61,23 @@ def test_harm_to_others_only_is_no_problem_of_the_model_and_none_of_others(make,
         assert made.picture is not None, name
         assert worker._process is process, name
         assert worker._is_stale("hostile"), name
-        worker._worn_for = None
-    worker._worn_for = ""
+        worker._tainted_by = None
+    worker._tainted_by = ""
     assert_unaffected(make, fresh)
     assert worker._process is not process
 
 
-def test_a_kill_has_no_place(make, fresh):
+def test_killed_model_has_no_frames(make, fresh):
     problem = make("hostile.Kills").problem
     assert problem.message == "tracing hostile.Kills ended the tracing process by signal SIGKILL"
     assert problem.frames == ()
     assert_unaffected(make, fresh)
 
 
-def test_megabytes_of_output_are_kept_from_their_end(make, maker):
+def test_long_output_keeps_its_end(make, builder):
     make("hostile.Prints")
-    assert maker.output.endswith("noise \n")
-    assert len(maker.output) <= 20_000
+    assert builder.output.endswith("noise \n")
+    assert len(builder.output) <= 20_000
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_megabytes_of_output_are_kept_from_their_end(make, maker):
         ("hostile_waits.Model", "took longer than 0.5 s and was stopped", "hostile_waits.py:"),
     ],
 )
-def test_a_bad_import_is_told_with_its_place(make, fresh, model, sentence, frame):
+def test_failing_import_is_reported_with_its_line(make, fresh, model, sentence, frame):
     problem = make(model, timeout=0.5).problem
     assert sentence in problem.message.splitlines()[0]
     assert problem.frames[-1].startswith(frame)
@@ -101,19 +101,19 @@ def test_a_bad_import_is_told_with_its_place(make, fresh, model, sentence, frame
     assert_unaffected(make, fresh)
 
 
-def test_what_a_package_sets_is_there_for_its_own_models_only(make, fresh, maker):
+def test_side_effects_of_an_import_last_for_the_packages_own_models(make, fresh, builder):
     first = make("hostile_settings.Model")
-    process = maker._worker()._process
+    process = builder._worker()._process
     assert make("hostile_settings.Model").graph == first.graph
-    assert maker._worker()._process is process
+    assert builder._worker()._process is process
     assert_unaffected(make, fresh)
-    assert maker._worker()._process is not process
+    assert builder._worker()._process is not process
 
 
-def test_no_process_is_left_of_a_model_that_forked(make, maker):
+def test_forked_processes_are_killed(make, builder):
     problem = make("hostile.ForksAndExits").problem
     assert problem.message.startswith("tracing hostile.ForksAndExits ended the tracing process with exit status 4")
-    child = Path("/proc") / maker.output.splitlines()[0]
+    child = Path("/proc") / builder.output.splitlines()[0]
     deadline = time.monotonic() + 10
     while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -7,8 +7,8 @@ import venv
 
 import pytest
 
-from modeldiagrams.diagrams import Maker
-from modeldiagrams.options import parse_options
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.worker import Worker
 
 
@@ -17,21 +17,21 @@ def problem(tmp_path):
     """What is wrong with making a diagram by an interpreter."""
 
     def found(python: str) -> str:
-        with Maker(None, folder=tmp_path) as maker:
-            made = maker.make(parse_options({"model": "torch.nn.Identity", "inputs": "[1, 4]", "python": python}))
+        with DiagramBuilder(None, folder=tmp_path) as builder:
+            made = builder.build(parse_options({"model": "torch.nn.Identity", "inputs": "[1, 4]", "python": python}))
         assert made.problem.kind == "worker"
         return made.problem.message
 
     return found
 
 
-def test_there_is_none(problem):
+def test_missing_interpreter_is_one_sentence(problem):
     message = problem("nowhere/bin/python")
     assert message.startswith("importing PyTorch failed: option `python`: expected a Python interpreter, got '")
     assert message.endswith("nowhere/bin/python': No such file or directory")
 
 
-def test_it_has_no_modeldiagrams(problem, tmp_path):
+def test_interpreter_without_modeldiagrams_is_one_sentence(problem, tmp_path):
     venv.create(tmp_path / "empty", with_pip=False)
     message = problem("empty/bin/python")
     assert "expected modeldiagrams " in message
@@ -41,7 +41,7 @@ def test_it_has_no_modeldiagrams(problem, tmp_path):
     assert len(message.splitlines()) == 1
 
 
-def test_it_has_another_version(problem, tmp_path):
+def test_interpreter_with_another_version_is_one_sentence(problem, tmp_path):
     package = tmp_path / "other" / "modeldiagrams"
     (package / "worker").mkdir(parents=True)
     (package / "__init__.py").write_text("")
@@ -59,18 +59,18 @@ def test_it_has_another_version(problem, tmp_path):
     assert message.endswith("install the same version in both")
 
 
-def test_its_own_libraries_are_used_and_not_ours(tmp_path):
+def test_import_path_excludes_our_libraries(tmp_path):
     paths = Worker(sys.executable)._import_path([tmp_path])
     assert paths[0] == str(tmp_path)
     assert not [entry for entry in paths if entry.endswith("site-packages")]
     assert [entry for entry in Worker()._import_path([]) if entry.endswith("site-packages")]
 
 
-def test_a_name_is_looked_up(tmp_path, monkeypatch):
+def test_interpreter_name_is_looked_up_in_path(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "python9").write_text("")
     (tmp_path / "python9").chmod(0o755)
-    with Maker(None, folder=tmp_path) as maker:
+    with DiagramBuilder(None, folder=tmp_path) as builder:
         options = {"model": "x.Y", "python": "python9"}
-        assert maker.interpreter(parse_options(options)) == str(tmp_path / "python9")
-        assert maker.interpreter(parse_options({"model": "x.Y"})) is None
+        assert builder.interpreter(parse_options(options)) == str(tmp_path / "python9")
+        assert builder.interpreter(parse_options({"model": "x.Y"})) is None

@@ -1,17 +1,23 @@
-"""What is noticed when a model leaves it behind; the functions themselves, without a process of their own."""
+"""Which changes of a process start a new one; the comparison itself, without a process."""
 
 from __future__ import annotations
 
 import builtins
+import gc
+import os
+import pkgutil
 import signal
+import sys
 import threading
+import warnings
 
 import pytest
 import torch
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.process import has_changed, process_state, put_on
+from modeldiagrams.target.device import move_to_device
 from modeldiagrams.worker.process import _environment
+from modeldiagrams.worker.process_state import has_changed, process_state
 
 
 @pytest.fixture
@@ -26,84 +32,99 @@ def removed_folder(tmp_path, monkeypatch):
     return remove
 
 
-def test_nothing_has_changed_when_nothing_has():
+def test_plain_model_changes_nothing():
     before = process_state()
     torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
     assert not has_changed(before, process_state())
 
 
-def test_a_new_module_or_name_is_no_change(monkeypatch):
+def test_new_name_in_a_module_is_no_change(monkeypatch):
     before = process_state()
     monkeypatch.setattr(torch.nn.functional, "new_function", len, raising=False)
     assert not has_changed(before, process_state())
 
 
-def test_a_removed_working_directory_is_noticed(removed_folder):
+def test_removed_working_directory_is_a_change(removed_folder):
     before = process_state()
     removed_folder()
     assert has_changed(before, process_state())
 
 
 @pytest.mark.parametrize(
-    ("holder", "name"),
+    ("owner", "name"),
     [
         (torch, "cat"),
         (torch.nn.functional, "linear"),
         (torch.nn.Module, "__call__"),
         (torch.nn.Linear, "forward"),
+        (torch.nn.Linear, "__call__"),
         (torch.Tensor, "__add__"),
         (builtins, "print"),
     ],
 )
-def test_a_patched_function_is_noticed(monkeypatch, holder, name):
+def test_replaced_function_is_a_change(monkeypatch, owner, name):
     before = process_state()
-    monkeypatch.setattr(holder, name, lambda *_, **__: None)
+    monkeypatch.setattr(owner, name, lambda *_, **__: None)
     after = process_state()
     monkeypatch.undo()
     assert has_changed(before, after)
 
 
-def test_a_variable_is_noticed(monkeypatch):
+def test_removed_function_is_a_change(monkeypatch):
     before = process_state()
-    monkeypatch.setenv("HOSTILE", "yes")
-    assert has_changed(before, process_state())
-
-
-@pytest.mark.parametrize(
-    ("change", "undo"),
-    [
-        (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
-        (lambda: torch.set_default_device("meta"), lambda: torch.set_default_device(None)),
-        (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True)),
-        (lambda: torch.use_deterministic_algorithms(True), lambda: torch.use_deterministic_algorithms(False)),
-    ],
-    ids=["dtype", "device", "grad", "deterministic"],
-)
-def test_a_setting_of_torch_is_noticed(change, undo):
-    before = process_state()
-    change()
+    monkeypatch.delattr(torch, "cat")
     after = process_state()
-    undo()
+    monkeypatch.undo()
     assert has_changed(before, after)
 
 
-@pytest.mark.parametrize(
-    ("change", "undo"),
-    [
-        (lambda: signal.setitimer(signal.ITIMER_REAL, 600), lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
-        (lambda: signal.signal(signal.SIGUSR1, print), lambda: signal.signal(signal.SIGUSR1, signal.SIG_DFL)),
-    ],
-    ids=["alarm", "handler"],
-)
-def test_a_signal_to_come_is_noticed(change, undo):
+def test_ignored_warnings_are_no_change():
     before = process_state()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not has_changed(before, process_state())
+
+
+SETTINGS = {
+    "dtype": (lambda: torch.set_default_dtype(torch.float64), lambda: torch.set_default_dtype(torch.float32)),
+    "device": (lambda: torch.set_default_device("meta"), lambda: torch.set_default_device(None)),
+    "grad mode": (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True)),
+    "deterministic": (
+        lambda: torch.use_deterministic_algorithms(True),
+        lambda: torch.use_deterministic_algorithms(False),
+    ),
+    "autocast": (lambda: torch.set_autocast_enabled("cpu", True), lambda: torch.set_autocast_enabled("cpu", False)),
+    "fast path of attention": (
+        lambda: torch.backends.mha.set_fastpath_enabled(False),
+        lambda: torch.backends.mha.set_fastpath_enabled(True),
+    ),
+    "hooks of all modules": (
+        lambda: HOOKS.append(torch.nn.modules.module.register_module_forward_hook(print)),
+        lambda: HOOKS.pop().remove(),
+    ),
+    "alarm": (lambda: signal.setitimer(signal.ITIMER_REAL, 600), lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
+    "signals": (lambda: signal.signal(signal.SIGUSR1, print), lambda: signal.signal(signal.SIGUSR1, signal.SIG_DFL)),
+    "import hooks": (lambda: sys.meta_path.insert(0, pkgutil), lambda: sys.meta_path.remove(pkgutil)),
+    "warnings as errors": (lambda: warnings.simplefilter("error", BytesWarning), lambda: warnings.filters.pop(0)),
+    "environment": (lambda: os.environ.update(HOSTILE="yes"), lambda: os.environ.pop("HOSTILE")),
+    "garbage collection": (gc.disable, gc.enable),
+    "trace and profile functions": (lambda: sys.setprofile(lambda *_: None), lambda: sys.setprofile(None)),
+}
+HOOKS: list = []
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_setting_is_a_change(name):
+    before = process_state()
+    change, undo = SETTINGS[name]
     change()
     after = process_state()
     undo()
+    assert before.settings[name] != after.settings[name]
     assert has_changed(before, after)
 
 
-def test_a_thread_is_noticed():
+def test_running_thread_is_a_change():
     before = process_state()
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
@@ -124,10 +145,10 @@ def test_models_see_no_gpu_unless_asked_for_and_few_threads(monkeypatch):
     assert _environment(gpu=True)["OMP_NUM_THREADS"] == "5"
 
 
-def test_model_and_inputs_are_put_on_a_device():
+def test_model_and_inputs_move_to_a_device():
     model = torch.nn.Linear(2, 2)
-    args, kwargs = put_on("meta", model, ((torch.ones(1),), {"x": [torch.ones(1), 3]}), "Model")
+    args, kwargs = move_to_device("meta", model, ((torch.ones(1),), {"x": [torch.ones(1), 3]}), "Model")
     assert {str(value.device) for value in (model.weight, args[0], kwargs["x"][0])} == {"meta"}
     assert kwargs["x"][1] == 3
     with pytest.raises(TargetError, match="moving Model to the device hip:99 raised "):
-        put_on("hip:99", model, (), "Model")
+        move_to_device("hip:99", model, (), "Model")

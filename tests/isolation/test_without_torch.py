@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import load, save
+from modeldiagrams.ir.serialize import load, save
 
 MODELS = Path(__file__).parent.parent / "tinymodels"
 WITHOUT = ("torch", "functorch", "transformers", "nvidia", "triton", "__pycache__")
@@ -67,7 +67,7 @@ MKDOCS = ("mkdocs", "build", "-d", "out")
 
 
 @pytest.mark.parametrize("builder", [SPHINX, MKDOCS], ids=["sphinx", "mkdocs"])
-def test_a_graph_file_is_drawn_and_a_model_is_one_warning_that_says_what_to_do(bare, site, builder):
+def test_without_torch_graph_files_are_drawn_and_models_are_one_warning(bare, site, builder):
     done = run(bare, site, *builder)
     assert done.returncode == 0, done.stderr
     warnings = [line for line in done.stderr.splitlines() if "model-graph: " in line]
@@ -93,17 +93,24 @@ def take_and_build_without_torch(bare: Path, site: Path, builder: tuple[str, ...
     return snapshot
 
 
-def test_snapshots_stand_in_for_torch_in_sphinx(bare, site):
+def test_sphinx_takes_snapshots_without_torch(bare, site):
     take_and_build_without_torch(bare, site, SPHINX, "-W")
 
 
-def test_snapshots_stand_in_for_torch_in_mkdocs_and_drift_is_told_where_it_is(bare, site):
+def test_mkdocs_takes_snapshots_without_torch_and_reports_drift_with_it(bare, site):
     (site / "conf.py").unlink()
     snapshot = take_and_build_without_torch(bare, site, MKDOCS, "--strict")
+    model = site / "tinymodels" / "__init__.py"
+    model.write_text("# a comment\n# that moves all lines\n" + model.read_text("utf-8"), "utf-8")
+    moved = run(sys.executable, site, *MKDOCS, "--strict")
+    assert moved.returncode == 0, moved.stderr
     save(small_graph(), snapshot)
     drifted = run(sys.executable, site, *MKDOCS)
     (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
-    assert f"the snapshot model-graphs/{snapshot.name} is not what the model does now" in warning
+    assert (
+        f"the snapshot model-graphs/{snapshot.name} is not what the model does now (class mypkg.Net → tinymodels.Net; "
+        in warning
+    )
     assert (site / "out" / "index.html").read_text("utf-8").count("<svg") == 2
     assert load(snapshot) == small_graph()
 

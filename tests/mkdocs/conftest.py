@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from graphs import small_graph
-from modeldiagrams.serialize import save
-
-HERE = Path(__file__).parent
-TIMEOUT = 120
-
-Build = Callable[..., subprocess.CompletedProcess[str]]
+from hosts.builders import Build, copy_site, mkdocs_build
+from hosts.fork_server import ForkServer
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the fixture site, with graph file and models."""
-    source = tmp_path_factory.mktemp("mkdocs") / "source"
-    shutil.copytree(HERE / "site", source)
-    shutil.copytree(HERE.parent / "tinymodels", source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
-    save(small_graph(), source / "docs" / "net.json")
-    return source
+    return copy_site("mkdocs", tmp_path_factory.mktemp("mkdocs") / "source", graph="docs/net.json")
 
 
 @pytest.fixture(scope="session")
-def build() -> Build:
+def build() -> Iterator[Build]:
     """Runs ``mkdocs build``."""
-
-    def run(source: Path, out: Path, *arguments: str, config: str = "mkdocs.yml", **environment: str):
-        return subprocess.run(
-            [sys.executable, "-m", "mkdocs", "build", "-f", source / config, "-d", out, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-            env={**os.environ, "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1", **environment},
-        )
-
-    return run
+    with ForkServer("mkdocs") as server:
+        yield mkdocs_build(server)

@@ -24,23 +24,23 @@ def linked(autorefs, page: str) -> str:
     return with_known_names(mention(NAMES, "<code>Net</code>"), Addresses(autorefs, page))
 
 
-def test_class_is_mentioned_under_the_name_it_is_documented_under(autorefs):
+def test_mention_refers_to_the_documented_name(autorefs):
     autorefs.register_anchor(SimpleNamespace(url="api/"), "pkg.Net")
     assert linked(autorefs, "") == '<autoref identifier="pkg.Net" optional><code>Net</code></autoref>'
 
 
-def test_mention_that_another_plugin_has_kept_is_one_that_autorefs_resolves():
+def test_autorefs_resolves_an_unprocessed_mention():
     html, unmapped = fix_refs(mention(NAMES, "<code>Net</code>"), {"pkg.deep.Net": ("api/", None)}.__getitem__)
     assert '<a class="autorefs autorefs-internal"' in html
     assert not unmapped
 
 
-def test_class_that_is_documented_nowhere_is_left_to_autorefs(autorefs):
+def test_undocumented_class_stays_an_optional_autoref(autorefs):
     assert linked(autorefs, "") == '<autoref identifier="pkg.deep.Net" optional><code>Net</code></autoref>'
 
 
 @pytest.mark.parametrize("primary", [True, False])
-def test_class_that_is_documented_twice_is_no_warning(primary, autorefs, caplog):
+def test_class_documented_twice_links_without_a_warning(primary, autorefs, caplog):
     for url in ("api/", "again/"):
         autorefs.register_anchor(SimpleNamespace(url=url), "pkg.Net", primary=primary)
     with caplog.at_level(logging.WARNING):

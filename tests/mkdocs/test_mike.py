@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.serialize import save
 
 CONFIG = """
 site_name: versions
@@ -46,7 +46,7 @@ def deployed(tmp_path) -> Path:
     return tmp_path / "pages"
 
 
-def test_every_version_has_its_own_list_and_graphs(deployed):
+def test_each_deployed_version_has_its_own_index_and_graphs(deployed):
     for version, pages in (("1.0", ["#net"]), ("2.0", ["#net", "other/"])):
         folder = deployed / version / "modeldiagrams"
         listed = json.loads((folder / "index.json").read_text("utf-8"))["diagrams"]

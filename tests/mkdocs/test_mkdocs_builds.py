@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.serialize import save
 
 MODELS = Path(__file__).parents[1] / "tinymodels"
 
@@ -37,7 +37,7 @@ def listed(out: Path) -> list[tuple[str, str]]:
     return [(entry["page"], entry["model"]) for entry in entries]
 
 
-def test_models_that_are_run_are_named_and_what_they_print_is_for_the_verbose(source, build, tmp_path):
+def test_log_names_traced_models_and_verbose_shows_their_output(source, build, tmp_path):
     shutil.copytree(MODELS, source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
     (source / "docs" / "index.md").write_text("```model-graph\nmodel: tinymodels.Chatty\ninputs: [1, 4]\n```\n")
     told = build(source, tmp_path / "out", "--verbose").stderr
@@ -46,7 +46,7 @@ def test_models_that_are_run_are_named_and_what_they_print_is_for_the_verbose(so
     assert "tracing" not in build(source, tmp_path / "out").stderr, "it came from the cache"
 
 
-def test_dirty_build_keeps_the_diagrams_of_pages_it_leaves_alone(source, build, tmp_path):
+def test_dirty_build_keeps_diagrams_of_unconverted_pages_in_the_index(source, build, tmp_path):
     out = tmp_path / "out"
     assert build(source, out).returncode == 0
     assert listed(out) == [("#net", "net.json"), ("guide/deep/", "net.json")]
@@ -85,7 +85,7 @@ def on_post_build(config):
 """
 
 
-def test_site_that_is_built_once_for_each_language_lists_the_diagrams_of_all(source, build, tmp_path):
+def test_index_covers_all_languages_of_a_site(source, build, tmp_path):
     (source / "again.py").write_text(AGAIN)
     with (source / "mkdocs.yml").open("a") as config:
         config.write("hooks: [again.py]\n")
@@ -94,17 +94,20 @@ def test_site_that_is_built_once_for_each_language_lists_the_diagrams_of_all(sou
     assert listed(tmp_path / "out") == [("#net", "net.json"), ("guide/deep/", "net.json")]
 
 
-def test_files_that_zensical_keeps_among_the_pages_are_in_nobody_s_way(source, build, tmp_path):
+def test_files_that_zensical_left_among_the_pages_are_replaced(source, build, tmp_path):
     kept = source / "docs" / "modeldiagrams"
     kept.mkdir()
     (kept / "model-graph.js").write_text("old")
     assert (
-        build(source, tmp_path / "out", "--strict", PYTHONWARNINGS="error::DeprecationWarning:mkdocs").returncode == 0
+        build(
+            source, tmp_path / "out", "--strict", fresh=True, PYTHONWARNINGS="error::DeprecationWarning:mkdocs"
+        ).returncode
+        == 0
     )
     assert (tmp_path / "out" / "modeldiagrams" / "model-graph.js").read_text("utf-8") != "old"
 
 
-def test_caption_is_markdown_as_the_page_s_own(source, build, tmp_path):
+def test_caption_is_converted_like_the_page(source, build, tmp_path):
     (source / "mkdocs.yml").write_text(
         "site_name: x\nplugins: [modeldiagrams]\nmarkdown_extensions: [attr_list, pymdownx.caret]\n"
     )
@@ -127,7 +130,7 @@ def test_caption_is_markdown_as_the_page_s_own(source, build, tmp_path):
     ]
 
 
-def test_broken_link_in_a_caption_is_a_warning(source, build, tmp_path):
+def test_broken_link_in_a_caption_warns(source, build, tmp_path):
     (source / "docs" / "index.md").write_text('```model-graph {caption="See [it](nowhere.md)."}\nnet.json\n```\n')
     result = build(source, tmp_path / "out", "--strict")
     assert result.returncode == 1

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.serialize import save
 
 pytestmark = pytest.mark.zoo
 
@@ -129,7 +129,7 @@ def listing(python: Path) -> str:
     return subprocess.run([*pip(python), "list"], check=True, capture_output=True, text=True).stdout
 
 
-def test_properdocs_without_mkdocs(wheel, source, by_mkdocs, tmp_path):
+def test_properdocs_builds_the_same_diagrams(wheel, source, by_mkdocs, tmp_path):
     python = environment(tmp_path / "venv", wheel, "properdocs", "properdocs-theme-mkdocs", "pymdown-extensions")
     assert not re.search(r"^mkdocs ", listing(python), re.MULTILINE)
     (source / "properdocs.yml").write_text(WITH_PLUGIN)
@@ -155,7 +155,7 @@ def zensical(wheel, source, by_mkdocs, tmp_path_factory) -> Callable[..., str]: 
     return build
 
 
-def test_zensical_as_a_markdown_extension(zensical, source, by_mkdocs):
+def test_zensical_builds_the_same_diagrams(zensical, source, by_mkdocs):
     told = zensical("--clean")
     assert "model-graph:" not in told
     assert "modeldiagrams: tracing tinymodels.Net" in told
@@ -164,7 +164,7 @@ def test_zensical_as_a_markdown_extension(zensical, source, by_mkdocs):
     assert figures(source / "site") == expected
 
 
-def test_pages_that_zensical_keeps_keep_viewer_and_data(zensical, source):
+def test_zensical_keeps_files_of_cached_pages(zensical, source):
     def files() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in (source / "site" / "modeldiagrams").iterdir()}
 
@@ -175,7 +175,7 @@ def test_pages_that_zensical_keeps_keep_viewer_and_data(zensical, source):
     assert files() == before
 
 
-def test_zensical_s_autorefs_lead_from_classes_to_where_they_are_documented(zensical, source):
+def test_zensicals_autorefs_link_classes(zensical, source):
     (source / "mkdocs.yml").write_text(f"{WITH_EXTENSION}plugins: [autorefs]\n")
     index = source / "docs" / "index.md"
     index.write_text(f"{INDEX}\n## Linear {{#torch.nn.Linear}}\n")
@@ -185,13 +185,13 @@ def test_zensical_s_autorefs_lead_from_classes_to_where_they_are_documented(zens
         assert re.search(rf'<a class="autorefs autorefs-internal"[^>]* href="{url}"><code>Linear</code></a>', html)
 
 
-def test_material_s_social_cards_stand_beside_diagrams(wheel, source, tmp_path):
+def test_material_social_cards_work_beside_diagrams(wheel, source, tmp_path):
     python = environment(tmp_path / "venv", wheel, "mkdocs<2", "mkdocs-material[imaging]", "pymdown-extensions")
     fonts = tmp_path / "cards" / "fonts" / "Inter"
     fonts.mkdir(parents=True)
     # the plugin fetches what is not there
     for name, style in (("regular", "Regular"), ("semibold", "Bold")):
-        shutil.copy(ROOT / "src" / "modeldiagrams" / "static" / f"inter-{name}.ttf", fonts / f"{style}.ttf")
+        shutil.copy(ROOT / "src" / "modeldiagrams" / "render" / "static" / f"inter-{name}.ttf", fonts / f"{style}.ttf")
     cards = f"social: {{cache_dir: {fonts.parents[1]}, cards_layout_options: {{font_family: Inter}}}}"
     config = WITH_PLUGIN.replace("theme: mkdocs", "theme: {name: material, font: false}")
     (source / "social.yml").write_text(config.replace("plugins: [", f"plugins: [{cards}, "))

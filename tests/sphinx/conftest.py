@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,22 +9,15 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
-
-HERE = Path(__file__).parent
-TIMEOUT = 120
-
-Build = Callable[..., subprocess.CompletedProcess[str]]
+from hosts.builders import Build, copy_site, sphinx_build
+from hosts.fork_server import ForkServer
+from modeldiagrams.ir.serialize import save
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the fixture site, with graph file and models."""
-    source = tmp_path_factory.mktemp("sphinx") / "source"
-    shutil.copytree(HERE / "site", source)
-    shutil.copytree(HERE.parent / "tinymodels", source / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
-    save(small_graph(), source / "net.json")
-    return source
+    return copy_site("sphinx", tmp_path_factory.mktemp("sphinx") / "source", graph="net.json")
 
 
 @pytest.fixture(scope="module")
@@ -54,54 +41,8 @@ def make_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return make
 
 
-# importing Sphinx takes longer than most of these builds: it is done once, in a process that builds nothing itself
-_FORKING = f"""
-import importlib, json, os, signal, sys
-from sphinx.application import builtin_extensions
-from sphinx.cmd.build import main
-
-for name in (*builtin_extensions, "sphinx.ext.autosummary", "sphinx.ext.napoleon", "myst_parser"):
-    importlib.import_module(name)
-import sphinx_modeldiagrams
-for line in sys.stdin:
-    arguments, stdout, stderr = json.loads(line)
-    child = os.fork()
-    if not child:
-        signal.alarm({TIMEOUT})
-        for number, file in enumerate((os.devnull, stdout, stderr)):
-            os.dup2(os.open(file, os.O_RDWR), number)
-        sys.exit(main(arguments))
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
 @pytest.fixture(scope="session")
-def forking() -> Iterator[subprocess.Popen[str]]:
-    """A process with Sphinx in it, whose children build."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", _FORKING], text=True, env=_environment(), **pipes) as process:
-        yield process
-        process.stdin.close()
-
-
-@pytest.fixture(scope="session")
-def build(forking) -> Build:
-    """Runs ``sphinx-build``; with an environment of its own as users do, or else without loading Sphinx again."""
-
-    def run(source: Path, out: Path, *arguments: str, doctrees: Path | None = None, **environment: str):
-        doctrees = doctrees or out.with_name(f"{out.name}.doctrees")
-        given = ["-q", "-d", str(doctrees), *arguments, str(source), str(out)]
-        if environment:
-            command = [sys.executable, "-m", "sphinx", *given]
-            env = _environment(**environment)
-            return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=env)
-        with tempfile.NamedTemporaryFile("r") as stdout, tempfile.NamedTemporaryFile("r") as stderr:
-            print(json.dumps([given, stdout.name, stderr.name]), file=forking.stdin, flush=True)
-            code = int(forking.stdout.readline())
-            return subprocess.CompletedProcess(given, code, stdout.read(), stderr.read())
-
-    return run
-
-
-def _environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "NO_COLOR": "1", **more}
+def build() -> Iterator[Build]:
+    """Runs ``sphinx-build``."""
+    with ForkServer("sphinx") as server:
+        yield sphinx_build(server)

@@ -7,10 +7,6 @@ import shutil
 import textwrap
 
 import pytest
-import torch
-from torch import nn
-
-from sphinx_modeldiagrams.autodoc import _is_module
 
 MODELS = '''
 """A package as people document it."""
@@ -154,13 +150,13 @@ def test_every_documented_module_has_its_diagram(sites):
     assert re.search(r'id="nets.Net">.*How wide.*graph="nets.Net"', page, re.DOTALL)
 
 
-def test_patterns_choose_and_a_field_asks_anyway(sites):
+def test_patterns_select_classes_and_fields_request_anyway(sites):
     out = sites('modeldiagrams_autodoc = ["*.N*"]', page=".. automodule:: nets\n   :members:\n")
     names = [name.partition("-")[0] for name in diagrams((out / "page.html").read_text("utf-8"))]
     assert names == ["nets.Chosen", "nets.Net", "nets.make_net"]
 
 
-def test_pages_of_autosummary_have_diagrams_and_its_table_has_none(sites):
+def test_autosummary_pages_have_diagrams_and_its_table_has_none(sites):
     out = sites("modeldiagrams_autodoc = True", page=SUMMARY)
     assert diagrams((out / "generated" / "nets.Net.html").read_text("utf-8")) == ["nets.Net"]
     assert diagrams((out / "generated" / "nets.Empty.html").read_text("utf-8")) == ["nets.Empty"]
@@ -170,7 +166,7 @@ def test_pages_of_autosummary_have_diagrams_and_its_table_has_none(sites):
     assert "modeldiagrams-autodoc" not in table
 
 
-def test_a_diagram_of_its_own_is_the_target_and_no_duplicate(sites):
+def test_requested_diagram_wins_over_automatic_one_as_target(sites):
     automatic = ".. autoclass:: nets.Net\n\n.. autoclass:: nets.Empty\n"
     explicit = "See :model-graph:`nets.Net` and :model-graph:`nets.Empty`.\n\n.. model-graph:: nets.Net\n"
     out = sites("modeldiagrams_autodoc = True", a_first=automatic, own=explicit)
@@ -181,21 +177,13 @@ def test_a_diagram_of_its_own_is_the_target_and_no_duplicate(sites):
     ]
 
 
-def test_a_field_of_another_form_is_told_with_its_place(make_site, build, tmp_path):
+def test_malformed_field_warns_with_its_docstring(make_site, build, tmp_path):
     source = make_site(CONF, page=".. autoclass:: odd.Net\n")
     (source / "odd.py").write_text('from torch import nn\nclass Net(nn.Module):\n    """:model-graph: sometimes"""\n')
     result = build(source, tmp_path / "out")
     assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:` is exp" in result.stderr
 
 
-def test_site_without_autodoc_is_none_of_our_business(make_site, build, tmp_path):
+def test_setting_without_autodoc_is_ignored(make_site, build, tmp_path):
     result = build(make_site("modeldiagrams_autodoc = True", page="Plain."), tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
-
-
-def test_modules_are_told_from_other_classes_of_torch():
-    class Own(nn.Linear):
-        pass
-
-    assert all(map(_is_module, (nn.Linear, nn.Sequential, Own)))
-    assert not any(map(_is_module, (nn.Module, nn.Parameter, torch.utils.data.Dataset, dict)))

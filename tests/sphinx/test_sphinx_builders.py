@@ -61,7 +61,7 @@ def test_builder_runs_without_a_warning(built, builder):
 
 
 @pytest.mark.parametrize("builder", OUTPUTS)
-def test_outline_stands_in_place_of_the_diagram(built, builder):
+def test_text_builders_show_the_outline(built, builder):
     out, _ = built
     text = (out / builder / OUTPUTS[builder]).read_text("utf-8")
     assert "Architecture of Net" in text
@@ -69,7 +69,7 @@ def test_outline_stands_in_place_of_the_diagram(built, builder):
     assert "adjacency" not in text
 
 
-def test_book_has_a_flat_picture_and_no_script(built):
+def test_epub_has_a_flat_picture_and_no_script(built):
     out, _ = built
     with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
         page = book.read("index.xhtml").decode()
@@ -94,13 +94,13 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
     assert r"\caption" in figure
 
 
-def test_plain_text_has_a_tree(built):
+def test_text_builder_draws_a_tree(built):
     out, _ = built
     text = (out / "text" / "index.txt").read_text("utf-8")
     assert "      Net\n      └── fc  Linear\n" in text
 
 
-def test_only_what_an_author_wrote_is_for_translators(built):
+def test_gettext_extracts_only_the_authors_text(built):
     out, _ = built
     catalogue = (out / "gettext" / "index.pot").read_text("utf-8")
     assert "The *net* of this page." in catalogue

@@ -32,7 +32,7 @@ class Net(nn.Module):
 
 @pytest.fixture(scope="module")
 def models_site(site):
-    """Many pages, so that `-j 4` really forks; every second one shows a model that must be traced."""
+    """Many pages, so that `-j 2` really forks; every second one shows a model that must be traced."""
     names = [f"page{number}" for number in range(PAGES)]
     for number, name in enumerate(names):
         model = f"tinymodels.Net\n   :args: [{1 + number // 4}]\n   :inputs: [1, 4]" if number % 2 else "net.json"
@@ -77,20 +77,22 @@ def processes_with(mark: str) -> list[str]:
     return found
 
 
-def test_parallel_build_after_a_torch_op_ends_and_equals_a_serial_one(models_site, serial, build, tmp_path):
+def test_parallel_build_after_a_torch_op_equals_a_serial_one(models_site, serial, build, tmp_path):
     mark = uuid.uuid4().hex
-    result = build(models_site, tmp_path / "out", "-W", "-n", "-j", "4", FIXTURE_TORCH_OP="1", FIXTURE_MARK=mark)
+    result = build(
+        models_site, tmp_path / "out", "-W", "-n", "-j", "2", fresh=True, FIXTURE_TORCH_OP="1", FIXTURE_MARK=mark
+    )
     assert result.returncode == 0, result.stderr
     assert differences(serial, tmp_path / "out") == []
     assert processes_with(mark) == []
 
 
-def test_second_build_in_another_process_is_the_same(models_site, serial, build, tmp_path):
-    assert build(models_site, tmp_path / "out", "-W", "-n", PYTHONHASHSEED="7").returncode == 0
+def test_builds_in_two_processes_are_byte_identical(models_site, serial, build, tmp_path):
+    assert build(models_site, tmp_path / "out", "-W", "-n", fresh=True, PYTHONHASHSEED="7").returncode == 0
     assert differences(serial, tmp_path / "out") == []
 
 
-def test_what_is_kept_from_build_to_build_is_plain_data(serial):
+def test_environment_and_doctrees_hold_plain_data(serial):
     doctrees = serial.with_name(f"{serial.name}.doctrees")
     environment = pickle.loads((doctrees / "environment.pickle").read_bytes())  # noqa: S301  (just written)
     kept = environment.domaindata["modeldiagrams"]
@@ -105,7 +107,7 @@ def test_what_is_kept_from_build_to_build_is_plain_data(serial):
 
 
 @pytest.mark.parametrize("everything", [(), ("-E",)])
-def test_unchanged_build_starts_nothing(everything, models_site, serial, build):
+def test_unchanged_build_starts_no_process(everything, models_site, serial, build):
     result = build(models_site, serial, *everything, FIXTURE_SPY="1", doctrees=serial.with_name("out.doctrees"))
     assert result.returncode == 0, result.stderr
     assert "a process was started" not in result.stdout
@@ -119,7 +121,7 @@ def built(serial, tmp_path):
     return tmp_path / "out"
 
 
-def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_site, build, built):
+def test_edited_model_updates_only_the_pages_that_show_it(models_site, build, built):
     out = built
     before = {file: file.stat().st_mtime_ns for file in out.rglob("*.html")}
     source = models_site / "tinymodels" / "__init__.py"
@@ -139,14 +141,16 @@ def test_edited_model_is_read_again_where_it_is_shown_and_nowhere_else(models_si
     assert "tanh" in data
 
 
-def test_another_version_of_torch_reads_pages_with_diagrams_again(models_site, build, built, tmp_path):
+def test_new_version_of_torch_updates_pages_with_diagrams(models_site, build, built, tmp_path):
     out, newer = built, tmp_path / "newer"
     before = {file: file.stat().st_mtime_ns for file in out.rglob("*.html")}
     info = newer / "torch-99.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 99\n")
     assert (
-        build(models_site, out, PYTHONPATH=os.pathsep.join([str(newer), os.environ.get("PYTHONPATH", "")])).returncode
+        build(
+            models_site, out, fresh=True, PYTHONPATH=os.pathsep.join([str(newer), os.environ.get("PYTHONPATH", "")])
+        ).returncode
         == 0
     )
     written = {file.stem for file, time in before.items() if file.stat().st_mtime_ns != time}

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.serialize import save
-from sphinx_modeldiagrams.sources import _definition, viewcode_url
+from modeldiagrams.ir.serialize import save
+from sphinx_modeldiagrams.class_sources import _definition, viewcode_url
 
 BROKEN = ".. model-graph:: missing.json\n"
 NET = ".. model-graph:: net.json\n"
@@ -28,20 +28,19 @@ def linkcode_resolve(domain, info):
 @pytest.mark.parametrize(
     ("conf", "message"),
     [
-        ("modeldiagrams_defaults = {'dept': 1}", "modeldiagrams_defaults: option 'dept': unknown; did you mean"),
-        ("modeldiagrams_on_error = 'ignore'", "modeldiagrams_on_error: Invalid enum value 'ignore'"),
+        ("modeldiagrams_defaults = ['depth']", "modeldiagrams_defaults: Expected `object`, got `array`"),
         ("modeldiagrams_autodoc = [1]", "modeldiagrams_autodoc: expected True, False or patterns"),
         ("modeldiagrams_autodoc = 1", "modeldiagrams_autodoc: expected True, False or patterns"),
         ('modeldiagrams_autodoc = "mypkg.*"', "modeldiagrams_autodoc: expected True, False or patterns"),
     ],
 )
-def test_mistakes_end_the_build_at_its_start(conf, message, make_site, build, tmp_path):
+def test_wrong_setting_ends_the_build_at_its_start(conf, message, make_site, build, tmp_path):
     result = build(make_site(conf, page="Plain."), tmp_path / "out")
     assert result.returncode == 2
     assert message in result.stderr
 
 
-def test_paths_and_numbers_are_what_conf_py_makes_of_them(make_site, build, tmp_path):
+def test_settings_accept_paths_and_numbers_as_text(make_site, build, tmp_path):
     conf = """
 import pathlib
 modeldiagrams_snapshots = pathlib.Path("kept")
@@ -52,48 +51,12 @@ modeldiagrams_timeout = 5
     assert result.returncode == 0, result.stderr
 
 
-def test_placeholder_shows_the_note_and_warns_of_nothing(make_site, build, tmp_path):
-    result = build(make_site('modeldiagrams_on_error = "placeholder"', page=BROKEN), tmp_path / "out", "-W")
-    assert result.returncode == 0, result.stderr
-    assert "mg-problem" in (tmp_path / "out" / "page.html").read_text("utf-8")
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_raise_ends_the_build_and_says_where(jobs, make_site, build, tmp_path):
+def test_raise_ends_a_parallel_build_and_says_where(make_site, build, tmp_path):
     pages = {f"page{number}": "Plain." for number in range(8)}
     source = make_site('modeldiagrams_on_error = "raise"', **pages, page=BROKEN)
-    result = build(source, tmp_path / "out", "-j", jobs)
+    result = build(source, tmp_path / "out", "-j", "2")
     assert result.returncode == 2
     assert "page.rst:4: model-graph: missing.json: expected a readable graph file" in result.stderr
-
-
-def test_nowarn_is_for_one_diagram(make_site, build, tmp_path):
-    source = make_site("", page=f"{BROKEN}   :nowarn:\n", other=BROKEN)
-    result = build(source, tmp_path / "out")
-    assert result.stderr.count("WARNING") == 1
-    assert "other.rst:4" in result.stderr
-    assert "mg-problem" in (tmp_path / "out" / "page.html").read_text("utf-8")
-
-
-def test_static_site_has_pictures_and_no_script_of_ours(make_site, build, tmp_path):
-    conf = 'modeldiagrams_static_only = True\nmodeldiagrams_css_variables = {"--mg-line": "var(--edge)"}'
-    result = build(make_site(conf, page=NET), tmp_path / "out", "-W")
-    assert result.returncode == 0, result.stderr
-    page = (tmp_path / "out" / "page.html").read_text("utf-8")
-    assert "<svg" in page
-    assert not re.findall(r"<script[^>]*model-graph", page)
-    files = {file.name for file in (tmp_path / "out" / "modeldiagrams").iterdir()}
-    assert files == {"index.json", "model-graph.css", "net.json.json"}
-    css = (tmp_path / "out" / "modeldiagrams" / "model-graph.css").read_text("utf-8")
-    assert css.endswith("\nmodel-graph{--mg-line:var(--edge);}\n")
-
-
-def test_one_diagram_can_be_static_beside_another(make_site, build, tmp_path):
-    source = make_site("", page=f"{NET}   :static:\n   :no-links:\n\n{NET}   :no-index:\n   :depth: 1\n")
-    assert build(source, tmp_path / "out", "-W").returncode == 0
-    page = (tmp_path / "out" / "page.html").read_text("utf-8")
-    assert page.count("<model-graph") == 2
-    assert page.count("<model-graph graph=") == 1
 
 
 @pytest.fixture(scope="module")
@@ -111,19 +74,19 @@ def linked(site, build, tmp_path_factory):
     return (out / "index.html").read_text("utf-8")
 
 
-def test_models_sources_are_linked_to_the_repository(linked, site):
+def test_source_lines_link_to_the_repository(linked, site):
     # one of the two is a graph file: nobody knows where its sources are
     links = re.findall(r' source-link="([^"]*)"', linked)
     assert links == ["https:/&#47;github.com/org/project/blob/HEAD/{path:tinymodels}#L{line}"]
     assert list((site.parent / "kept").glob("*.graph.json"))
 
 
-def test_linkcode_is_asked_for_the_sites_own_classes_only(linked):
+def test_linkcode_resolves_the_sites_own_classes_only(linked):
     assert 'class="mg-source" href="https:/&#47;x.org/tinymodels#Block"' in linked
     assert "x.org/torch" not in linked
 
 
-def test_installed_package_that_the_site_documents_has_its_links(make_site, build, tmp_path):
+def test_documented_package_has_source_links_though_it_is_installed(make_site, build, tmp_path):
     conf = """
 extensions.append("sphinx.ext.linkcode")
 modeldiagrams_source_link = {"mypkg": "https://x.org/src/{path}#L{line}"}
@@ -153,7 +116,7 @@ def linkcode_resolve(domain, info):
         ("mypkg.heads.Head", None),
     ],
 )
-def test_viewcode_has_a_place_for_what_it_documents(class_name, url):
+def test_viewcode_url_leads_to_the_class_or_its_module(class_name, url):
     places = dict.fromkeys(("Net", "Net.Inner", "Hidden"), ("class", 1, 9))
     listed = {"mypkg.nets": ("source", places, {"Net": "api", "Net.Inner": "api"}, "mypkg.nets")}
     builder = SimpleNamespace(
@@ -175,11 +138,11 @@ def test_viewcode_has_a_place_for_what_it_documents(class_name, url):
         ("mypkg.nets.Net._Inner", None, ("mypkg.nets", "Net._Inner")),
     ],
 )
-def test_a_class_is_defined_in_the_module_of_its_file(class_name, source, definition):
+def test_definition_splits_a_class_name_by_its_source_file(class_name, source, definition):
     assert _definition(class_name, source) == definition
 
 
-def test_class_that_is_no_target_leads_to_its_source_in_viewcode(site, build, tmp_path):
+def test_class_without_a_target_links_to_viewcode(site, build, tmp_path):
     conf = (site / "conf.py").read_text()
     more = 'extensions += ["sphinx.ext.autodoc", "sphinx.ext.viewcode"]\nautodoc_mock_imports = ["torch"]\n'
     (site / "conf.py").write_text(f'{conf}{more}modeldiagrams_cache_dir = "../kept"\n')
@@ -194,7 +157,7 @@ def test_class_that_is_no_target_leads_to_its_source_in_viewcode(site, build, tm
     assert 'id="Block"' in (tmp_path / "out" / "_modules" / "tinymodels.html").read_text("utf-8")
 
 
-def test_site_data_lists_every_diagram_with_its_place(make_site, build, tmp_path):
+def test_index_has_the_page_url_of_each_builder(make_site, build, tmp_path):
     paper = ".. only:: latex\n\n   .. model-graph:: net.json\n      :depth: 0\n      :no-index:\n"
     other = f"{NET}   :no-index:\n\n{BROKEN}   :nowarn:\n\n{paper}"
     source = make_site("", page=f"{NET}   :name: the_net\n", other=other)

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.graph import Failure, Status
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.graph import Failure, Status
+from modeldiagrams.ir.serialize import save
 
 NET = ".. model-graph:: net.json\n"
 IMPORTS = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n"
@@ -67,7 +67,7 @@ def page(name: str, text: str) -> str:
     return f"{name}\n{'=' * len(name)}\n\n{text}\n"
 
 
-def test_files_of_removed_diagrams_are_removed_and_no_others(make_site, rebuild, tmp_path):
+def test_rebuild_removes_files_of_removed_diagrams_only(make_site, rebuild, tmp_path):
     source = make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n")
     folder = tmp_path / "out" / "modeldiagrams"
     rebuild(source)
@@ -82,7 +82,7 @@ def test_files_of_removed_diagrams_are_removed_and_no_others(make_site, rebuild,
     assert [path.name for path in folder.iterdir()] == ["of-somebody-else.json"]
 
 
-def test_a_problem_that_is_accepted_starts_nothing_until_it_may_be_gone(make_site, rebuild):
+def test_silenced_failure_is_traced_again_only_after_a_change(make_site, rebuild):
     source = make_site(SPY, a=".. model-graph:: later.Net\n   :inputs: [1, 4]\n   :nowarn:\n")
     started = "a process was started"
     assert started in rebuild(source, "-W")[0].stdout
@@ -95,7 +95,7 @@ def test_a_problem_that_is_accepted_starts_nothing_until_it_may_be_gone(make_sit
     assert "a" in written
 
 
-def test_a_diagram_that_nobody_asked_for_warns_in_every_build(make_site, rebuild):
+def test_failed_automatic_diagram_warns_in_every_build(make_site, rebuild):
     raised = Failure(type="ValueError", message="odd width", frames=())
     status = Status(state="partial", mode="real", error=raised)
     source = make_site("", a=".. modeldiagrams-autodoc:: partial.json\n")
@@ -106,7 +106,7 @@ def test_a_diagram_that_nobody_asked_for_warns_in_every_build(make_site, rebuild
         assert "a" in written
 
 
-def test_an_edited_base_class_in_another_file_is_seen(make_site, rebuild, tmp_path):
+def test_edit_of_a_base_class_in_another_file_updates_the_page(make_site, rebuild, tmp_path):
     text = ".. model-graph:: nets.Net\n   :inputs: [1, 4]\n"
     source = make_site(IMPORTS, a=text, b=NET)
     (source / "nets.py").write_text(NETS)
@@ -120,7 +120,7 @@ def test_an_edited_base_class_in_another_file_is_seen(make_site, rebuild, tmp_pa
     assert "sigmoid" in data.read_text()
 
 
-def test_a_renamed_page_takes_its_diagram_along(make_site, rebuild, tmp_path):
+def test_references_follow_a_renamed_page(make_site, rebuild, tmp_path):
     source = make_site("", a=NET, b=":model-graph:`mypkg.Net`\n")
     rebuild(source, "-W")
     (source / "a.rst").rename(source / "c.rst")
@@ -132,7 +132,7 @@ def test_a_renamed_page_takes_its_diagram_along(make_site, rebuild, tmp_path):
     assert [entry["page"] for entry in index["diagrams"]] == ["c.html#model-graph-mypkg.Net"]
 
 
-def test_settings_that_change_pages_read_them_again_and_others_do_not(make_site, rebuild):
+def test_only_settings_that_change_pages_read_them_again(make_site, rebuild):
     source = make_site("", a=NET)
     rebuild(source, "-W")
     conf = (source / "conf.py").read_text()

@@ -8,7 +8,7 @@ import pypdfium2
 import pytest
 
 from browser.pages import encoder
-from modeldiagrams.serialize import save
+from modeldiagrams.ir.serialize import save
 
 PAGE = """
 Title
@@ -27,7 +27,7 @@ Shown by :numref:`first`.
 
 
 @pytest.mark.zoo
-def test_pictures_are_on_the_pages_with_their_captions(site, tmp_path, build):
+def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     source, out = tmp_path / "source", tmp_path / "out"
     source.mkdir()
     (source / "net.json").write_bytes((site / "net.json").read_bytes())

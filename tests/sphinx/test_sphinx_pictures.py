@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import zipfile
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from modeldiagrams import assets
+from graphs import small_graph
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.render.picture_file import PictureFile
+from option_helpers import make_options
 from sphinx_modeldiagrams import static
 
 CONF = """
@@ -59,21 +63,11 @@ def latex(source, tmp_path, build):
     return run
 
 
-@pytest.mark.parametrize("name", ["static.js", "flat.js", "inter-regular.ttf", "inter-semibold.ttf"])
-def test_pictures_are_drawn_anew_where_what_draws_them_is_another(name, tmp_path, monkeypatch):
-    shutil.copytree(assets._STATIC, tmp_path / "static")
-    monkeypatch.setattr(assets, "_STATIC", tmp_path / "static")
-    before = static._key(["--depth=1"], b"{}")
-    assert static._key(["--depth=1"], b"{}") == before
-    (tmp_path / "static" / name).write_bytes(b"other")
-    assert static._key(["--depth=1"], b"{}") != before
-
-
 def pictures(text):
     return re.findall(r"\\sphinxincludegraphics(?:\[(.*?)\])?\{\{(.*?)\}(\.\w+)\}", text)
 
 
-def test_without_typst_pictures_are_pixels_and_one_warning_says_so(latex, tmp_path):
+def test_without_typst_latex_gets_png_and_one_warning(latex, tmp_path):
     text, warnings = latex("typst")
     found = pictures(text)
     assert [suffix for _, _, suffix in found] == [".png", ".png"]
@@ -84,7 +78,7 @@ def test_without_typst_pictures_are_pixels_and_one_warning_says_so(latex, tmp_pa
     assert 'diagrams are PNG files here, because PDF files can\'t be made: pip install "modeldiagrams[pdf]"' in warnings
 
 
-def test_with_neither_library_diagrams_are_outlines(latex):
+def test_without_typst_and_resvg_latex_gets_outlines(latex):
     text, warnings = latex("typst", "resvg_py")
     assert pictures(text) == []
     assert "Architecture of Net" in text
@@ -93,30 +87,44 @@ def test_with_neither_library_diagrams_are_outlines(latex):
     assert 'diagrams are text here, because PDF files can\'t be made: pip install "modeldiagrams[pdf]"' in warnings
 
 
-def test_the_warning_can_be_switched_off(latex):
+def test_missing_library_warning_can_be_suppressed(latex):
     _, warnings = latex("typst", suppress_warnings=["modeldiagrams.static"])
     assert "WARNING" not in warnings
 
 
+def test_pictures_of_one_id_with_other_content_have_files_of_their_own(tmp_path, monkeypatch):
+    contents = [b"<svg/>", b"<svg>other</svg>"]
+    waiting = iter(contents)
+    drawing = SimpleNamespace(draw_file=lambda *_: PictureFile(content=next(waiting), width=1))
+    monkeypatch.setattr(static, "domain_of", lambda _: SimpleNamespace(diagram_builder=drawing))
+    book = SimpleNamespace(
+        format="html",
+        supported_image_types=["image/svg+xml"],
+        doctreedir=tmp_path / ".doctrees",
+        outdir=tmp_path,
+        config=SimpleNamespace(epub_exclude_files=["mine.svg"]),
+        env=SimpleNamespace(docname="index", images=SimpleNamespace(add_file=lambda *_: None)),
+    )
+    diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
+    files = [Path(static.picture_of(diagram, book)["uri"]) for _ in contents]
+    assert [file.read_bytes() for file in files] == contents
+    assert set(book.config.epub_exclude_files) == {"mine.svg", *(str(file.relative_to(tmp_path)) for file in files)}
+
+
 @pytest.mark.parametrize("paper", ["a4paper", "letterpaper"])
-def test_builds_are_equal_and_the_second_draws_nothing(source, tmp_path, build, paper):
+def test_second_latex_build_reuses_identical_pictures(source, tmp_path, build, paper):
     folder, doctrees = source(latex_elements={"papersize": paper}), tmp_path / "doctrees"
     made = []
     for out in (tmp_path / "one", tmp_path / "two"):
         done = build(folder, out, "-W", "-b", "latex", doctrees=doctrees)
         assert done.returncode == 0, done.stderr
-        drawn = sorted(doctrees.glob("modeldiagrams/*/*.pdf"))
+        drawn = {path.name: path.read_bytes() for path in out.glob("*.pdf")}
         assert len(drawn) == 2
-        made.append(
-            (
-                {path.name: path.read_bytes() for path in out.glob("*.pdf")},
-                [path.stat().st_mtime_ns for path in drawn],
-            )
-        )
+        made.append((drawn, sorted(path.name for path in doctrees.glob("modeldiagrams/*.picture.json"))))
     assert made[0] == made[1]
 
 
-def test_a_book_holds_each_picture_once(source, tmp_path, build):
+def test_epub_holds_each_picture_once(source, tmp_path, build):
     """Without ``-d``, Sphinx keeps its doctrees in the book's folder, and what we drew in them."""
     out = tmp_path / "out"
     for _ in range(2):
@@ -124,3 +132,22 @@ def test_a_book_holds_each_picture_once(source, tmp_path, build):
         assert done.returncode == 0, done.stderr
         with zipfile.ZipFile(out / "fixture.epub") as book:
             assert len([name for name in book.namelist() if name.endswith(".svg")]) == 2
+
+
+def test_crash_while_drawing_costs_one_picture_and_warns_at_its_page(source, tmp_path, build):
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "typst.py").write_text(
+        "import os, signal\ndef compile(*_, **__):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
+    )
+    folder = source()
+    with (folder / "conf.py").open("a") as conf:
+        conf.write(f"import os\nos.environ['PYTHONPATH'] = {str(library)!r}\n")
+    done = build(folder, tmp_path / "out", "-b", "latex")
+    assert done.returncode == 0
+    text = (tmp_path / "out" / "fixture.tex").read_text("utf-8")
+    assert pictures(text) == []
+    assert "Architecture of Net" in text
+    assert done.stderr.count("WARNING") == 2
+    assert "index" in done.stderr
+    assert "could not be drawn: drawing ended the tracing process by signal SIGSEGV" in done.stderr

@@ -42,7 +42,7 @@ def shown(fragment: str) -> dict[str, Any]:
     return json.loads(base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)))
 
 
-def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
+def test_role_links_to_the_diagram_and_to_modules_in_it(html):
     found = links((html / "roles.html").read_text("utf-8"))
     assert [text for _, text in found] == ["mypkg.Net", "that one", "Net", "mypkg.Net#fc", "fc"]
     assert {address for address, _ in found[:3]} == {"page.html#model-graph-mypkg.Net"}
@@ -55,7 +55,7 @@ def test_role_leads_to_the_diagram_and_to_modules_in_it(html):
     assert "<span id=" not in (html / "other.html").read_text("utf-8")
 
 
-def test_anchors_of_a_page_are_those_of_its_own_diagrams(html, make_site, build, tmp_path):
+def test_anchors_do_not_depend_on_other_pages(html, make_site, build, tmp_path):
     """Or else what other pages refer to would decide, and an incremental build would miss it."""
     alone = build(make_site("nitpicky = True", page=NET), tmp_path / "out", "-W")
     assert alone.returncode == 0, alone.stderr
@@ -66,7 +66,7 @@ def test_anchors_of_a_page_are_those_of_its_own_diagrams(html, make_site, build,
 
 
 @pytest.mark.parametrize(("builder", "target"), [("dirhtml", "../page/"), ("singlehtml", "")])
-def test_role_knows_where_pages_are(builder, target, site_with_roles, build, tmp_path):
+def test_role_links_are_right_for_each_html_builder(builder, target, site_with_roles, build, tmp_path):
     result = build(site_with_roles, tmp_path / "out", "-b", builder, "-W")
     assert result.returncode == 0, result.stderr
     page = "roles/index.html" if builder == "dirhtml" else "index.html"
@@ -78,7 +78,7 @@ def test_role_knows_where_pages_are(builder, target, site_with_roles, build, tmp
     assert f'<span id="{fragment}"></span>' in (tmp_path / "out" / page).read_text("utf-8")
 
 
-def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, tmp_path):
+def test_links_number_diagrams_of_equal_id(make_site, build, tmp_path):
     source = make_site("", page=f"{NET}   :no-index:\n\n{NET}\n:model-graph:`mypkg.Net#fc`\n")
     result = build(source, tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
@@ -86,7 +86,7 @@ def test_second_of_two_equal_diagrams_is_told_from_the_first(make_site, build, t
     assert shown(address.removeprefix("#")) == {"graph": "net.json", "place": 1, "node": "fc"}
 
 
-def test_all_documents_on_one_page_count_their_diagrams_together(make_site, build, tmp_path):
+def test_singlehtml_numbers_diagrams_of_all_documents(make_site, build, tmp_path):
     role = ":model-graph:`mypkg.Net#fc`\n"
     source = make_site("", a=f"{NET}   :no-index:\n", b=f"{NET}   :static:\n   :no-index:\n", c=f"{NET}\n{role}")
     result = build(source, tmp_path / "out", "-W", "-b", "singlehtml")
@@ -97,7 +97,7 @@ def test_all_documents_on_one_page_count_their_diagrams_together(make_site, buil
     assert page.count(f'<span id="{address[1:]}"></span>') == 1
 
 
-def test_diagrams_that_failed_are_listed_nowhere_and_targets_of_last_resort(make_site, build, tmp_path):
+def test_failed_diagram_is_a_target_only_if_no_other_is_and_never_listed(make_site, build, tmp_path):
     broken = ".. model-graph:: missing.json\n   :nowarn:\n"
     nameless = ".. model-graph::\n   :nowarn:\n"
     refused = ".. model-graph:: mypkg.Net\n   :no-such-option:\n"
@@ -114,14 +114,14 @@ def test_diagrams_that_failed_are_listed_nowhere_and_targets_of_last_resort(make
     assert "missing.json" not in json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))["objnames"]
 
 
-def test_search_knows_diagrams_by_name(html):
+def test_search_index_lists_diagrams(html):
     index = (html / "searchindex.js").read_text("utf-8")
     assert '"modeldiagrams:diagram"' in index
     assert '["modeldiagrams","diagram","model diagram"]' in index
     assert '"Net"' in index
 
 
-def test_other_projects_refer_to_diagrams_and_modules(html, make_site, build, tmp_path):
+def test_intersphinx_links_to_diagrams_and_modules(html, make_site, build, tmp_path):
     conf = f"""
 extensions.append("sphinx.ext.intersphinx")
 intersphinx_mapping = {{"nets": ("https://nets.example", {str(html / "objects.inv")!r})}}
@@ -134,7 +134,7 @@ nitpicky = True
     assert found == [(f"https://nets.example/{address}", text) for address, text in here]
 
 
-def test_any_reference_means_the_class_here_and_in_other_projects(make_site, build, tmp_path):
+def test_any_role_finds_the_class_and_not_its_diagram(make_site, build, tmp_path):
     documented = f".. py:class:: mypkg.Net\n\n{NET}\n:any:`mypkg.Net`\n"
     assert build(make_site("", page=documented), tmp_path / "nets", "-W", "-n").returncode == 0
     conf = f"""
@@ -147,7 +147,7 @@ intersphinx_mapping = {{"nets": ("https://nets.example", {str(tmp_path / "nets" 
     assert [addresses[0][0] for addresses in found] == ["#mypkg.Net", "https://nets.example/page.html#mypkg.Net"]
 
 
-def test_wrong_references_are_told(make_site, build, tmp_path):
+def test_unknown_model_or_module_in_a_reference_warns(make_site, build, tmp_path):
     source = make_site("", page=NET, roles=":model-graph:`mypkg.Other` :model-graph:`mypkg.Net#no.such`\n")
     result = build(source, tmp_path / "out")
     assert "roles.rst:4: WARNING: no diagram of mypkg.Other: expected the model as" in result.stderr
@@ -155,7 +155,7 @@ def test_wrong_references_are_told(make_site, build, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_duplicates_are_told_once_each(jobs, make_site, build, tmp_path):
+def test_duplicate_diagram_warns_once(jobs, make_site, build, tmp_path):
     pages = {f"page{number}": "Plain." for number in range(8)}
     source = make_site("", **pages, a=NET, b=NET, c=f"{NET}   :no-index:\n")
     result = build(source, tmp_path / "out", "-j", jobs)

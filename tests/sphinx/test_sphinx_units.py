@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from docutils import nodes
 
 from graphs import small_graph
-from modeldiagrams.diagrams import Diagram
-from modeldiagrams.graph import ModuleNode, ParameterCount
-from modeldiagrams.options import Options
-from modeldiagrams.outline import Row
-from sphinx_modeldiagrams import outlines, static
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.ir.graph import Status
+from modeldiagrams.render.draw import OutlineRow
+from modeldiagrams.worker import Problem, Refused, Worker
+from option_helpers import make_options
+from sphinx_modeldiagrams import outlines
 from sphinx_modeldiagrams.autodoc import _add_diagram
+from sphinx_modeldiagrams.entries import Location, is_outdated, make_entry
+from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.transform import _shown
 
 
 class Odd:
@@ -27,51 +30,50 @@ Odd.__doc__ = 3  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(("chosen", "lines"), [(False, ["What autodoc says."]), (True, ["What autodoc says."])])
-def test_a_docstring_that_is_no_text_asks_for_nothing(chosen, lines):
+def test_docstring_that_is_no_string_is_ignored(chosen, lines):
     app = SimpleNamespace(config=SimpleNamespace(modeldiagrams_autodoc=chosen))
     said = list(lines)
     _add_diagram(app, "class", "mypkg.Odd", Odd, SimpleNamespace(), said)
     assert said == lines  # it is no module
 
 
-def test_pages_that_draw_the_same_picture_at_once_have_a_graph_each(tmp_path, monkeypatch):
-    builder = SimpleNamespace(doctreedir=tmp_path, format="html", env=SimpleNamespace(docname="page"))
-    diagram = Diagram(id="a", options=Options(model="a.A"), graph=small_graph())
-    svg = next(kind for kind in static._KINDS if kind.suffix == "svg")
-    graphs = []
-
-    def draw(command, **_):
-        source, path = Path(command[4]), Path(command[7])
-        graphs.append(source)
-        if len(graphs) == 1:
-            # while the first draws, another process begins with the same, and is done before
-            with monkeypatch.context() as other:
-                other.setattr(os, "getpid", lambda: 1)
-                assert static._drawn(diagram, builder, svg) == path
-            path.unlink()
-        assert source.is_file()
-        path.touch()
-
-    monkeypatch.setattr(subprocess, "run", draw)
-    drawn = static._drawn(diagram, builder, svg)
-    assert drawn.is_file()
-    assert len(set(graphs)) == 2
-    assert [file.name for file in drawn.parent.iterdir()] == [drawn.name]
-
-
-def _row(path, *children):
-    call = ModuleNode(id=path, path=path, class_="mypkg.Block", parameters=ParameterCount(own=0, total=0, trainable=0))
-    return Row([call], list(children))
-
-
-def test_lists_say_what_lies_deeper_than_they_go(monkeypatch):
-    """``a`` holds ``a.b`` holds …: LaTeX nests lists four deep."""
-    paths = ["a", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e"]
-    row = _row(paths[-1])
-    for path in reversed(paths[:-1]):
-        row = _row(path, row)
-    monkeypatch.setattr(outlines, "rows", lambda *_: Row([], [row]))
-    (top,) = outlines.as_lists(small_graph(), {})
+def test_lists_count_modules_below_their_last_level():
+    """``a`` holds ``b`` holds …: LaTeX nests lists four deep."""
+    rows = [
+        OutlineRow(parent=i - 1 if i else None, id=name, name=name, class_="mypkg.Block", times=1)
+        for i, name in enumerate("abcde")
+    ]
+    (top,) = outlines.as_lists(rows, {})
     lines = [line.astext() for line in top.findall(nodes.paragraph)]
     assert lines == ["a Block", "b Block", "c Block", "d Block (… 1 more inside)"]
-    assert outlines.as_tree(small_graph()).astext().endswith("└── e  Block")
+    assert outlines.as_tree("Net", rows).astext().endswith("└── e  Block")
+
+
+def test_diagram_that_could_not_be_drawn_is_a_list_of_its_modules():
+    diagram = Diagram(id="net", options=make_options(model="mypkg.Net"), graph=small_graph())
+    title, tree = _shown(model_graph(), diagram, SimpleNamespace(name="text", format="text"))
+    assert title.astext() == "Architecture of Net:"
+    assert tree.astext() == "Net\n└── fc  Linear"
+
+
+@pytest.mark.parametrize(
+    ("cache", "state", "expected"),
+    [
+        ("writable", None, False),
+        ("read-only", None, True),
+        ("read-only", "partial", True),
+        # such graphs are cached like complete ones
+        ("read-only", "hierarchy", False),
+    ],
+)
+def test_silenced_failure_is_tried_again_if_it_could_not_be_remembered(cache, state, expected, tmp_path, monkeypatch):
+    """A folder can't be made where there is a file."""
+    (tmp_path / "read-only").touch()
+    graph = msgspec.structs.replace(small_graph(), status=Status(state=state or "complete", mode="real"))
+    problem = Problem(kind="inputs", message="no inputs")
+    monkeypatch.setattr(Worker, "trace", lambda *_: Refused(problem=problem))
+    with DiagramBuilder(tmp_path / cache / "cache", folder=tmp_path) as builder:
+        refused = builder.build(make_options(model="mypkg.Net"), accepted={"inputs"})
+        diagram = msgspec.structs.replace(refused, graph=graph if state else None)
+        entry = make_entry(diagram, Location(anchor="net", source="a.rst:1", automatic=False), builder, {"inputs"})
+        assert is_outdated(entry, builder) == expected

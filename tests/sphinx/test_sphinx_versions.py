@@ -67,7 +67,7 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.parametrize("version", [version for version, minor in OLDEST_PYTHON.items() if _python(minor)])
-def test_version_of_sphinx(version, wheel, site, tmp_path):
+def test_supported_version_of_sphinx_builds_the_site(version, wheel, site, tmp_path):
     interpreter = _python(OLDEST_PYTHON[version])
     subprocess.run([interpreter, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"

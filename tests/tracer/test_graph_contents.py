@@ -1,4 +1,4 @@
-"""What a graph says beside its edges: attributes, arguments, sources, counts, costs, signatures."""
+"""Contents of a graph besides its edges: attributes, arguments, sources, counts, costs, signatures."""
 
 import http
 
@@ -8,11 +8,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from modeldiagrams.graph import ModuleNode, OpNode, ParameterNode
+from modeldiagrams.ir.graph import ModuleNode, OpNode, ParameterNode
 from modeldiagrams.tracer import trace, trace_run
-from modeldiagrams.tracer.attributes import parse
-from modeldiagrams.tracer.ops import plain
-from tracer.seen import Applies, Seen, linear, seen, x
+from modeldiagrams.tracer.graph.extra_repr import parse
+from modeldiagrams.tracer.torch_facts.functions import plain
+from tracer.traced_graph import Lambda, TracedGraph, checked, linear, x
 
 
 class Block(nn.Module):
@@ -40,7 +40,7 @@ class Stack(nn.Module):
 
 @pytest.fixture(scope="module")
 def stack():
-    return seen(Stack(), x())
+    return checked(Stack(), x())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def stack():
         ("", {}),
     ],
 )
-def test_attributes(text, expected):
+def test_extra_repr_is_parsed(text, expected):
     assert parse(text) == expected
 
 
@@ -94,13 +94,13 @@ def test_source_is_the_line_of_user_code(stack):
     assert stack.nodes["blocks.0.inner/linear"].source == stack.nodes["blocks.0/gelu"].source
 
 
-def test_source_files_of_the_user():
+def test_trace_lists_source_files_of_the_user():
     sources = trace_run(Stack(), (x(),), None, "real").sources
     assert __file__ in sources
     assert not any("site-packages" in file or "/modeldiagrams/" in file for file in sources if "/tests/" not in file)
 
 
-def test_parameter_counts(stack):
+def test_parameter_counts_own_total_and_trainable(stack):
     block = stack.nodes["blocks.0"].parameters
     assert (block.own, block.total, block.trainable) == (4, 4 + 4 * 8 + 8 + 8 * 4 + 4, 4 * 8 + 8 + 8 * 4 + 4)
     assert stack.graph.model.parameters.total == 3 * block.total + 4 * 4 + 4
@@ -114,17 +114,17 @@ def test_bare_parameter_is_a_node_before_its_user(stack):
     assert len(stack.of(ParameterNode)) == 3
 
 
-def test_parameter_used_in_two_places_is_held_by_both():
+def test_parameter_used_in_two_modules_is_a_node_around_both():
     class Shares(nn.Module):
         def __init__(self):
             super().__init__()
-            self.first, self.second = Applies(lambda _s, h, w: h * w), Applies(lambda _s, h, w: h + w)
+            self.first, self.second = Lambda(lambda _s, h, w: h * w), Lambda(lambda _s, h, w: h + w)
             self.weight = nn.Parameter(torch.ones(4))
 
         def forward(self, h):
             return self.second(self.first(h, self.weight), self.weight)
 
-    found = seen(Shares(), x())
+    found = checked(Shares(), x())
     assert found.graph.hierarchy["parameter:weight"] is None
     assert list(found.nodes)[1] == "parameter:weight"
     assert found.nodes["first"].inputs["args[1]"] == "parameter:weight:0"
@@ -135,7 +135,7 @@ def test_module_inputs_and_outputs_by_name(stack):
     assert stack.nodes["blocks.1"].outputs == {"output": "blocks.1/add:0"}
 
 
-def test_signatures_tell_equal_blocks(stack):
+def test_equal_blocks_have_equal_signatures(stack):
     marks = {call.id: call.signature for call in stack.of(ModuleNode)}
     assert marks["blocks.0"] == marks["blocks.1"] == marks["blocks.2"]
     assert marks["blocks.0.inner"] != marks["blocks.0.outer"]
@@ -144,15 +144,15 @@ def test_signatures_tell_equal_blocks(stack):
 def test_signature_does_not_depend_on_names_or_neighbours():
     one = trace(Stack(1), (x(),), mode="real")
     three = trace(Stack(3), (x(),), mode="real")
-    assert Seen(one).nodes["blocks.0"].signature == Seen(three).nodes["blocks.2"].signature
+    assert TracedGraph(one).nodes["blocks.0"].signature == TracedGraph(three).nodes["blocks.2"].signature
     assert one.model.signature != three.model.signature
 
 
 def flops(model, *args, op):
-    return Seen(trace(model, args, mode="real")).ops[op][0].flops
+    return TracedGraph(trace(model, args, mode="real")).ops[op][0].flops
 
 
-def test_flops():
+def test_flops_of_matrix_products_only():
     image = torch.randn(1, 3, 8, 8)
     assert flops(linear(), x(), op="linear") == 2 * 3 * 4 * 4
     assert flops(nn.Conv2d(3, 5, 3, padding=1), image, op="conv2d") == 2 * 5 * 8 * 8 * 3 * 9
@@ -231,25 +231,25 @@ def test_costs_are_summed_over_modules(stack):
     assert stack.nodes["blocks.0.inner"].activation_bytes == 3 * 8 * 4
 
 
-def test_views_take_no_memory():
-    found = seen(lambda h: torch.sin(h).view(-1).relu_(), x())
+def test_views_have_no_activation_bytes():
+    found = checked(lambda h: torch.sin(h).view(-1).relu_(), x())
     assert [op.activation_bytes for op in found.of(OpNode)] == [48, 0, 0]
 
 
 @pytest.mark.filterwarnings("ignore:.*jit")
 def test_flops_inside_a_scripted_module_are_counted():
-    model = Applies(lambda self, h: self.s(h), s=torch.jit.script(linear()))
+    model = Lambda(lambda self, h: self.s(h), s=torch.jit.script(linear()))
     assert flops(model, x(), op="Linear") == 2 * 3 * 4 * 4
 
 
-def test_argument_names(stack):
+def test_edges_have_argument_names(stack):
     edges = {edge.to: edge.argument for edge in stack.graph.adjacency["blocks.0/gelu"]}
     assert edges == {"blocks.0.outer/linear": "input"}
     assert stack.nodes["last.0/linear"].weights == {"weight": "last.0.weight", "bias": "last.0.bias"}
 
 
-def test_sizes_given_one_by_one_are_one_argument():
-    found = seen(lambda h: h.view(2, 6).permute(1, 0).expand(6, -1).sum(0, keepdim=True).repeat(2, 1), x())
+def test_sizes_passed_separately_are_one_argument():
+    found = checked(lambda h: h.view(2, 6).permute(1, 0).expand(6, -1).sum(0, keepdim=True).repeat(2, 1), x())
     arguments = {op.name.rpartition(".")[2]: op.arguments for op in found.of(OpNode)}
     assert arguments["view"] == {"size": [2, 6]}
     assert arguments["permute"] == {"dims": [1, 0]}
@@ -257,8 +257,8 @@ def test_sizes_given_one_by_one_are_one_argument():
     assert arguments["sum"] == {"dim": 0, "keepdim": True}
 
 
-def test_list_arguments_have_places():
-    found = seen(lambda h: torch.cat([h, torch.sin(h)], 1), x())
+def test_items_of_list_arguments_have_indices():
+    found = checked(lambda h: torch.cat([h, torch.sin(h)], 1), x())
     assert [edge.argument for edge in found.edges("sin", "cat")] == ["tensors[1]"]
     assert found.ops["cat"][0].arguments == {"dim": 1}
 
@@ -313,14 +313,14 @@ def test_arguments_have_the_names_of_the_signature(what):
 )
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_functions_have_their_public_names(function, name):
-    assert seen(function, x()).of(OpNode)[-1].name == name
+    assert checked(function, x()).of(OpNode)[-1].name == name
 
 
 def test_failing_module_is_named_when_no_op_failed():
     def fails(*_):
         raise ValueError("not today")
 
-    model = nn.Sequential(linear(), Applies(fails))
+    model = nn.Sequential(linear(), Lambda(fails))
     error = trace(model, (x(),), mode="real").status.error
     assert (error.node, error.message) == ("1", "not today")
     assert error.frames[-1].function.endswith("fails")

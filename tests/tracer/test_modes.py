@@ -1,7 +1,6 @@
 """Real, fake, meta and auto: what each computes, guesses and says."""
 
 import gc
-import os
 import subprocess
 import sys
 import textwrap
@@ -12,10 +11,11 @@ import pytest
 import torch
 from torch import nn
 
-from modeldiagrams import serialize
-from modeldiagrams.graph import OpNode
+from modeldiagrams.ir import serialize
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, Seen, linear, names, seen, x
+from tracer.traced_graph import Lambda, TracedGraph, checked, linear, names, x
 
 
 def test_auto_computes_nothing():
@@ -41,8 +41,8 @@ def test_python_on_small_integer_tensors_is_exact_in_fake_mode():
             h = self.a(h)
         return h[: lengths.tolist()[0]]
 
-    graph = trace(Applies(forward, a=linear()), (x(), torch.tensor([2, 3])), mode="fake")
-    found = Seen(graph)
+    graph = trace(Lambda(forward, a=linear()), (x(), torch.tensor([2, 3])), mode="fake")
+    found = TracedGraph(graph)
     assert graph.status.error is None
     assert graph.status.guesses == ()
     assert len(found.ops["linear"]) == 3
@@ -56,8 +56,8 @@ def test_write_to_a_small_tensor_is_known_to_its_views():
         counts.add_(2)
         return h * 2 if int(counts[0]) == 2 and int(first) != 0 else h * 3
 
-    graph = trace(Applies(forward), (x(),), mode="fake")
-    assert Seen(graph).ops["mul"][0].arguments == {"other": 2}
+    graph = trace(Lambda(forward), (x(),), mode="fake")
+    assert TracedGraph(graph).ops["mul"][0].arguments == {"other": 2}
 
 
 def test_guess_is_recorded():
@@ -65,23 +65,23 @@ def test_guess_is_recorded():
         h = self.a(h)
         return h if h.sum() > 0 else self.a(h)
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode="fake")
     (guess,) = graph.status.guesses
     assert guess.node == "/bool"
     assert guess.value is False
     assert guess.reason == "item needs values that were not computed"
-    assert len(Seen(graph).ops["linear"]) == 2
+    assert len(TracedGraph(graph).ops["linear"]) == 2
 
 
 @pytest.mark.parametrize("costs", [True, False])
 def test_guess_that_no_op_asked_for_is_recorded_without_one(costs):
-    model = Applies(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
+    model = Lambda(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
     graph = trace(model, (x(),), mode="fake", costs=costs)
     assert [(guess.node, guess.value) for guess in graph.status.guesses] == [(None, 1.0)]
 
 
 def test_tensors_that_nobody_knows_are_not_close():
-    graph = trace(Applies(lambda self, h: self.a(h) if torch.allclose(self.a(h), h) else h * 2, a=linear()), (x(),))
+    graph = trace(Lambda(lambda self, h: self.a(h) if torch.allclose(self.a(h), h) else h * 2, a=linear()), (x(),))
     assert (graph.status.mode, [guess.node for guess in graph.status.guesses]) == ("fake", ["/allclose"])
 
 
@@ -90,13 +90,13 @@ def test_known_mask_as_index_picks_what_it_picks(mode):
     def forward(self, h):
         return self.a(h)[torch.arange(3) != 1]
 
-    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    found = checked(Lambda(forward, a=linear()), x(), mode=mode)
     assert found.graph.status.guesses == ()
     assert found.graph.tensors["/getitem:0"].shape == (2, 4)
 
 
 def test_unknown_mask_as_index_picks_every_element():
-    graph = trace(Applies(lambda self, h: h[self.a(h) > 0], a=linear()), (x(),), mode="fake")
+    graph = trace(Lambda(lambda self, h: h[self.a(h) > 0], a=linear()), (x(),), mode="fake")
     assert graph.tensors["/getitem:0"].shape == (12,)
     assert [guess.value for guess in graph.status.guesses] == ["every element"]
 
@@ -113,7 +113,7 @@ def test_guesses_about_numbers_made_of_fractions_agree():
             out[i, : len(repeated)] = repeated[:, None]
         return out
 
-    found = seen(Applies(forward, a=linear()), x(), mode="auto")
+    found = checked(Lambda(forward, a=linear()), x(), mode="auto")
     assert found.graph.status.mode == "fake"
     assert {guess.node: guess.value for guess in found.graph.status.guesses} == {
         "/bool": False,
@@ -134,14 +134,14 @@ def test_sizes_guessed_one_by_one_share_what_there_is():
         counts = [int(count) for count in (h[:2, 0] * 9).to(torch.int64).unbind()]
         return torch.cat([self.a(part) for part in h.split(counts)])
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode="fake")
     assert graph.status.error is None
     assert [guess.value for guess in graph.status.guesses] == [1, 1, "even parts"]
     assert graph.tensors["/cat:0"].shape == (3, 4)
 
 
 def test_wrong_split_is_the_models_failure():
-    graph = trace(Applies(lambda self, h: self.a(h).split([1, 1])[0], a=linear()), (x(),), mode="fake")
+    graph = trace(Lambda(lambda self, h: self.a(h).split([1, 1])[0], a=linear()), (x(),), mode="fake")
     assert graph.status.error.type == "RuntimeError"
 
 
@@ -151,20 +151,20 @@ def test_checks_of_the_author_are_taken_to_hold():
         torch._check_tensor_all(h < 1e9, lambda: "too big")
         return h if (h < 1e9).all() else self.a(h)
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode="fake")
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode="fake")
     assert graph.status.error is None
     assert [guess.value for guess in graph.status.guesses] == [True, False]
 
 
 def test_fall_back_to_real_says_why():
-    graph = trace(Applies(lambda self, h: torch.from_numpy(self.a(h).detach().numpy()), a=linear()), (x(),))
+    graph = trace(Lambda(lambda self, h: torch.from_numpy(self.a(h).detach().numpy()), a=linear()), (x(),))
     assert graph.status.mode == "real"
     assert graph.status.state == "complete"
     assert ".numpy() is not supported" in graph.status.notes[0]
 
 
 def test_memory_that_is_not_there_is_not_handed_out():
-    graph = trace(Applies(lambda self, h: torch.from_dlpack(self.a(h).detach()).exp_(), a=linear()), (x(),))
+    graph = trace(Lambda(lambda self, h: torch.from_dlpack(self.a(h).detach()).exp_(), a=linear()), (x(),))
     assert graph.status.error is None
     assert graph.status.mode == "real"
     assert "another library" in graph.status.notes[0]
@@ -172,7 +172,7 @@ def test_memory_that_is_not_there_is_not_handed_out():
 
 @pytest.mark.parametrize(("mode", "used"), [("auto", "fake"), ("meta", "meta")])
 def test_meta_model_takes_inputs_of_any_device(mode, used):
-    model = Applies(lambda self, h, n: self.a(h) if bool(n.all()) else h, a=linear()).to("meta")
+    model = Lambda(lambda self, h, n: self.a(h) if bool(n.all()) else h, a=linear()).to("meta")
     graph = trace(model, (x(), torch.ones(2, dtype=torch.bool)), mode=mode)
     assert graph.status.mode == used
     assert graph.status.error is None
@@ -184,7 +184,7 @@ def test_meta_model_reads_values_of_its_inputs_as_if_it_had_memory():
         assert not h.is_meta
         return self.a(h.expand(*sizes.tolist(), -1))
 
-    graph = trace(Applies(forward, a=linear()).to("meta"), (x(), torch.tensor([2, 3])))
+    graph = trace(Lambda(forward, a=linear()).to("meta"), (x(), torch.tensor([2, 3])))
     assert (graph.status.mode, graph.status.error, graph.status.guesses) == ("fake", None, ())
     assert graph.status.notes == ()
 
@@ -200,7 +200,7 @@ def test_meta_model_with_buffers():
 def test_inputs_are_not_touched(mode):
     given = x()
     before = given.clone()
-    trace(Applies(lambda self, h: self.a(h.mul_(2)), a=linear()), (given,), mode=mode)
+    trace(Lambda(lambda self, h: self.a(h.mul_(2)), a=linear()), (given,), mode=mode)
     assert torch.equal(given, before)
 
 
@@ -208,7 +208,7 @@ def test_plain_function_is_a_model():
     graph = trace(lambda a, b: torch.sin(a) + b, (x(),), {"b": x()})
     assert list(graph.model.inputs) == ["a", "b"]
     assert graph.model.name.endswith("<lambda>")
-    graph.check()
+    check_graph(graph)
 
 
 @pytest.mark.parametrize("model", [torch.Tensor.abs, x().add])
@@ -229,7 +229,7 @@ def test_method_written_in_c_is_a_model(model):
     ],
 )
 def test_trace_keeps_nothing_alive(forward, mode):
-    model, given = Applies(forward, a=linear()), x()
+    model, given = Lambda(forward, a=linear()), x()
     kept = [weakref.ref(model), weakref.ref(given)]
     gc.collect()
     gc.disable()
@@ -249,7 +249,7 @@ def test_caught_error_is_no_failure():
             h = torch.sin(h)
         return self.a(h)
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert names(found.of(OpNode)) == ["torch.ones", "torch.sin", "torch.nn.functional.linear"]
 
 
@@ -259,7 +259,7 @@ def test_chain_of_20000_ops():
             h = h + 1
         return h
 
-    graph = trace(Applies(forward), (x(),), mode="real")
+    graph = trace(Lambda(forward), (x(),), mode="real")
     assert graph.status.error is None
     assert len(serialize.deserialize(serialize.serialize(graph)).nodes) == 20_002
 
@@ -323,7 +323,7 @@ def test_error_raised_in_place_of_an_ops_own_ends_the_graph_at_that_op(mode):
         except RuntimeError as error:
             raise ValueError("wrong width") from error
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode=mode)
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode=mode)
     assert (graph.status.error.type, graph.status.error.node) == ("ValueError", "/matmul")
     assert graph.nodes[-1].id == "/matmul"
 
@@ -336,35 +336,9 @@ def test_error_after_one_that_was_dealt_with_is_not_at_the_ops():
             h = self.a(h)
         raise ValueError("other")
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode="real")
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode="real")
     assert graph.status.error.node is None
     assert graph.nodes[-1].id == "a/linear"
-
-
-def test_same_bytes_in_every_process(tmp_path):
-    (tmp_path / "script.py").write_text(
-        textwrap.dedent("""
-        import sys, torch
-        from modeldiagrams import serialize
-        from modeldiagrams.tracer import trace
-        torch.manual_seed(int(sys.argv[1]))
-        model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
-        graph = trace(model, (torch.randn(1, 3, 8), torch.randn(1, 2, 8)))
-        sys.stdout.buffer.write(serialize.serialize(graph))
-        """)
-    )
-    outputs = [
-        subprocess.run(
-            [sys.executable, "script.py", seed],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert outputs[0] == outputs[1]
-    assert str(tmp_path).encode() not in outputs[0]
 
 
 def test_wrong_use_is_told_and_not_traced():

@@ -1,4 +1,4 @@
-"""Calls of torch that few models make, each by a model of its own."""
+"""Rare calls of torch, each in its own small model."""
 
 import copy
 import dataclasses
@@ -12,15 +12,16 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 from torch.nn.utils import parametrizations, parametrize, prune, rnn
 
-from modeldiagrams.graph import OutputNode
-from modeldiagrams.serialize import serialize
-from modeldiagrams.tracer import net, trace
-from tracer.seen import Applies, linear, names, seen, x
+from modeldiagrams.ir.graph import OutputNode
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.recording import dispatch_recorder
+from tracer.traced_graph import Lambda, checked, linear, names, traced, x
 
 
 def after_linear(function):
     """A model that calls a function with the output of a layer, and its input."""
-    return Applies(lambda self, h: function(self.a(h)), a=linear())
+    return Lambda(lambda self, h: function(self.a(h)), a=linear())
 
 
 def pruned():
@@ -107,8 +108,8 @@ OPS = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["real", "fake"])
 @pytest.mark.parametrize("name", OPS)
-def test_op(name, mode):
-    found = seen(after_linear(OPS[name]), x(), mode=mode)
+def test_op_is_recorded_and_connected(name, mode):
+    found = checked(after_linear(OPS[name]), x(), mode=mode)
     assert found.ops["linear"]
 
 
@@ -125,8 +126,8 @@ LAYERS = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["real", "fake"])
 @pytest.mark.parametrize("name", LAYERS)
-def test_layer(name, mode):
-    seen(nn.Sequential(LAYERS[name](), nn.ReLU()), x(), mode=mode)
+def test_layer_is_recorded_and_connected(name, mode):
+    checked(nn.Sequential(LAYERS[name](), nn.ReLU()), x(), mode=mode)
 
 
 def test_cached_parametrization_is_computed_once():
@@ -134,7 +135,7 @@ def test_cached_parametrization_is_computed_once():
         with parametrize.cached():
             return self.a(self.a(h))
 
-    found = seen(Applies(twice, a=parametrizations.weight_norm(linear())), x())
+    found = checked(Lambda(twice, a=parametrizations.weight_norm(linear())), x())
     assert len(found.ops["weight_norm"]) == 1
 
 
@@ -142,19 +143,19 @@ def test_hooks_with_keyword_arguments():
     layer = linear()
     layer.register_forward_pre_hook(lambda _m, _args, kwargs: ((), {"input": kwargs["input"].cos()}), with_kwargs=True)
     layer.register_forward_hook(lambda _m, _args, kwargs, out: out.sin() + kwargs["input"], with_kwargs=True)
-    found = seen(Applies(lambda self, h: self.a(input=h), a=layer), x())
+    found = checked(Lambda(lambda self, h: self.a(input=h), a=layer), x())
     assert found.edges("cos", "linear")
     assert found.edges("linear", "sin")
     assert found.edges("cos", "add")
 
 
 def test_embedding_bag():
-    seen(nn.EmbeddingBag(10, 3, mode="sum"), torch.tensor([1, 2, 4, 5]), torch.tensor([0, 2]))
+    checked(nn.EmbeddingBag(10, 3, mode="sum"), torch.tensor([1, 2, 4, 5]), torch.tensor([0, 2]))
 
 
 def test_slice_of_a_sequence_keeps_paths():
     layers = nn.Sequential(linear(), nn.ReLU(), linear())
-    found = seen(Applies(lambda self, h: self.q[1:](self.q[0](h)), q=layers), x())
+    found = checked(Lambda(lambda self, h: self.q[1:](self.q[0](h)), q=layers), x())
     assert {"q.0", "q.1", "q.2"} <= {call.path for call in found.calls}
 
 
@@ -166,7 +167,7 @@ def test_ensemble():
         weights, buffers = torch.func.stack_module_state(layers)
         return torch.vmap(lambda w, b: torch.func.functional_call(base, (w, b), (h,)))(weights, buffers)
 
-    found = seen(Applies(forward, layers=nn.ModuleList(layers)), x())
+    found = checked(Lambda(forward, layers=nn.ModuleList(layers)), x())
     assert found.flows("stack", "linear")
 
 
@@ -218,12 +219,12 @@ def boxed(h, depth):
     ],
 )
 @pytest.mark.parametrize("mode", ["real", "fake"])
-def test_outputs(wrap, expected, mode):
-    found = seen(after_linear(wrap), x(), mode=mode)
+def test_outputs_have_paths_as_names(wrap, expected, mode):
+    found = checked(after_linear(wrap), x(), mode=mode)
     assert names(found.of(OutputNode)) == expected
 
 
-def test_forward_that_yields():
+def test_generator_forward_is_run_to_its_end():
     class Yields(nn.Module):
         def __init__(self):
             super().__init__()
@@ -234,32 +235,32 @@ def test_forward_that_yields():
                 h = self.a(h)
                 yield h
 
-    found = seen(Yields(), x())
+    found = checked(Yields(), x())
     assert len(found.edges("linear", "linear")) == 1
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["real", "fake"])
-def test_copies_have_no_addresses(mode):
-    found = seen(Applies(lambda self, h: copy.deepcopy(self.a)(h), a=linear()), x(), mode=mode)
+def test_deepcopy_op_has_no_addresses_in_its_arguments(mode):
+    found = checked(Lambda(lambda self, h: copy.deepcopy(self.a)(h), a=linear()), x(), mode=mode)
     assert not any(op.arguments for op in found.ops["deepcopy"])
     assert not found.edges("deepcopy", "deepcopy")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_packed_weights_trace_alike_again_and_again():
+def test_repeated_traces_of_packed_weights_are_equal():
     model = torch.ao.quantization.quantize_dynamic(nn.Sequential(linear(), nn.ReLU()))
     first, second = (trace(model, (x(),), mode="fake") for _ in range(2))
     assert first.status.error is None
     assert serialize(first) == serialize(second)
 
 
-def test_spectrogram_without_values():
+def test_spectrogram_runs_on_fake_tensors():
     def forward(self, h):
         window = torch.hann_window(8)
         return torch.istft(torch.stft(self.a(h), 8, window=window, return_complex=True) * 2, 8, window=window)
 
-    found = seen(Applies(forward, a=nn.Linear(64, 64)), torch.randn(1, 64), mode="fake")
+    found = checked(Lambda(forward, a=nn.Linear(64, 64)), torch.randn(1, 64), mode="fake")
     assert found.flows("stft", "istft")
 
 
@@ -269,22 +270,21 @@ def test_weights_converted_in_the_forward(convert):
         dtype = next(convert(self.a).parameters()).dtype
         return self.a(h.to(dtype))
 
-    seen(Applies(forward, a=linear()), x(), mode="fake")
+    checked(Lambda(forward, a=linear()), x(), mode="fake")
 
 
-def test_several_threads_without_values():
+def test_threads_run_on_fake_tensors():
     def forward(self, h):
         with ThreadPoolExecutor(4) as pool:
             return sum(pool.map(lambda module: module(h), self.layers))
 
     layers = nn.ModuleList(nn.Sequential(linear(), nn.LayerNorm(4), nn.GELU()) for _ in range(8))
-    found = seen(Applies(forward, layers=layers), x(), mode="fake")
-    assert [call.path for call in found.calls if "." not in call.path.removeprefix("layers.")] == [
-        f"layers.{i}" for i in range(8)
-    ]
+    found = traced(Lambda(forward, layers=layers), x(), mode="fake")
+    calls = {call.path for call in found.calls if "." not in call.path.removeprefix("layers.")}
+    assert calls == {f"layers.{i}" for i in range(8)}
 
 
-def test_every_expert_is_visited_where_nobody_knows_which_are_hit():
+def test_all_experts_run_on_fake_tensors():
     def forward(self, h):
         out = torch.zeros_like(h)
         mask = F.one_hot(self.a(h).argmax(-1), 4).T
@@ -294,35 +294,35 @@ def test_every_expert_is_visited_where_nobody_knows_which_are_hit():
         return out
 
     experts = nn.ModuleDict({f"expert_{i}": linear() for i in range(4)})
-    found = seen(Applies(forward, a=linear(), experts=experts), x(), mode="fake")
+    found = checked(Lambda(forward, a=linear(), experts=experts), x(), mode="fake")
     assert [call.id for call in found.calls if "expert" in call.id] == [f"experts.expert_{i}" for i in range(4)]
     assert found.graph.status.guesses
 
 
-def test_formula_that_raises_fails_no_model(monkeypatch):
-    monkeypatch.setattr(net, "flop_formula", lambda _operator: lambda *_, **__: 1 / 0)
-    found = seen(linear(), x())
+def test_failing_flop_formula_does_not_fail_the_trace(monkeypatch):
+    monkeypatch.setattr(dispatch_recorder, "flop_formula", lambda _operator: lambda *_, **__: 1 / 0)
+    found = checked(linear(), x())
     assert found.graph.model.flops is None
 
 
-def test_padded_sequence_and_back():
+def test_pad_and_pack_sequence_round_trip():
     def forward(self, h):
         packed = rnn.pack_padded_sequence(self.a(h), torch.tensor([3, 2]), batch_first=True)
         return rnn.pad_packed_sequence(self.r(packed)[0], batch_first=True)[0]
 
-    found = seen(Applies(forward, a=linear(), r=nn.GRU(4, 4, batch_first=True)), torch.randn(2, 3, 4))
+    found = checked(Lambda(forward, a=linear(), r=nn.GRU(4, 4, batch_first=True)), torch.randn(2, 3, 4))
     assert found.flows("linear", "gru")
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
-def test_packed_sequences_of_known_lengths_without_values(kind):
+def test_packed_sequence_of_known_lengths_runs_on_fake_tensors(kind):
     def forward(self, h, lengths):
         packed = rnn.pack_padded_sequence(self.a(h), lengths, batch_first=True, enforce_sorted=False)
         return rnn.pad_packed_sequence(self.b(packed)[0], batch_first=True)[0]
 
-    model = Applies(forward, a=linear(), b=kind(4, 4, bidirectional=True))
+    model = Lambda(forward, a=linear(), b=kind(4, 4, bidirectional=True))
     given = (torch.randn(2, 3, 4), torch.tensor([2, 3]))
-    fake, real = (seen(model, *given, mode=mode).graph for mode in ("auto", "real"))
+    fake, real = (checked(model, *given, mode=mode).graph for mode in ("auto", "real"))
     assert fake.status.mode == "fake"
     assert fake.adjacency == real.adjacency
     assert fake.tensors == real.tensors

@@ -1,4 +1,4 @@
-"""Edges between leaf module calls, compared with those autograd sees: a dozen architectures of every kind."""
+"""Edges between leaf module calls, compared with autograd's, for a dozen architectures of all kinds."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ KINDS = (
 
 @pytest.mark.filterwarnings("ignore")  # transformers warns about itself
 @pytest.mark.parametrize("kind", KINDS)
-def test_edges_as_autograd_sees_them(kind):
+def test_edges_agree_with_autograd(kind):
     model, inputs = differentiable(*architectures.prepared(kind))
     found = agreement(trace(model, (), inputs, mode="real"), model, inputs)
     assert found.witnessed >= 10

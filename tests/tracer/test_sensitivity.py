@@ -1,4 +1,4 @@
-"""Small models whose every output is made of some inputs and not of others: ways through the graph tell which."""
+"""Paths from inputs to outputs in the graph, compared with perturbing the inputs, for small models."""
 
 import copy
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from torch.nn.utils import parametrizations
 from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, linear, x
 from tracer.sensitivity import connected, depends
+from tracer.traced_graph import Lambda, linear, x
 
 MODELS = {}
 
@@ -271,10 +271,10 @@ def attention(_model, h, other):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", ["real", "auto"])
 @pytest.mark.parametrize("name", MODELS)
-def test_ways_are_where_changes_go(name, mode):
+def test_paths_agree_with_perturbed_inputs(name, mode):
     torch.manual_seed(0)
     modules = {"a": linear(), "b": linear(), "normed": parametrizations.spectral_norm(linear())}
-    model = Applies(MODELS[name], **modules).eval()
+    model = Lambda(MODELS[name], **modules).eval()
     args = (x(), torch.randn(3, 4, generator=torch.Generator().manual_seed(2)))
     graph = trace(model, args, mode=mode)
     assert graph.status.error is None, graph.status.error

@@ -1,21 +1,21 @@
-"""Signatures: equal for blocks of one structure, different where anything of the structure is."""
+"""Signatures: equal for blocks of equal structure, different for others."""
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from modeldiagrams.graph import ModuleNode
+from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, linear, x
+from tracer.traced_graph import Lambda, linear, x
 
 
-class Block(Applies):
+class Block(Lambda):
     """Always of this class, whatever it does."""
 
 
 def signature(function, *given, **modules):
-    model = Applies(lambda self, *args: self.block(*args), block=Block(function, **modules))
+    model = Lambda(lambda self, *args: self.block(*args), block=Block(function, **modules))
     graph = trace(model, given or (x(),), mode="real")
     assert graph.status.error is None
     return next(node.signature for node in graph.nodes if isinstance(node, ModuleNode))
@@ -77,23 +77,23 @@ def test_different_structures_differ(what):
         (lambda _, h, k: h + k, lambda _, h, _k: h + h),
     ],
 )
-def test_which_argument_is_which(one, other):
+def test_signatures_depend_on_argument_order(one, other):
     assert signature(one, x(), x()) != signature(other, x(), x())
 
 
-def test_dtype_and_shape():
+def test_signatures_depend_on_dtype_and_shape():
     def doubled(_, h):
         return h * 2
 
     assert len({signature(doubled, h) for h in (x(), x().double(), x()[:2])}) == 3
 
 
-def test_names_values_and_gradients_of_weights_do_not_matter():
+def test_signature_ignores_names_values_and_gradients_of_weights():
     frozen = linear().requires_grad_(False)
     assert signature(lambda self, h: self.a(h), a=linear()) == signature(lambda self, h: self.b(h), b=frozen)
 
 
-def test_what_is_handed_on_from_outside_does_not_matter():
+def test_signature_ignores_inputs_returned_unchanged():
     """Layers that hand on an ever longer tuple of what was computed before are equal."""
     one = signature(lambda _, h, *before: (h * 2, *before), x(), x())
     assert one == signature(lambda _, h, *before: (h * 2, *before), x(), x(), x())

@@ -11,50 +11,44 @@ import torch
 from torch import nn
 
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.source import class_source, relative_file
-from tracer.seen import Applies, linear, seen, x
-
-
-def test_file_is_relative_to_its_import_root():
-    assert relative_file("/site/pkg/sub/mod.py", "pkg.sub.mod") == "pkg/sub/mod.py"
-    assert relative_file("/site/pkg/__init__.py", "pkg") == "pkg/__init__.py"
-    assert relative_file("/somewhere/train.py", "__main__") == "train.py"
+from modeldiagrams.tracer.values.source_lines import class_source
+from tracer.traced_graph import Lambda, checked, linear, x
 
 
 def rectified_once_more(h):
     return torch.nn.functional.relu(h)
 
 
-def test_source_of_a_hook_that_does_what_its_module_does_is_its_own_line():
-    model = Applies(lambda self, h: self.b(self.a(h)), a=nn.Sequential(nn.ReLU()), b=nn.Sequential(nn.ReLU()))
+def test_source_of_op_in_hook_is_the_line_of_the_hook():
+    model = Lambda(lambda self, h: self.b(self.a(h)), a=nn.Sequential(nn.ReLU()), b=nn.Sequential(nn.ReLU()))
     model.b[0].register_forward_hook(lambda _module, _given, result: rectified_once_more(result))
-    found = seen(model, x())
+    found = checked(model, x())
     line = rectified_once_more.__code__.co_firstlineno + 1
     call = model._function[0].__code__.co_firstlineno
     sources = [found.nodes[key].source.partition(":")[2] for key in ("a.0/relu", "b.0/relu", "b.0/relu#2")]
     assert sources == [str(call), str(call), str(line)]
 
 
-def test_source_behind_a_forward_replaced_in_one_module():
-    model = Applies(lambda self, h: self.b(self.a(h)), a=linear(), b=linear())
+def test_source_of_op_behind_replaced_forward_is_its_line():
+    model = Lambda(lambda self, h: self.b(self.a(h)), a=linear(), b=linear())
     original = model.b.forward
 
     def replaced(h):
         return original(h)
 
     model.b.forward = replaced
-    found = seen(model, x())
+    found = checked(model, x())
     sources = [found.nodes[key].source.partition(":")[2] for key in ("a/linear", "b/linear")]
     codes = (model._function[0].__code__, replaced.__code__)
     assert sources == [str(codes[0].co_firstlineno), str(codes[1].co_firstlineno + 1)]
 
 
-def test_source_of_what_runs_in_like_places_called_from_different_lines():
+def test_source_of_equal_modules_is_the_line_that_calls_each():
     def forward(self, h):
         h = self.a(h)
         return self.b(h)
 
-    found = seen(Applies(forward, a=nn.Sequential(linear(), nn.ReLU()), b=nn.Sequential(linear(), nn.ReLU())), x())
+    found = checked(Lambda(forward, a=nn.Sequential(linear(), nn.ReLU()), b=nn.Sequential(linear(), nn.ReLU())), x())
     first = forward.__code__.co_firstlineno
     sources = {key: node.source.partition(":")[2] for key, node in found.nodes.items() if "/" in key}
     assert sources == {"a.0/linear": f"{first + 1}", "a.1/relu": f"{first + 1}"} | {
@@ -70,7 +64,7 @@ class Wrapped(nn.Module):
 
 
 @pytest.mark.parametrize("model", [Wrapped().forward, functools.partial(Wrapped().forward, power=2)])
-def test_function_as_a_model_is_named_and_found_where_it_is_written(model):
+def test_function_as_model_has_its_name_and_source(model):
     graph = trace(model, (x(),), mode="real")
     assert graph.model.name == "Wrapped.forward"
     file, line = graph.model.source.split(":")
@@ -78,15 +72,15 @@ def test_function_as_a_model_is_named_and_found_where_it_is_written(model):
     assert "@torch.no_grad" in Path(__file__).read_text().splitlines()[int(line) - 1]
 
 
-def test_what_was_typed_in_has_no_file():
+def test_function_from_notebook_has_no_source():
     names = {}
     exec(compile("def typed(h): return h * 2", "<ipython-input-3-ab>", "exec"), names)  # noqa: S102 - as a notebook does
     graph = trace(names["typed"], (x(),), mode="real")
     assert (graph.model.name, graph.model.source) == ("typed", None)
 
 
-def test_sequence_has_no_source_of_its_own():
-    found = seen(nn.Sequential(linear()), x())
+def test_op_in_plain_sequential_has_no_source():
+    found = checked(nn.Sequential(linear()), x())
     assert found.nodes["0/linear"].source is None
 
 
@@ -108,7 +102,7 @@ def test_source_of_a_class_with_generated_methods():
     assert class_source(Generated).endswith(f"test_sources.py:{source}")
 
 
-def test_class_has_no_source_where_its_python_module_is_no_module(monkeypatch):
+def test_class_has_no_source_if_its_module_entry_is_not_a_module(monkeypatch):
     class Rude:
         def __getattr__(self, name):
             raise ValueError(name)
@@ -120,7 +114,7 @@ def test_class_has_no_source_where_its_python_module_is_no_module(monkeypatch):
     assert graph.model.source is None
 
 
-def test_class_that_was_typed_in_has_no_source(monkeypatch):
+def test_class_from_console_has_no_source(monkeypatch):
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
     typed_in = type("TypedIn", (nn.Module,), {"__module__": "__main__", "forward": lambda _, h: h + 1})
     graph = trace(typed_in(), (x(),), mode="real")

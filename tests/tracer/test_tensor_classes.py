@@ -1,19 +1,19 @@
-"""Tensors of other kinds: sparse, nested, of classes of the user's own."""
+"""Other kinds of tensors: sparse, nested, user-defined classes."""
 
 import pytest
 import torch
 from torch.utils._pytree import tree_map_only
 
-from modeldiagrams.serialize import serialize
+from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, linear, seen, x
+from tracer.traced_graph import Lambda, checked, linear, x
 
 
 def test_sparse():
     def forward(self, given):
         return torch.sparse.mm(self.a(given).t().contiguous().to_sparse(), given)
 
-    seen(Applies(forward, a=linear()), x())
+    checked(Lambda(forward, a=linear()), x())
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -22,7 +22,7 @@ def test_nested_tensor_of_computed_parts():
         nested = torch.nested.as_nested_tensor([self.a(a), self.a(b)], layout=torch.jagged)
         return self.a(nested * 2).to_padded_tensor(0.0)
 
-    found = seen(Applies(forward, a=linear()), x(), torch.randn(2, 4))
+    found = checked(Lambda(forward, a=linear()), x(), torch.randn(2, 4))
     assert found.edges("linear", "cat")
     assert found.edges("mul", "linear")
     assert found.graph.tensors["/mul:0"].shape[1].startswith("j")
@@ -34,7 +34,7 @@ def test_nested_tensor_given_as_a_list():
         nested = torch.nested.nested_tensor([a, b], layout=torch.jagged)
         return self.a(nested * 2).to_padded_tensor(0.0)
 
-    model = Applies(forward, a=linear())
+    model = Lambda(forward, a=linear())
     first, second = (serialize(trace(model, (x(), torch.ones(2, 4)), mode="real")) for _ in range(2))
     assert first == second
     assert trace(model, (x(), torch.ones(2, 4)), mode="real").status.unseen == ()
@@ -44,24 +44,24 @@ class Branded(torch.Tensor):
     pass
 
 
-def test_nested_tensors_look_alike_in_every_trace():
+def test_repeated_traces_of_nested_tensors_are_equal():
     """Torch counts their ragged sizes on, and makes one tensor for the first of them."""
 
     def forward(self, h):
         nested = torch.nested.nested_tensor_from_jagged(h, torch.tensor([0, 1, 3]))
         return self.a(nested).sin().values(), self.a(nested).values()
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     shapes = {tensor.shape for key, tensor in found.graph.tensors.items() if "linear" in key or "sin" in key}
     assert shapes == {(2, "j1", 4)}
     assert not found.ops["zeros"]
 
 
-def test_nested_inputs_look_alike_in_every_trace():
+def test_repeated_traces_of_nested_inputs_are_equal():
     def jagged(*lengths):
         return torch.nested.nested_tensor([torch.ones(n, 4) for n in lengths], layout=torch.jagged)
 
-    found = seen(Applies(lambda _self, h, other: (other.sin(), h.cos())), jagged(2, 3), jagged(4, 1))
+    found = checked(Lambda(lambda _self, h, other: (other.sin(), h.cos())), jagged(2, 3), jagged(4, 1))
     shapes = {key: tensor.shape for key, tensor in found.graph.tensors.items()}
     assert shapes["input:args[0]:0"] == shapes["/cos:0"] == (2, "j0", 4)
     assert shapes["input:args[1]:0"] == shapes["/sin:0"] == (2, "j1", 4)
@@ -80,11 +80,11 @@ class Batch:
 
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
-def test_what_holds_tensors_without_being_one(mode):
+def test_object_that_implements_torch_function_is_traced(mode):
     def forward(self, h):
         return self.a(torch.add(Batch(torch.sin(h)), Batch(h)).held)
 
-    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+    found = checked(Lambda(forward, a=linear()), x(), mode=mode)
     assert found.edges("sin", "add")
     assert found.edges("add", "linear")
     assert [node.id for node in found.graph.nodes[1:-1]] == ["/sin", "/add", "a", "a/linear"]
@@ -108,13 +108,15 @@ class Boxed(torch.Tensor):
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_tensor_class_with_a_tensor_inside(mode):
-    found = seen(Applies(lambda self, h: self.b((Boxed(self.a(h)) * 2).inner), a=linear(), b=linear()), x(), mode=mode)
+    found = checked(
+        Lambda(lambda self, h: self.b((Boxed(self.a(h)) * 2).inner), a=linear(), b=linear()), x(), mode=mode
+    )
     assert found.edges("linear", "mul")
     assert found.edges("mul", "linear")
     assert len(found.graph.nodes) == 7
 
 
 def test_tensor_subclass():
-    found = seen(Applies(lambda self, h: torch.relu(self.a(h).as_subclass(Branded)) * 2, a=linear()), x())
+    found = checked(Lambda(lambda self, h: torch.relu(self.a(h).as_subclass(Branded)) * 2, a=linear()), x())
     assert found.edges("linear", "relu")
     assert found.edges("relu", "mul")

@@ -1,4 +1,4 @@
-"""Functions that peers lose: autograd functions, custom and scripted ops, transforms, compiled code."""
+"""Traps in functions: autograd functions, custom and scripted ops, transforms, compiled code."""
 
 import functools
 
@@ -11,9 +11,9 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import gelu as gelu_taken_before_the_trace
 from torch.utils.checkpoint import checkpoint
 
-from modeldiagrams.graph import OpNode
+from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, DoubleInPlace, linear, names, seen, x
+from tracer.traced_graph import DoubleInPlace, Lambda, checked, linear, names, x
 
 
 class Cube(torch.autograd.Function):
@@ -93,7 +93,7 @@ def custom_ops():
 
 def between(function):
     """linear → function → linear"""
-    return Applies(lambda self, given: self.b(function(self.a(given))), a=linear(), b=linear())
+    return Lambda(lambda self, given: self.b(function(self.a(given))), a=linear(), b=linear())
 
 
 AUTOGRAD_FUNCTIONS = pytest.mark.parametrize("function", [Cube, DoubleInPlace, Power, SquareInNumpy])
@@ -105,13 +105,13 @@ def test_autograd_function_is_one_op(function):
 
 
 @AUTOGRAD_FUNCTIONS
-def test_autograd_function_kept_since_before_the_trace_is_one_op(function):
+def test_autograd_function_bound_before_trace_is_one_op(function):
     is_one_op(function, between(function.apply))
 
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_autograd_function_that_runs_a_module_is_an_op_after_it(mode):
-    found = seen(Applies(lambda self, h: Reversible.apply(h.sin(), self.a).cos(), a=linear()), x(), mode=mode)
+    found = checked(Lambda(lambda self, h: Reversible.apply(h.sin(), self.a).cos(), a=linear()), x(), mode=mode)
     assert [op.id for op in found.of(OpNode)] == ["/sin", "a/linear", "/Reversible", "/cos"]
     assert found.edges("sin", "Reversible")
     assert found.edges("linear", "Reversible")
@@ -120,14 +120,14 @@ def test_autograd_function_that_runs_a_module_is_an_op_after_it(mode):
     assert [guess.node for guess in found.graph.status.guesses] == ["/Reversible"] * (mode == "fake")
 
 
-def test_guess_in_an_autograd_function_that_only_runs_a_module_is_not_the_next_ops():
-    found = seen(Applies(lambda self, h: HandsOn.apply(h, self.a).cos(), a=linear()), x(), mode="fake")
+def test_guess_in_autograd_function_that_only_runs_a_module_is_not_attributed_to_next_op():
+    found = checked(Lambda(lambda self, h: HandsOn.apply(h, self.a).cos(), a=linear()), x(), mode="fake")
     assert [op.id for op in found.of(OpNode)] == ["a/linear", "/cos"]
     assert [guess.node for guess in found.graph.status.guesses] == [None]
 
 
 def is_one_op(function, model):
-    found = seen(model, x())
+    found = checked(model, x())
     assert names(found.of(OpNode)) == ["torch.nn.functional.linear", function.__name__, "torch.nn.functional.linear"]
     (op,) = found.ops[function.__name__]
     assert op.opaque
@@ -138,16 +138,16 @@ def is_one_op(function, model):
     assert not found.edges("linear", "linear")
 
 
-def test_overridable_function_without_a_name():
+def test_overridable_function_without_name_is_one_op():
     plus = functools.partial(lambda given: given + 1)
-    found = seen(between(lambda h: torch.overrides.handle_torch_function(plus, (h,), h)), x())
+    found = checked(between(lambda h: torch.overrides.handle_torch_function(plus, (h,), h)), x())
     assert found.flows("linear", "linear")
 
 
 @AUTOGRAD_FUNCTIONS
-def test_autograd_function_kept_since_before_the_trace_has_its_gradient(function):
+def test_autograd_function_bound_before_trace_keeps_its_gradient(function):
     gradients, given = [], x().requires_grad_()
-    model = Applies(
+    model = Lambda(
         lambda self, h: gradients.append(torch.autograd.grad(self.m(h).sum(), h)[0]), m=between(function.apply)
     )
     model(given)
@@ -155,17 +155,17 @@ def test_autograd_function_kept_since_before_the_trace_has_its_gradient(function
     assert torch.equal(*gradients)
 
 
-def test_custom_op_under_its_own_name(custom_ops):
-    found = seen(between(custom_ops.square), x())
+def test_custom_op_has_its_own_name(custom_ops):
+    found = checked(between(custom_ops.square), x())
     assert names(found.ops["square"]) == ["mdtests::square"]
 
 
-def test_custom_op_that_writes(custom_ops):
+def test_custom_op_that_writes_in_place_reaches_later_readers(custom_ops):
     def increment(h):
         custom_ops.increment(h)
         return h
 
-    found = seen(between(increment), x())
+    found = checked(between(increment), x())
     assert found.edges("linear", "increment")
     assert found.edges("increment", "linear")
     assert not found.edges("linear", "linear")
@@ -173,7 +173,7 @@ def test_custom_op_that_writes(custom_ops):
 
 @pytest.mark.parametrize("op", [torch.ops.aten.mul.Tensor, torch.ops.aten.mul])
 def test_aten_overload_and_packet(op):
-    found = seen(Applies(lambda self, given: op(self.a(given), given), a=linear()), x())
+    found = checked(Lambda(lambda self, given: op(self.a(given), given), a=linear()), x())
     assert names(found.ops["mul"]) == ["aten::mul"]
     assert found.edges("linear", "mul")[0].argument == "self"
 
@@ -185,10 +185,10 @@ def traced(module):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("convert", [torch.jit.script, traced])
 def test_scripted_submodule_is_one_opaque_op(convert):
-    model = Applies(
+    model = Lambda(
         lambda self, h: self.b(self.s(self.a(h))), a=linear(), b=linear(), s=convert(nn.Sequential(linear(), nn.ReLU()))
     )
-    found = seen(model, x())
+    found = checked(model, x())
     (op,) = found.ops["Sequential"]
     assert op.opaque
     assert found.graph.hierarchy[op.id] == "s"
@@ -198,7 +198,7 @@ def test_scripted_submodule_is_one_opaque_op(convert):
 
 @pytest.mark.filterwarnings("ignore")
 def test_scripted_model_is_one_opaque_op():
-    found = seen(torch.jit.script(nn.Sequential(linear(), nn.ReLU())), x())
+    found = checked(torch.jit.script(nn.Sequential(linear(), nn.ReLU())), x())
     assert [op.opaque for op in found.of(OpNode)] == [True]
 
 
@@ -207,19 +207,19 @@ def test_script_function_is_one_opaque_op():
     def twice_relu(given: torch.Tensor) -> torch.Tensor:
         return torch.relu(given) * 2
 
-    found = seen(between(torch.jit.script(twice_relu)), x())
+    found = checked(between(torch.jit.script(twice_relu)), x())
     assert found.ops["twice_relu"][0].opaque
     assert found.flows("linear", "linear")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_jit_fork():
-    seen(Applies(lambda self, h: torch.jit.wait(torch.jit.fork(torch.sin, self.a(h))), a=linear()), x())
+    checked(Lambda(lambda self, h: torch.jit.wait(torch.jit.fork(torch.sin, self.a(h))), a=linear()), x())
 
 
 def test_compiled_submodule_runs_eager():
     compiled = torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager")
-    found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=compiled), x())
+    found = checked(Lambda(lambda self, h: self.a(self.c(h)), a=linear(), c=compiled), x())
     assert found.edges("relu", "linear")
 
 
@@ -228,53 +228,53 @@ def test_module_compiled_in_place_runs_eager_with_its_hooks_inside():
     inner.compile(backend="eager")
     inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
     compiled = inner._compiled_call_impl
-    found = seen(Applies(lambda self, h: self.a(self.c(h)), a=linear(), c=inner), x())
+    found = checked(Lambda(lambda self, h: self.a(self.c(h)), a=linear(), c=inner), x())
     assert [op.id for op in found.ops["sin"]] == ["c/sin"]
     assert found.edges("sin", "linear")
     assert inner._compiled_call_impl is compiled
 
 
-def test_call_kept_before_the_trace_has_its_hooks_inside():
+def test_module_call_bound_before_trace_has_its_hooks_inside():
     inner = linear()
     inner.register_forward_hook(lambda _module, _given, result: torch.sin(result))
     call = inner.__call__
-    found = seen(Applies(lambda self, h: self.a(call(h)), a=linear(), c=inner), x())
+    found = checked(Lambda(lambda self, h: self.a(call(h)), a=linear(), c=inner), x())
     assert [op.id for op in found.ops["sin"]] == ["c/sin"]
 
 
 def test_compiled_function_runs_eager():
-    found = seen(between(torch.compile(lambda h: torch.relu(h) * 2, backend="eager")), x())
+    found = checked(between(torch.compile(lambda h: torch.relu(h) * 2, backend="eager")), x())
     assert found.edges("relu", "mul")
 
 
-def test_compiled_model_is_the_model_it_wraps():
-    found = seen(torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager"), x())
+def test_compiled_model_is_unwrapped():
+    found = checked(torch.compile(nn.Sequential(linear(), nn.ReLU()), backend="eager"), x())
     assert [call.id for call in found.calls] == ["0", "1"]
 
 
-def test_function_imported_before_the_trace():
-    assert seen(between(gelu_taken_before_the_trace), x()).edges("linear", "gelu")
+def test_function_imported_before_trace_is_recorded():
+    assert checked(between(gelu_taken_before_the_trace), x()).edges("linear", "gelu")
 
 
-def test_function_kept_in_a_table():
+def test_function_stored_in_dict_is_recorded():
     table = {"gelu": functional.gelu}
-    assert seen(between(table["gelu"]), x()).edges("gelu", "linear")
+    assert checked(between(table["gelu"]), x()).edges("gelu", "linear")
 
 
 def test_vmap():
-    found = seen(between(torch.vmap(lambda row: row * row.sum())), x())
+    found = checked(between(torch.vmap(lambda row: row * row.sum())), x())
     assert found.flows("linear", "linear")
     assert found.edges("sum", "mul")
 
 
 def test_func_grad():
-    found = seen(between(torch.func.grad(lambda h: (h**2).sum())), x())
+    found = checked(between(torch.func.grad(lambda h: (h**2).sum())), x())
     assert found.flows("linear", "linear")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_func_jvp():
-    found = seen(between(lambda h: torch.func.jvp(torch.sin, (h,), (torch.ones(3, 4),))[1]), x())
+    found = checked(between(lambda h: torch.func.jvp(torch.sin, (h,), (torch.ones(3, 4),))[1]), x())
     assert found.flows("linear", "linear")
 
 
@@ -283,16 +283,16 @@ def test_functional_call_with_computed_weights():
         doubled = {name: weight * 2 for name, weight in self.a.named_parameters()}
         return torch.func.functional_call(self.a, doubled, (given,))
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert {edge.argument for edge in found.edges("mul", "linear")} == {"weight", "bias"}
 
 
 @pytest.mark.parametrize("use_reentrant", [True, False])
-def test_checkpoint_shows_what_it_runs(use_reentrant):
+def test_checkpoint_shows_ops_inside(use_reentrant):
     def forward(self, given):
         return self.b(checkpoint(self.block, self.a(given), use_reentrant=use_reentrant))
 
-    found = seen(Applies(forward, a=linear(), b=linear(), block=nn.Sequential(linear(), nn.Tanh())), x())
+    found = checked(Lambda(forward, a=linear(), b=linear(), block=nn.Sequential(linear(), nn.Tanh())), x())
     assert found.edges("linear", "tanh")
     assert found.edges("tanh", "linear")
 
@@ -302,18 +302,18 @@ def test_autocast():
         with torch.autocast("cpu", dtype=torch.bfloat16):
             return self.b(torch.relu(self.a(given)))
 
-    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    found = checked(Lambda(forward, a=linear(), b=linear()), x())
     assert found.edges("linear", "relu")
     assert found.graph.tensors["/relu:0"].dtype == "bfloat16"
 
 
 def test_einsum():
-    found = seen(Applies(lambda self, h: torch.einsum("ij,kj->ik", self.a(h), h), a=linear()), x())
+    found = checked(Lambda(lambda self, h: torch.einsum("ij,kj->ik", self.a(h), h), a=linear()), x())
     assert found.ops["einsum"][0].arguments == {"equation": "ij,kj->ik"}
 
 
 def test_fx_graph_module():
-    found = seen(torch.fx.symbolic_trace(nn.Sequential(linear(), nn.ReLU())), x())
+    found = checked(torch.fx.symbolic_trace(nn.Sequential(linear(), nn.ReLU())), x())
     assert found.edges("linear", "relu")
 
 
@@ -322,32 +322,32 @@ def test_cond():
     def forward(self, given):
         return torch.cond(given.sum() > 0, torch.sin, torch.cos, (self.a(given),))
 
-    seen(Applies(forward, a=linear()), x())
+    checked(Lambda(forward, a=linear()), x())
 
 
-def test_loop_that_uses_a_tensor_from_outside():
+def test_while_loop_with_closure_tensor_has_edge():
     def forward(self, h):
         factor = self.a(h)
         return while_loop(lambda i, _: i < 3, lambda i, state: (i + 1, state * factor), (torch.tensor(0), h.sin()))[1]
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert [edge.argument for edge in found.edges("linear", "while_loop")] == ["1.factor"]
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_flex_attention():
-    seen(Applies(lambda _self, q: flex_attention(q, q, q)), torch.randn(1, 2, 16, 16))
+    checked(Lambda(lambda _self, q: flex_attention(q, q, q)), torch.randn(1, 2, 16, 16))
 
 
-def test_attention_by_its_public_name():
-    found = seen(Applies(lambda _self, q: functional.scaled_dot_product_attention(q, q, q)), torch.randn(1, 2, 4, 8))
+def test_attention_has_its_public_name():
+    found = checked(Lambda(lambda _self, q: functional.scaled_dot_product_attention(q, q, q)), torch.randn(1, 2, 4, 8))
     (op,) = found.of(OpNode)
     assert op.name == "torch.nn.functional.scaled_dot_product_attention"
     edges = found.graph.adjacency["input:args[0]"]
     assert [edge.argument for edge in edges] == ["query", "key", "value"]
 
 
-def test_properties_that_make_tensors():
-    found = seen(Applies(lambda self, h: (self.a(h).T @ h.mT.T).T, a=linear()), x())
+def test_tensor_properties_are_ops():
+    found = checked(Lambda(lambda self, h: (self.a(h).T @ h.mT.T).T, a=linear()), x())
     assert names(found.ops["T"]) == ["torch.Tensor.T"] * 3
     assert names(found.ops["mT"]) == ["torch.Tensor.mT"]

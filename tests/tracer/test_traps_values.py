@@ -1,4 +1,4 @@
-"""Which value a tensor holds: writes through views, aliases, numpy, nested inputs and outputs."""
+"""Traps in values: writes through views, aliases, numpy, nested inputs and outputs."""
 
 import dataclasses
 
@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from modeldiagrams.graph import ConstantNode, OpNode, OutputNode
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import ConstantNode, OpNode, OutputNode
 from modeldiagrams.tracer import trace
-from tracer.seen import Applies, Seen, linear, names, seen, x
+from tracer.traced_graph import Lambda, TracedGraph, checked, linear, names, x
 
 
 def test_write_through_a_view_reaches_later_readers():
@@ -18,20 +19,20 @@ def test_write_through_a_view_reaches_later_readers():
         y[:, 0].add_(torch.sin(given[:, 0]))
         return self.b(y)
 
-    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    found = checked(Lambda(forward, a=linear(), b=linear()), x())
     assert found.edges("sin", "add")
     assert found.edges("add", "linear")
     assert found.edges("linear", "linear")
 
 
-def test_write_over_everything_replaces():
+def test_write_over_whole_tensor_replaces_its_value():
     def forward(self, given):
         y = self.a(given)
         y.view(-1).copy_(torch.sin(given).view(-1))
         return self.b(y)
 
     with torch.no_grad():
-        found = Seen(trace(Applies(forward, a=linear(), b=linear()), (x(),), mode="real"))
+        found = TracedGraph(trace(Lambda(forward, a=linear(), b=linear()), (x(),), mode="real"))
     assert found.edges("copy", "linear")
     assert not found.edges("linear", "linear")
 
@@ -42,7 +43,7 @@ def test_setitem():
         y[:, 1] = torch.sin(given[:, 0])
         return self.b(y)
 
-    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    found = checked(Lambda(forward, a=linear(), b=linear()), x())
     assert found.edges("sin", "setitem")[0].argument == "value"
     assert found.edges("setitem", "linear")
     assert not found.edges("linear", "linear")
@@ -55,19 +56,19 @@ def test_setitem_on_a_fresh_tensor():
         out[2:] = torch.cos(given[2:])
         return self.a(out)
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert found.flows("sin", "linear")
     assert found.flows("cos", "linear")
 
 
 def test_keyword_arguments_have_their_names():
-    found = seen(Applies(lambda self, *, x, y: self.a(x) + y, a=linear()), x=x(), y=x())
+    found = checked(Lambda(lambda self, *, x, y: self.a(x) + y, a=linear()), x=x(), y=x())
     assert list(found.graph.model.inputs) == ["x", "y"]
 
 
 def test_nested_dict_input():
-    model = Applies(lambda self, b: self.a(b["x"]) + b["z"]["y"], a=linear())
-    found = seen(model, {"x": x(), "z": {"y": x()}})
+    model = Lambda(lambda self, b: self.a(b["x"]) + b["z"]["y"], a=linear())
+    found = checked(model, {"x": x(), "z": {"y": x()}})
     assert list(found.graph.model.inputs) == ["args[0].x", "args[0].z.y"]
 
 
@@ -78,8 +79,8 @@ class Result:
 
 
 def test_dataclass_output():
-    model = Applies(lambda self, h: Result(self.a(h), [h * 2, {"c": h + 1}]), a=linear())
-    found = seen(model, x())
+    model = Lambda(lambda self, h: Result(self.a(h), [h * 2, {"c": h + 1}]), a=linear())
+    found = checked(model, x())
     assert names(found.of(OutputNode)) == ["a", "b[0]", "b[1].c"]
 
 
@@ -92,13 +93,13 @@ class Cache:
 
 
 def test_output_inside_an_unknown_object():
-    found = seen(Applies(lambda self, h: (h * 2, Cache(self.a(h))), a=linear()), x())
+    found = checked(Lambda(lambda self, h: (h * 2, Cache(self.a(h))), a=linear()), x())
     assert names(found.of(OutputNode)) == ["[0]", "[1].keys_seen[0]"]
 
 
 def test_numpy_round_trip_by_shared_memory():
-    model = Applies(lambda self, h: self.b(torch.from_numpy(self.a(h).detach().numpy())), a=linear(), b=linear())
-    found = seen(model, x())
+    model = Lambda(lambda self, h: self.b(torch.from_numpy(self.a(h).detach().numpy())), a=linear(), b=linear())
+    found = checked(model, x())
     assert [edge.flow for edge in found.edges("numpy", "from_numpy")] == ["inferred"]
     assert found.edges("from_numpy", "linear")
 
@@ -107,17 +108,17 @@ def test_numpy_round_trip_by_copy():
     def forward(self, given):
         return self.b(torch.from_numpy(np.tanh(self.a(given).detach().numpy())))
 
-    found = seen(Applies(forward, a=linear(), b=linear()), x())
+    found = checked(Lambda(forward, a=linear(), b=linear()), x())
     assert [edge.flow for edge in found.edges("numpy", "from_numpy")] == ["inferred"]
 
 
-def test_arrays_come_from_what_was_read_last():
+def test_array_comes_from_the_last_read():
     def forward(self, h):
         first = torch.from_numpy(np.tanh(h.detach().numpy()))
         h.sin().numpy()
         return self.a(first)
 
-    found = Seen(trace(Applies(forward, a=linear()), (x(),), mode="real"))
+    found = TracedGraph(trace(Lambda(forward, a=linear()), (x(),), mode="real"))
     assert [edge.to for edge in found.graph.adjacency["/numpy"]] == ["/from_numpy"]
     assert "/numpy#2" not in found.graph.adjacency
 
@@ -130,17 +131,17 @@ def test_write_to_memory_shared_with_numpy_reaches_both_sides():
         torch.from_numpy(array).mul_(other)
         return h.sin()
 
-    found = seen(Applies(forward), x(), x())
+    found = checked(Lambda(forward), x(), x())
     assert found.edges("mul", "sin")
 
 
 def test_item_is_an_op():
-    found = seen(Applies(lambda self, h: self.a(h) * float(h.mean().item()), a=linear()), x())
+    found = checked(Lambda(lambda self, h: self.a(h) * float(h.mean().item()), a=linear()), x())
     assert found.edges("mean", "item")
 
 
 def test_bool_is_an_op():
-    found = seen(Applies(lambda self, h: self.a(h) if h.sum() > -1e9 else h, a=linear()), x())
+    found = checked(Lambda(lambda self, h: self.a(h) if h.sum() > -1e9 else h, a=linear()), x())
     assert found.edges("gt", "bool")
 
 
@@ -151,18 +152,18 @@ def test_out_argument():
         return self.b(out)
 
     with torch.no_grad():
-        found = seen(Applies(forward, a=linear(), b=linear()), x())
+        found = checked(Lambda(forward, a=linear(), b=linear()), x())
     assert found.edges("sin", "linear")
     assert not found.edges("empty", "linear")
 
 
-def test_dropout_in_eval_does_not_steal_the_residual():
+def test_dropout_in_eval_is_separate_from_residual():
     def forward(self, given):
         h = self.a(given)
         z = self.d(h)
         return torch.sin(h) + z
 
-    found = seen(Applies(forward, a=linear(), d=nn.Dropout()).eval(), x())
+    found = checked(Lambda(forward, a=linear(), d=nn.Dropout()).eval(), x())
     assert found.edges("linear", "sin")
     assert found.edges("linear", "dropout")
     assert found.edges("dropout", "add")
@@ -185,7 +186,7 @@ def test_function_that_returns_its_argument(name, function):
         z = function(h)
         return torch.sin(h) + z
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert found.edges("linear", "sin")
     assert found.edges(name, "add")
     assert not found.edges(name, "sin")
@@ -197,7 +198,7 @@ def test_in_place_relu_changes_the_residual_too():
         y = self.r(h)
         return torch.sin(h) + y
 
-    found = seen(Applies(forward, a=linear(), r=nn.ReLU(inplace=True)), x())
+    found = checked(Lambda(forward, a=linear(), r=nn.ReLU(inplace=True)), x())
     assert found.edges("relu", "sin")
     assert not found.edges("linear", "sin")
 
@@ -209,7 +210,7 @@ def test_in_place_add():
         h += kept
         return h
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert names(found.ops["add"]) == ["torch.Tensor.add_"]
     assert found.edges("linear", "add")
     assert found.edges("relu", "add")
@@ -221,7 +222,7 @@ def test_data_assignment():
         y.data = self.a(given)
         return torch.sin(y)
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert found.edges("linear", "data")
     assert found.edges("data", "sin")
 
@@ -232,36 +233,36 @@ def test_foreach():
         torch._foreach_add_(both, 1)
         return both[0] + both[1]
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert len(found.edges("foreach_add", "add")) == 2
 
 
-def test_chunks_are_told_apart():
+def test_chunks_are_separate_outputs():
     def forward(self, given):
         a, b = self.a(given).chunk(2, -1)
         return a * torch.sigmoid(b)
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert [edge.tensor for edge in found.edges("chunk", "mul")] == ["/chunk:0"]
     assert [edge.tensor for edge in found.edges("chunk", "sigmoid")] == ["/chunk:1"]
 
 
-def test_shape_reads_are_no_ops():
-    found = seen(Applies(lambda self, h: self.a(h).view(h.shape[0] * 2, -1), a=linear()), x())
+def test_shape_reads_are_not_ops():
+    found = checked(Lambda(lambda self, h: self.a(h).view(h.shape[0] * 2, -1), a=linear()), x())
     assert names(found.of(OpNode)) == ["torch.nn.functional.linear", "torch.Tensor.view"]
     assert found.ops["view"][0].arguments == {"size": [6, -1]}
 
 
 def test_shape_only_argument():
-    found = seen(Applies(lambda self, h: self.a(h) + torch.zeros_like(h), a=linear()), x())
+    found = checked(Lambda(lambda self, h: self.a(h) + torch.zeros_like(h), a=linear()), x())
     flows = {edge.to: edge.flow for edge in found.graph.adjacency["input:args[0]"]}
     assert flows == {"a/linear": "data", "/zeros_like": "shape"}
 
 
 def test_plain_tensor_attribute_is_a_named_constant():
-    model = Applies(lambda self, h: self.a(h) * self.scale, a=linear())
+    model = Lambda(lambda self, h: self.a(h) * self.scale, a=linear())
     model.scale = torch.tensor(2.0)
-    found = seen(model, x())
+    found = checked(model, x())
     assert names(found.of(ConstantNode)) == ["scale"]
 
 
@@ -277,30 +278,30 @@ class Scales(nn.Module):
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
 def test_tensor_of_a_class_is_a_named_constant(mode):
-    found = seen(Applies(lambda self, h: self.a(self.s(h)), a=linear(), s=Scales()), x(), mode=mode)
+    found = checked(Lambda(lambda self, h: self.a(self.s(h)), a=linear(), s=Scales()), x(), mode=mode)
     assert names(found.of(ConstantNode)) == ["s.scale"]
 
 
 def test_global_tensor_is_a_named_constant():
-    found = seen(Applies(lambda self, h: self.a(h) * GLOBAL, a=linear()), x())
+    found = checked(Lambda(lambda self, h: self.a(h) * GLOBAL, a=linear()), x())
     assert names(found.of(ConstantNode)) == [f"{__name__}.GLOBAL"]
 
 
-def test_tensor_of_unknown_origin_is_said_to_be_so():
+def test_tensor_of_unknown_origin_is_listed_as_unseen():
     hidden = [torch.ones(4)]
-    graph = trace(Applies(lambda self, h: self.a(h) * hidden[0], a=linear()), (x(),), mode="real")
+    graph = trace(Lambda(lambda self, h: self.a(h) * hidden[0], a=linear()), (x(),), mode="real")
     assert graph.status.unseen == ("/constant:0",)
     assert graph.tensors["/constant:0"].shape == (4,)
 
 
-def test_error_midway_keeps_what_ran_before():
+def test_error_midway_keeps_earlier_ops():
     def forward(self, given):
         h = torch.relu(self.a(given))
         return torch.cat([h, torch.ones(2, 2, 2)])
 
-    graph = trace(Applies(forward, a=linear()), (x(),), mode="real")
-    graph.check()
-    found = Seen(graph)
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode="real")
+    check_graph(graph)
+    found = TracedGraph(graph)
     assert graph.status.state == "partial"
     assert graph.status.error.node == "/cat"
     assert graph.status.error.type == "RuntimeError"
@@ -309,16 +310,16 @@ def test_error_midway_keeps_what_ran_before():
     assert found.of(OutputNode) == []
 
 
-def test_keys_that_read_alike_are_two_places():
-    found = seen(Applies(lambda self, h: {1: self.a(h), "1": torch.sin(h)}, a=linear()), x())
+def test_keys_with_equal_text_get_distinct_paths():
+    found = checked(Lambda(lambda self, h: {1: self.a(h), "1": torch.sin(h)}, a=linear()), x())
     assert names(found.of(OutputNode)) == ["1", "1#2"]
 
 
-def test_message_has_no_addresses():
+def test_error_message_has_no_addresses():
     def fails(*_):
         raise ValueError(f"bad thing {object()!r}")
 
-    error = trace(Applies(fails, a=linear()), (x(),), mode="real").status.error
+    error = trace(Lambda(fails, a=linear()), (x(),), mode="real").status.error
     assert error.message == "bad thing <object object>"
 
 
@@ -327,14 +328,14 @@ class Unreadable(dict):
         raise RuntimeError("not now")
 
 
-def test_container_that_cannot_be_read_is_left_closed():
-    model = Applies(lambda self, h, _extra: self.a(h), a=linear())
+def test_unreadable_container_is_skipped():
+    model = Lambda(lambda self, h, _extra: self.a(h), a=linear())
     graph = trace(model, (x(), Unreadable(a=1)), mode="real")
     assert graph.status.state == "complete"
 
 
-def test_tensor_class_called_with_numbers_is_an_op():
-    found = seen(Applies(lambda self, h: self.a(h) * torch.Tensor([1, 2, 3, 4]), a=linear()), x())
+def test_tensor_constructor_with_numbers_is_an_op():
+    found = checked(Lambda(lambda self, h: self.a(h) * torch.Tensor([1, 2, 3, 4]), a=linear()), x())
     (op,) = found.ops["Tensor"]
     assert op.name == "torch.Tensor"
     assert op.arguments == {"0": [1, 2, 3, 4]}
@@ -350,24 +351,24 @@ def test_tensor_class_called_with_numbers_is_an_op():
         ("FloatTensor", lambda self, h: self.a(h) * torch.FloatTensor([2])),
     ],
 )
-def test_old_tensor_class_makes_a_constant_under_its_name(kind, forward, mode):
-    found = seen(Applies(forward, a=linear()), x(), mode=mode)
+def test_legacy_tensor_constructor_makes_a_named_constant(kind, forward, mode):
+    found = checked(Lambda(forward, a=linear()), x(), mode=mode)
     assert [node.name for node in found.of(ConstantNode)] == [f"torch.{kind}"]
 
 
-def test_tensor_of_unknown_making_is_not_called_a_constant():
+def test_computed_tensor_of_unknown_origin_is_not_named_after_a_constructor():
     """Nobody says `IntTensor` here: it stays unseen."""
     made = [torch.ones(1, dtype=torch.int32)]
-    graph = trace(Applies(lambda self, h: self.a(h) * made[0], a=linear()), (x(),), mode="real")
+    graph = trace(Lambda(lambda self, h: self.a(h) * made[0], a=linear()), (x(),), mode="real")
     assert graph.status.unseen == ("/constant:0",)
 
 
-def test_argument_read_for_its_shape_is_told_from_the_same_tensor_read_whole():
+def test_same_tensor_as_shape_and_data_argument_has_two_edges():
     def forward(self, h):
         h = self.a(h)
         return h.view_as(h)
 
-    found = seen(Applies(forward, a=linear()), x())
+    found = checked(Lambda(forward, a=linear()), x())
     assert [(edge.argument, edge.flow) for edge in found.edges("linear", "view_as")] == [
         ("self", "data"),
         ("other", "shape"),
@@ -384,8 +385,8 @@ class TakesAnything(torch.autograd.Function):
         return grad * 2, None
 
 
-def test_list_that_holds_itself_as_argument():
+def test_list_that_contains_itself_is_accepted_as_argument():
     endless = []
     endless.append(endless)
-    found = seen(Applies(lambda self, h: TakesAnything.apply(self.a(h), endless), a=linear()), x())
+    found = checked(Lambda(lambda self, h: TakesAnything.apply(self.a(h), endless), a=linear()), x())
     assert found.edges("linear", "TakesAnything")

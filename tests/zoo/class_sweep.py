@@ -23,10 +23,9 @@ import transformers
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.options import parse_options
+from modeldiagrams.options.options import Call, Limits
 from modeldiagrams.target import InputsError, record, resolve
-from modeldiagrams.target.search import is_connected
-from modeldiagrams.worker import MEMORY, TIMEOUT
+from modeldiagrams.target.inference.search import is_connected
 
 PROCESSES = 2
 PATIENCE = 10
@@ -74,7 +73,7 @@ def row_of(name: str) -> Row | None:
     if not is_model(name):
         return None
     try:
-        target = resolve(parse_options({"model": f"transformers.{name}"}))
+        target = resolve(Call(model=f"transformers.{name}"))
     except InputsError as error:
         return Row(name, "no inputs", _line(str(error)))
     except TargetError as error:
@@ -120,7 +119,7 @@ class _Child:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._end = time.monotonic() + PATIENCE * TIMEOUT
+        self._end = time.monotonic() + PATIENCE * Limits().seconds
         self.pipe, write = os.pipe()
         self._id = os.fork()
         if self._id == 0:
@@ -151,8 +150,8 @@ def _answer(name: str, pipe: int) -> None:
     for stream in range(3):
         os.dup2(devnull, stream)
     # processor time, because others may use the machine, too
-    resource.setrlimit(resource.RLIMIT_CPU, (int(TIMEOUT), int(TIMEOUT) + 1))
-    most = int(MEMORY * 1e9) + 10**9
+    resource.setrlimit(resource.RLIMIT_CPU, (int(Limits().seconds), int(Limits().seconds) + 1))
+    most = int(Limits().gigabytes * 1e9) + 10**9
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     try:
         row = row_of(name)

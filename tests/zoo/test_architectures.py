@@ -9,12 +9,12 @@ import pytest
 import torch
 import transformers
 
-from modeldiagrams import serialize
+from modeldiagrams.ir import serialize
 from modeldiagrams.tracer import trace
 from zoo import architectures
 from zoo.verdict import faults
 
-pytestmark = [pytest.mark.zoo, pytest.mark.filterwarnings("ignore")]  # transformers warns about itself
+pytestmark = pytest.mark.filterwarnings("ignore")  # transformers warns about itself
 
 EXCEPTIONS = {
     "decision_transformer": ("unused input", "does not read the rewards: returns to go tell more"),

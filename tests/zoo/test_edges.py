@@ -10,7 +10,7 @@ from modeldiagrams.tracer import trace
 from oracle import agreement, differentiable
 from zoo import architectures
 
-pytestmark = [pytest.mark.zoo, pytest.mark.filterwarnings("ignore")]  # transformers warns about itself
+pytestmark = pytest.mark.filterwarnings("ignore")  # transformers warns about itself
 
 DETACHED = "a value goes on through detach(), where autograd does not see it"
 EXCEPTIONS = {

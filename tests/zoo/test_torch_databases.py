@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from modeldiagrams.tracer import trace, trace_run
 from zoo.verdict import faults
 
-pytestmark = [pytest.mark.zoo, pytest.mark.filterwarnings("ignore")]  # torch's samples warn about torch
+pytestmark = pytest.mark.filterwarnings("ignore")  # torch's samples warn about torch
 
 FACTORY = ("no input", "makes a tensor of numbers")
 NO_TENSORS = ("no input", "neither takes nor returns tensors")

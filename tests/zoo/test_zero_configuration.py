@@ -17,8 +17,6 @@ import pytest
 
 from zoo.class_sweep import Row, names
 
-pytestmark = pytest.mark.zoo
-
 NAMES = names()[: int(os.environ.get("MODELDIAGRAMS_ZOO_CLASSES", "1000000"))]
 ENOUGH = 0.5
 """Of the names, those that must be of classes that can be built, for the share to mean something."""

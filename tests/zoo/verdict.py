@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modeldiagrams.errors import GraphError
-from modeldiagrams.graph import Graph, InputNode, OpNode, OutputNode
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import Graph, InputNode, OpNode, OutputNode
 
 
 def faults(graph: Graph) -> set[str]:
     """What is wrong with a graph, in a few fixed words each; empty for a whole one."""
     found = set()
     try:
-        graph.check()
+        check_graph(graph)
     except GraphError as error:
         found.add(f"does not pass check(): {error}")
     if graph.status.error is not None:

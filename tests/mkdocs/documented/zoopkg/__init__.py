@@ -4,7 +4,7 @@ from torch import nn
 
 from zoopkg.blocks import Block
 
-__all__ = ["Block", "Classifier", "Meter", "Opaque", "Plain", "Quiet", "Wide", "small"]
+__all__ = ["Block", "Classifier", "Interface", "Meter", "Opaque", "Plain", "Quiet", "Wide", "small"]
 
 
 class Classifier(nn.Module):
@@ -51,6 +51,10 @@ class Opaque(nn.Module):
 
     def forward(self, thing):
         return self.recipe.unknown(thing)
+
+
+class Interface(nn.Module):
+    """A base class that holds nothing yet."""
 
 
 class Plain:

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import html
+import subprocess
+import sys
+import types
+
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from graphs import small_graph
+from modeldiagrams import OptionError
+
+
+def test_package_import_loads_neither_torch_nor_submodules():
+    script = (
+        "import sys, modeldiagrams\n"
+        "print([n for n in sys.modules if n.split('.')[0] in {'torch', 'msgspec', 'modeldiagrams'}])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "['modeldiagrams']\n"
+
+
+def test_all_lists_exactly_the_public_names():
+    assert modeldiagrams.__all__ == sorted(modeldiagrams.__all__)
+    for name in modeldiagrams.__all__:
+        assert getattr(modeldiagrams, name) is not None
+    public = {
+        name
+        for name, value in vars(modeldiagrams).items()
+        if not name.startswith("_")
+        and not isinstance(value, types.ModuleType)
+        and name not in {"TYPE_CHECKING", "Any", "annotations"}
+    }
+    assert public | {"__version__"} == set(modeldiagrams.__all__)
+    assert set(modeldiagrams.__all__) <= set(dir(modeldiagrams))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        modeldiagrams.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("draw", [modeldiagrams.to_svg, modeldiagrams.to_html, modeldiagrams.to_png])
+def test_unknown_view_keyword_is_an_option_error(draw):
+    with pytest.raises(
+        OptionError, match="option 'detph': unknown here; a view has depth, expand, collapse, direction"
+    ):
+        draw(small_graph(), detph=1)
+
+
+def test_notebook_diagram_is_a_frame_and_saves_by_suffix(tmp_path):
+    shown = modeldiagrams.diagram(nn.Linear(4, 2), (torch.ones(1, 4),), direction="LR")
+    assert "Linear" in repr(shown)
+    frame = shown._repr_html_()
+    assert frame.startswith("<iframe srcdoc=")
+    assert frame.count("<") == 2
+    for name in ("a.json", "a.svg", "a.html"):
+        shown.save(tmp_path / name)
+    assert modeldiagrams.load(tmp_path / "a.json") == shown.graph
+    assert (tmp_path / "a.svg").read_text("utf-8") == modeldiagrams.to_svg(shown.graph, direction="LR")
+    assert (tmp_path / "a.html").read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
+    with pytest.raises(OptionError, match=r"ending in \.json, \.svg, \.png, \.pdf, \.html, \.dot, \.mmd, got 'a\.gif'"):
+        shown.save(tmp_path / "a.gif")
+    with pytest.raises(OptionError):
+        modeldiagrams.diagram(nn.Linear(4, 2), (torch.ones(1, 4),), deep=1)
+
+
+class Raises(nn.Module):
+    def forward(self, x):
+        raise ValueError(f"odd width {x.shape[0]}")
+
+
+def test_files_and_notebooks_show_the_error_of_the_model():
+    shown = modeldiagrams.diagram(Raises(), (torch.ones(1),))
+    # with the attribute: the bare class name also stands in the style sheet
+    assert 'class="mg-problem"' in modeldiagrams.to_html(shown.graph)
+    assert 'class="mg-problem"' in html.unescape(shown._repr_html_())

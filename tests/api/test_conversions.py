@@ -1,0 +1,153 @@
+"""Graphs for other tools: what Graphviz, Mermaid and networkx get, hostile names included."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import networkx as nx
+import pytest
+
+from graphs import hostile_graph, nested_graph, small_graph
+from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx
+from modeldiagrams.api.nested import plain_ids
+from modeldiagrams.ir.check import check_graph
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
+GRAPHS = [*map(load, GOLDEN), hostile_graph(), nested_graph(deep=4, wide=3)]
+DEPTHS = [0, 1, 2, 1000]
+
+
+def closed(graph, depth) -> set[str]:
+    """Ids of what is not an open module."""
+    shown = graph.shown(depth)
+    opened = {graph.hierarchy[name] for name in shown.values()}
+    return set(shown.values()) - opened
+
+
+def test_hostile_graph_is_consistent():
+    check_graph(hostile_graph())
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_networkx_has_what_is_shown_and_what_flows(graph, depth):
+    made = to_networkx(graph, depth=depth)
+    assert set(made) == closed(graph, depth)
+    found = Counter((a, b, data["tensor"], data["flow"]) for a, b, data in made.edges(data=True))
+    expected = Counter((c.source, c.target, tensor, c.flow) for c in graph.connections(depth) for tensor in c.tensors)
+    assert found == expected
+    assert nx.is_directed_acyclic_graph(to_networkx(graph))
+
+
+def test_networkx_without_depth_has_the_edges_of_the_graph():
+    made = to_networkx(small_graph())
+    assert dict(made.nodes["fc/linear"]) == {
+        "kind": "op",
+        "parent": "fc",
+        "name": "torch.nn.functional.linear",
+        "outputs": ("fc/linear:0",),
+        "weights": {"weight": "fc.weight"},
+        "source": "mypkg.py:7",
+    }
+    assert next(iter(made.edges(data=True))) == (
+        "input:x",
+        "fc/linear",
+        {"tensor": "input:x:0", "argument": "input", "flow": "data", "shape": (1, 4)},
+    )
+    assert [*made] == [node.id for node in small_graph().nodes if node.kind != "module"]
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_dot_has_every_node_once_and_edges_between_nodes_or_their_ports(graph, depth):
+    statements = to_dot(graph, depth=depth).body
+    matches = [re.fullmatch(r"\t(?!node |edge )(\w+) \[label=(.*)\]\n", line, re.DOTALL) for line in statements]
+    nodes = dict(match.groups() for match in matches if match)
+    assert len(nodes) == len(closed(graph, depth))
+    edges = [re.match(r"\t(\w+)(?::(\w+))? -> (\w+)(?::(\w+))?[ \n]", line) for line in statements if " -> " in line]
+    ends = [end for edge in edges for end in (edge.group(1, 2), edge.group(3, 4))]
+    assert len(ends) >= 2 * sum(len(connection.tensors) for connection in graph.connections(depth))
+    for name, port in ends:
+        assert port is None or f'port="{port}"' in nodes[name]
+    assert sum("{" in line[-3:] for line in statements) == statements.count("\t}\n")
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_mermaid_has_one_statement_on_each_line(graph, depth):
+    lines = to_mermaid(graph, depth=depth, direction="LR").splitlines()
+    assert lines[0] == "flowchart LR"
+    text = r'"[\w ×….,:=/()\[\]#;]*"'
+    statements = [line.strip() for line in lines[1:]]
+    nodes = [line for line in statements if re.fullmatch(rf"\w+[(\[]+{text}[)\]]+", line)]
+    edges = [line for line in statements if re.fullmatch(rf"\w+ -\.?->(\|{text}\|)? \w+", line)]
+    opened = [line for line in statements if re.fullmatch(rf"subgraph \w+\[{text}\]", line)]
+    assert len(nodes) == len(closed(graph, depth))
+    assert len(edges) == len(graph.connections(depth))
+    assert len(opened) == statements.count("end")
+    assert len(statements) == len(nodes) + len(edges) + 2 * len(opened)
+
+
+def test_mermaid_of_a_small_model_is_readable():
+    assert (
+        to_mermaid(small_graph())
+        == """\
+flowchart TB
+    input_x(["x"])
+    fc["fc: Linear"]
+    relu("relu")
+    output_output(["output"])
+    input_x -->|"1×4"| fc
+    fc -->|"1×2"| relu
+    relu -->|"1×2"| output_output
+"""
+    )
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_plain_ids_are_unique_in_any_case_and_no_words_of_the_format(graph):
+    ids = plain_ids(graph, "end|graph|constructor")
+    assert [*ids] == [node.id for node in graph.nodes]
+    assert len({plain.lower() for plain in ids.values()}) == len(graph.nodes)
+    assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", plain) for plain in ids.values())
+    assert not {"end", "graph", "constructor"} & {plain.lower() for plain in ids.values()}
+
+
+def test_call_of_a_module_is_a_part_of_its_label():
+    graph = small_graph()
+    again = msgspec.structs.replace(graph.node("fc"), id="fc#2", call=2)
+    twice = msgspec.structs.replace(graph, nodes=(*graph.nodes, again), hierarchy={**graph.hierarchy, "fc#2": None})
+    assert 'fc_2["fc (call 2): Linear"]' in to_mermaid(twice)
+
+
+@pytest.mark.parametrize("shape", [{"deep": 1_500, "wide": 1}, {"deep": 3, "wide": 2_000}], ids=["deep", "wide"])
+def test_large_graphs_are_converted_in_seconds(shape):
+    graph = nested_graph(**shape)
+    start = time.process_time()
+    for depth in (1, 1000):
+        assert to_dot(graph, depth=depth).source
+        assert to_mermaid(graph, depth=depth)
+        assert to_networkx(graph, depth=depth)
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("convert", [to_dot, to_mermaid])
+@pytest.mark.parametrize("wrong", [{"depth": -1}, {"depth": "deep"}, {"direction": "up"}, {"direction": {"*": "LR"}}])
+def test_wrong_depth_or_direction_is_an_option_error(convert, wrong):
+    with pytest.raises(OptionError, match=next(iter(wrong))):
+        convert(small_graph(), **wrong)
+
+
+@pytest.mark.parametrize(("convert", "library"), [(to_dot, "graphviz"), (to_networkx, "networkx")])
+def test_missing_library_error_names_the_extra(convert, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    extra = {"graphviz": "dot"}.get(library, library)
+    with pytest.raises(
+        RenderError, match=rf'{library}, which can\'t be imported: pip install "modeldiagrams\[{extra}\]"'
+    ):
+        convert(small_graph())

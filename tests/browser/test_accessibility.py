@@ -1,0 +1,146 @@
+"""The widget for readers who use a keyboard, a screen reader, large text or few colours."""
+
+from pathlib import Path
+
+import pytest
+
+from browser.controls import button
+
+AXE = Path(__file__).parents[2] / "viewer/node_modules/axe-core/axe.min.js"
+RUN = """async () => {
+  const { violations } = await axe.run('model-graph');
+  return violations.flatMap(({ id, nodes }) => nodes.map(n => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message}`));
+}"""
+DARK = """() => {
+  document.body.style = 'background: #131416; color: #cfd0d0';
+  for (const link of document.links) link.style.color = '#8ab4f8';
+}"""
+COARSE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
+
+
+def at_rest(reader):
+    """Change nothing."""
+
+
+def everything_open(reader):
+    """Modules, details, search, menu and outline."""
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    button(reader, "Search").click()
+    reader.page.keyboard.type("mlp")
+    reader.page.keyboard.press("Enter")
+    reader.page.get_by_text("1 of").wait_for()
+    reader.page.locator("summary").press("Enter")
+    button(reader, "More controls").click()
+
+
+def coloured(reader):
+    button(reader, "More controls").click()
+    reader.page.get_by_label("Colour by").select_option("parameters")
+    reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
+
+
+def isolated(reader):
+    reader.node("layers.1").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Show alone").click()
+    reader.node("layers.1.mlp").wait_for()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("do", [at_rest, everything_open, coloured, isolated], ids=lambda do: do.__name__)
+def test_axe_finds_no_violation(reader, server, do, dark):
+    reader.page.goto(f"{server}/rich.html")
+    if dark:
+        reader.page.evaluate(DARK)
+    do(reader)
+    reader.page.mouse.move(400, 200)
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.getAnimations().every(a => a.playState === 'finished')"
+    )
+    reader.page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert reader.page.evaluate(RUN) == []
+
+
+def test_tab_reaches_every_control_with_a_visible_focus(reader, server):
+    reader.page.goto(f"{server}/rich.html")
+    everything_open(reader)
+    reader.page.evaluate("() => { document.body.tabIndex = -1; document.body.focus(); }")
+    seen = set()
+    for _ in range(120):
+        reader.page.keyboard.press("Tab")
+        if reader.page.evaluate("document.activeElement === document.body"):
+            break
+        name, style = reader.page.evaluate(
+            """() => {
+              let at = document.activeElement;
+              while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+              const { outlineStyle, outlineWidth } = getComputedStyle(at);
+              return [at.ariaLabel || at.dataset.id || at.textContent.trim(), `${outlineStyle} ${outlineWidth}`];
+            }"""
+        )
+        seen.add(name)
+        assert not style.startswith("none"), name
+        assert not style.endswith(" 0px"), name
+    assert {"Search (/)", "Next (Enter)", "What leads here", "Zoom in", "Colour by", "SVG", "Outline of Rich"} <= seen
+
+
+def test_expanding_and_collapsing_are_announced(reader, server):
+    reader.page.goto(f"{server}/rolled.html")
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("Enter")
+    status = reader.page.get_by_role("status")
+    status.get_by_text("layers.0 open").wait_for(state="attached")
+    reader.page.keyboard.press("Space")
+    status.get_by_text("layers.0 closed").wait_for(state="attached")
+
+
+def test_forced_colours_are_used(reader_with, server):
+    with reader_with(forced_colors="active") as reader:
+        reader.page.goto(f"{server}/rich.html")
+        reader.node("embed").click()
+        button(reader, "What leads here").wait_for()
+        box = reader.node("embed").locator(".mg-box")
+        selected = box.evaluate("e => getComputedStyle(e).stroke")
+        plain = reader.node("layers.0").locator(".mg-box").evaluate("e => getComputedStyle(e).stroke")
+        assert selected != plain
+        assert plain == reader.page.evaluate(
+            "() => { const e = document.body.appendChild(document.createElement('p')); e.style.color = 'CanvasText';"
+            " return getComputedStyle(e).color; }"
+        )
+        coloured(reader)
+        swatches = reader.page.locator(".mg-scale .mg-swatch")
+        assert swatches.count() == len(
+            set(swatches.evaluate_all("all => all.map(e => getComputedStyle(e).background)"))
+        )
+
+
+@pytest.mark.parametrize("name", ["rich", "rolled"])
+def test_text_at_double_size_fits(reader_with, server, name):
+    with reader_with(viewport={"width": 640, "height": 700}) as reader:
+        reader.page.goto(f"{server}/{name}.html")
+        reader.page.evaluate("() => { document.documentElement.style.fontSize = '200%' }")
+        everything_open(reader)
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 640
+        for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():
+            assert part.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+            assert part.bounding_box()["x"] >= 0
+
+
+def test_controls_are_large_enough_for_touch(reader_with, server):
+    with reader_with(**COARSE) as reader:
+        reader.page.goto(f"{server}/rich.html")
+        button(reader, "Search").tap()
+        reader.page.get_by_role("searchbox").fill("embed")
+        button(reader, "Next").tap()
+        reader.page.get_by_role("region", name="Details").wait_for()
+        for turn in (button(reader, "Next"), button(reader, "More controls")):
+            turn.tap()
+            assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
+            controls = reader.page.locator(".mg-foot :is(button, select, input)").locator("visible=true").all()
+            assert len(controls) > 12
+            for control in controls:
+                place = control.bounding_box()
+                assert min(place["width"], place["height"]) >= 44, control.inner_text()
+                assert place["x"] >= 0
+                assert place["x"] + place["width"] <= 320

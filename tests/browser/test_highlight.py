@@ -1,0 +1,113 @@
+"""Highlighted edges and paths, and the tensor on an edge."""
+
+from browser.controls import button, open_page
+
+
+def lit(reader):
+    """Ids of the nodes that are not dimmed."""
+    return reader.evaluate(
+        "e => e.shadowRoot.querySelector('.mg-dim')"
+        " && [...e.shadowRoot.querySelectorAll('.mg-stage .mg-on')].map(n => n.dataset.id)"
+    )
+
+
+def test_upstream_and_downstream_are_highlighted(reader, server):
+    open_page(reader, server)
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    reader.node("layers.1/add").click()
+    button(reader, "What leads here").click()
+    assert lit(reader) == ["input:x", "embed", "layers.0", "layers.1.attention", "layers.1/add"]
+    button(reader, "What follows").click()
+    assert lit(reader) == ["layers.1/add", "layers.1.mlp", "layers.1/mul", "layers.2", "head", "output:y"]
+    button(reader, "What follows").click()
+    assert lit(reader) is None
+    button(reader, "What follows").click()
+    # a click beside all nodes clears the selection
+    corner = reader.page.locator(".mg-stage").bounding_box()
+    reader.page.mouse.click(corner["x"] + 4, corner["y"] + 4)
+    assert lit(reader) is None
+    assert reader.page.locator(".mg-stage .mg-selected").count() == 0
+    assert not reader.page.get_by_role("region", name="Details").is_visible()
+
+
+def test_shortest_path_between_two_nodes_is_highlighted(reader, server):
+    open_page(reader, server)
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Path to").click()
+    reader.page.get_by_text("Choose the other end").wait_for()
+    reader.node("layers.1/mul").click()
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
+    )
+    assert lit(reader) == ["layers.0", "layers.1/add", "layers.1/mul"]
+    reader.evaluate("e => e.toggle('layers.1.attention')")
+    reader.node("layers.1.attention.query").click()
+    button(reader, "Path to").click()
+    reader.node("layers.1.attention.key").click()
+    reader.page.get_by_text("Nothing flows between these two").wait_for()
+    reader.page.wait_for_timeout(100)
+    assert reader.page.get_by_text("Nothing flows between these two").is_visible()
+    assert lit(reader) is None
+
+
+def test_path_can_be_chosen_by_keyboard(reader, server):
+    """The focus returns from the button to the picture; moving there keeps the path's start."""
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("Enter")
+    button(reader, "Path to").press("Enter")
+    reader.page.get_by_text("Choose the other end").wait_for()
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown"):
+        reader.page.keyboard.press(key)
+        reader.page.wait_for_timeout(50)
+        reader.evaluate("e => e.toggle('')")
+    assert reader.page.get_by_text("Choose the other end").is_visible()
+    reader.page.keyboard.press("End")
+    reader.page.keyboard.press("Enter")
+    reader.page.wait_for_function(
+        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
+    )
+    assert [lit(reader)[0], lit(reader)[-1]] == ["embed", "output:y"]
+
+
+def test_hover_highlights_the_edges_of_a_node(reader, server):
+    open_page(reader, server)
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    reader.node("head").hover()
+    reader.page.locator(".mg-near").wait_for(state="attached")
+    reader.page.mouse.move(1, 1)
+    reader.page.locator(".mg-near").wait_for(state="detached")
+
+
+def test_tooltip_shows_the_tensor_of_an_edge(reader, server):
+    open_page(reader, server, "rich")
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    box = reader.node("embed").bounding_box()
+    for down in (1, 4, 5):  # the data may come only after the first movement
+        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] + down)
+    tip = reader.page.get_by_role("tooltip")
+    tip.wait_for()
+    assert tip.inner_text() == "hidden: 1×16×64 float32"
+
+
+def test_tooltip_stays_inside_the_window(reader, server):
+    """Above the pointer, where there is no room below."""
+    open_page(reader, server, "tall")
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    box = reader.node("embed").bounding_box()
+    end = box["y"] + box["height"] + 2
+    reader.page.evaluate("down => scrollTo(0, down)", end - 690)
+    reader.page.set_viewport_size({"width": 900, "height": round(end) + 8})
+    for down in (0, 3, 4):
+        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, end + down)
+    tip = reader.page.get_by_role("tooltip")
+    tip.wait_for()
+    place = tip.bounding_box()
+    assert place["y"] + place["height"] < end

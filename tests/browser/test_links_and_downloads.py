@@ -1,0 +1,188 @@
+"""Links to the current view, and downloads of pictures and the graph."""
+
+import base64
+import json
+import re
+import struct
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from browser.pages import encoder
+
+ANCHOR = re.compile(r"[\w.-]+")
+"""Themes use the hash as a selector."""
+
+
+OTHERS = ["install", "model-graph-", "model-graph-e30", "model-graph-W10.%", "model-graph-bnVsbA"]
+
+
+def open_first_layer(reader, diagram=0):
+    reader.node("layers.0", diagram).click()
+    reader.node("layers.0.mlp", diagram).wait_for()
+
+
+def press_in_menu(reader, name, diagram=0):
+    shown = reader.page.locator("model-graph").nth(diagram)
+    menu = shown.get_by_role("button", name="More controls")
+    if menu.get_attribute("aria-expanded") != "true":
+        menu.click()
+    shown.get_by_role("button", name=name).click()
+
+
+def copied_link(reader, diagram=0):
+    before = reader.page.url
+    press_in_menu(reader, "Copy a link", diagram)
+    reader.page.wait_for_function("before => location.href !== before", arg=before)
+    return reader.page.url
+
+
+def test_link_restores_the_view(reader, reader_with, address):
+    reader.page.goto(f"{address}/one.html")
+    open_first_layer(reader)
+    reader.node("layers.0.mlp").click()
+    reader.node("layers.0.mlp.up").wait_for()
+    link = copied_link(reader)
+    assert ANCHOR.fullmatch(link.rpartition("#")[2])
+    with reader_with() as other:
+        other.page.goto(link)
+        other.node("layers.0.mlp.up").wait_for()
+        other.page.wait_for_function(
+            "id => document.querySelector('model-graph').shadowRoot.querySelector('.mg-selected')?.dataset.id === id",
+            arg="layers.0.mlp",
+        )
+        assert other.node("layers.1.mlp").count() == 0
+
+
+def test_links_distinguish_diagrams_of_one_page(reader, reader_with, server):
+    """Also two diagrams of one model; the link of one keeps the part of the other."""
+    for page in ("two.html", "again.html"):
+        reader.page.goto(f"{server}/{page}")
+        open_first_layer(reader, 1)
+        link = copied_link(reader, 1)
+        with reader_with() as other:
+            other.page.goto(link)
+            other.node("layers.0.mlp", 1).wait_for()
+            assert other.node("layers.0.mlp", 0).count() == 0
+            open_first_layer(other, 0)
+            both = copied_link(other, 0)
+        with reader_with() as third:
+            third.page.goto(both)
+            for diagram in (0, 1):
+                third.node("layers.0.mlp", diagram).wait_for()
+
+
+def test_link_restores_the_isolated_module(reader, reader_with, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.node("layers.0").hover()
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    if not reader.page.get_by_role("button", name="Show alone").count():
+        reader.page.keyboard.press("i")
+    reader.page.get_by_role("button", name="Show alone").click()
+    reader.node("embed").wait_for(state="detached")
+    link = copied_link(reader)
+    with reader_with() as other:
+        other.page.goto(link)
+        other.node("embed").wait_for(state="detached")
+        assert other.node("layers.0.mlp").is_visible()
+
+
+@pytest.mark.parametrize("root", ["gone", "embed", "embed/linear", "input:x"])
+def test_link_to_a_module_that_cannot_be_isolated_shows_the_model(reader, server, root):
+    """The model may have changed since."""
+    part = json.dumps({"graph": "pkg.Encoder", "root": root, "open": ["layers.0"]}).encode()
+    reader.page.goto(f"{server}/one.html#model-graph-{base64.urlsafe_b64encode(part).decode().rstrip('=')}")
+    reader.node("layers.0.mlp").wait_for()
+    assert reader.node("embed").is_visible()
+    assert not reader.page.get_by_role("navigation").is_visible()
+
+
+@pytest.mark.parametrize("hash_", OTHERS)
+def test_foreign_anchors_are_ignored(reader, server, hash_):
+    reader.page.goto(f"{server}/one.html#{hash_}", wait_until="networkidle")
+    assert "viz.js" not in reader.requests
+    reader.page.evaluate("location.hash = 'elsewhere'")
+    open_first_layer(reader)
+
+
+def saved(reader, name, tmp_path):
+    with reader.page.expect_download() as download:
+        press_in_menu(reader, name)
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_svg_has_no_css_and_all_text(reader, server, tmp_path):
+    reader.page.goto(f"{server}/one.html")
+    open_first_layer(reader)
+    path = saved(reader, "SVG", tmp_path)
+    assert path.name == "Encoder.svg"
+    text = path.read_text("utf-8")
+    assert not re.search(r'var\(|color-mix|color\(| class=| style=| data-| tabindex=| role="treeitem"', text)
+    root = ET.fromstring(text)  # noqa: S314  our own
+    words = " ".join("".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "attention" in words
+    assert "head" in words
+    assert {element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}text")} == {"#000000"}
+    assert root[0].get("fill") == "#ffffff"
+
+
+def test_svg_omits_the_legend_of_replaced_colours(reader, server, tmp_path):
+    reader.page.goto(f"{server}/one.html")
+    open_first_layer(reader)
+    assert ">linear</text>" in saved(reader, "SVG", tmp_path).read_text("utf-8")
+    reader.page.get_by_label("Colour by").last.select_option("parameters")
+    reader.page.locator(".mg-scale").wait_for()
+    assert ">linear</text>" not in saved(reader, "SVG", tmp_path).read_text("utf-8")
+
+
+def test_png_has_double_resolution(reader, server, tmp_path):
+    reader.page.goto(f"{server}/one.html")
+    content = saved(reader, "PNG", tmp_path).read_bytes()
+    width, height = struct.unpack(">II", content[16:24])
+    natural = reader.evaluate(
+        "e => { const b = e.shadowRoot.querySelector('.mg-stage svg').viewBox.baseVal; return [b.width, b.height]; }"
+    )
+    assert [width, height] == [2 * side for side in natural]
+
+
+def test_json_is_the_graph(reader, server, tmp_path):
+    reader.page.goto(f"{server}/one.html")
+    graph = json.loads(saved(reader, "JSON", tmp_path).read_text("utf-8"))
+    assert [node["id"] for node in graph["nodes"]] == [node.id for node in encoder().nodes]
+
+
+def test_large_picture_is_saved_as_a_whole_with_its_colours(reader, server, tmp_path):
+    reader.page.goto(f"{server}/large.html")
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_label("Colour by").select_option("class")
+    reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
+    text = saved(reader, "SVG", tmp_path).read_text("utf-8")
+    assert text.count("<text") > 1000
+    assert reader.page.locator(".mg-stage svg.mg-svg").count() == 1
+    coloured = [(box.get("fill"), box.get("fill-opacity")) for box in ET.fromstring(text).iter() if "rect" in box.tag]  # noqa: S314
+    assert ("#3f7fd6", "0.3") in coloured  # the first class
+    assert ("#c2569b", "0.3") in coloured  # the second
+
+
+def test_colours_in_any_notation_are_resolved(reader, server, tmp_path):
+    """Text in oklch, a black page, and mixes of both."""
+    reader.page.goto(f"{server}/one.html")
+    reader.page.evaluate("document.body.style = 'color: oklch(0.7 0.1 250); background: rgb(0, 0, 0)'")
+    reader.page.evaluate(
+        "document.querySelector('model-graph').style.setProperty('--mg-hue-other', 'color(display-p3 0 1 0)')"
+    )
+    open_first_layer(reader)
+    root = ET.fromstring(saved(reader, "SVG", tmp_path).read_text("utf-8"))  # noqa: S314  our own
+    assert root[0].get("fill") == "#000000"
+    fills = {element.get("fill") for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert len(fills) == 1
+    (fill,) = fills
+    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
+    assert red < green < blue
+    assert 200 < blue < 250

@@ -1,0 +1,88 @@
+"""Scripts that do not load: messages and retries."""
+
+import pytest
+
+from browser.controls import expand
+
+
+def test_missing_data_shows_a_message_and_can_be_retried(reader, site):
+    reader.page.goto(f"{site.as_uri()}/missing.html")
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.page.get_by_text("pkg.Missing.js did not load").wait_for()
+    data = (site / "modeldiagrams" / "pkg.Encoder.js").read_text().replace("pkg.Encoder", "pkg.Missing", 1)
+    target = site / "modeldiagrams" / "pkg.Missing.js"
+    target.write_text(data)
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.node("layers.0.mlp").wait_for()
+    assert reader.page.locator(".mg-note").inner_text() == ""
+    target.unlink()
+
+
+REGISTER = "(globalThis.modelDiagramsData ??= new Map).set"
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", f"/* another diagram */ {REGISTER}('x', {{}})", f"/* half */ {REGISTER}('pkg.Missing', {{graph: {{}}}})"],
+)
+def test_broken_data_can_be_retried(reader, site, content):
+    target = site / "modeldiagrams" / "pkg.Missing.js"
+    target.write_text(content)
+    reader.page.goto(f"{site.as_uri()}/missing.html")
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.page.get_by_text("pkg.Missing.js did not load").wait_for()
+    data = (site / "modeldiagrams" / "pkg.Encoder.js").read_text().replace("pkg.Encoder", "pkg.Missing", 1)
+    target.write_text(data)
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.node("layers.0.mlp").wait_for()
+    target.unlink()
+
+
+def test_missing_layout_engine_can_be_retried(reader, server):
+    """The announcement follows the retry; the pointer alone never loads again, and there is no empty map."""
+    reader.page.route("**/viz.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/large.html")
+    reader.evaluate("e => e.toggle('layers.0')")
+    reader.page.get_by_text("viz.js did not load").wait_for()
+    status = reader.page.locator("model-graph [role=status].mg-unseen-text")
+    assert status.text_content() == ""
+    asked = reader.requests.count("viz.js")
+    reader.evaluate(
+        "e => { for (let i = 0; i < 4; i++) e.shadowRoot.querySelector('[aria-label=\"Zoom in\"]').click(); }"
+    )
+    for x in range(100, 800, 50):
+        reader.page.mouse.move(x, 300)
+    assert not reader.page.locator(".mg-map").is_visible()
+    assert reader.requests.count("viz.js") <= asked + 1  # prefetched when the pointer enters
+    reader.page.unroute("**/viz.js")
+    reader.page.get_by_role("button", name="Try again").press("Enter")
+    status.get_by_text("layers.0 closed").wait_for(state="attached")
+    reader.page.locator(".mg-map").wait_for()
+    assert reader.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null")
+
+
+def test_retry_repeats_everything_that_failed(reader, server):
+    """The details of a node and its edges, not only the last of them."""
+    reader.page.route("**/pkg.Encoder.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.node("embed").click()
+    reader.page.get_by_text("pkg.Encoder.js did not load").wait_for()
+    reader.page.unroute("**/pkg.Encoder.js")
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.page.get_by_role("region", name="Details").wait_for()
+    reader.page.locator(".mg-lit").wait_for(state="attached")
+    assert reader.page.locator(".mg-note").inner_text() == ""
+
+
+def test_load_error_stays_until_a_load_succeeds(reader, server):
+    """Actions that need no layout leave it; the next action that loads the layout clears it."""
+    reader.page.route("**/viz.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.node("embed").click()
+    reader.page.get_by_role("region", name="Details").wait_for()
+    reader.node("head").click()
+    reader.page.get_by_role("region", name="Details").get_by_text("head").first.wait_for()
+    reader.page.get_by_text("viz.js did not load").wait_for()
+    reader.page.unroute("**/viz.js")
+    expand(reader)
+    assert reader.page.locator(".mg-note").inner_text() == ""

@@ -1,0 +1,57 @@
+"""What a diagram looks like on paper."""
+
+import pytest
+
+
+def test_print_shows_the_whole_still_picture(reader, server):
+    reader.page.goto(f"{server}/tall.html")
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    for _ in range(5):
+        reader.page.get_by_role("button", name="Zoom in").click()
+    reader.page.emulate_media(media="print")
+    still = reader.page.locator(".mg-still svg")
+    assert still.locator("[data-id='layers.0.mlp']").is_visible()
+    assert not reader.page.locator(".mg-stage").is_visible()
+    assert not reader.page.locator(".mg-toolbar").is_visible()
+    width, height = still.evaluate(
+        "e => [e.clientWidth / e.width.baseVal.value, e.clientHeight / e.height.baseVal.value]"
+    )
+    assert width == pytest.approx(height, rel=0.01)
+    assert still.bounding_box()["height"] <= reader.page.evaluate("document.documentElement.scrollHeight")
+
+
+def test_print_ignores_zoom(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    before = reader.page.locator(".mg-stage svg").bounding_box()
+    for _ in range(5):
+        reader.page.get_by_role("button", name="Zoom in").click()
+    reader.page.emulate_media(media="print")
+    assert reader.page.locator(".mg-stage svg").bounding_box() == before
+
+
+def test_print_shows_a_large_picture_as_the_page_shipped_it(reader, server):
+    reader.page.goto(f"{server}/large.html")
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.page.emulate_media(media="print")
+    still = reader.page.locator(".mg-still svg")
+    assert still.locator("[data-id='layers.39.mlp']").is_visible()
+    assert not reader.page.locator(".mg-map").is_visible()
+
+
+def test_print_ignores_selection_and_colouring(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    fill = "e => getComputedStyle(e).fill"
+    box = reader.node("embed").locator(".mg-box")
+    before = box.evaluate(fill)
+    reader.node("head").click()
+    reader.page.get_by_role("button", name="What leads here").click()
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_label("Colour by").last.select_option("flops")
+    reader.page.locator(".mg-scale").wait_for()
+    assert box.evaluate(fill) != before
+    reader.page.emulate_media(media="print")
+    assert box.evaluate(fill) == before
+    for part in (".mg-lit", ".mg-panel-sheet", ".mg-scale", ".mg-tip"):
+        assert not reader.page.locator(part).is_visible()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+
+import pytest
+
+from modeldiagrams.common import environment
+from modeldiagrams.common.environment import distributions_of, has_torch, made_with
+
+
+@pytest.fixture
+def own_code(monkeypatch, tmp_path):
+    """A folder in the place of our package, with a file to edit."""
+    (tmp_path / "tracer" / "deep").mkdir(parents=True)
+    file = tmp_path / "tracer" / "deep" / "rules.py"
+    file.write_text("first = 1\n")
+    monkeypatch.setattr(environment, "_PACKAGE", tmp_path)
+    environment._own_code.cache_clear()
+    yield file
+    environment._own_code.cache_clear()
+
+
+def test_distribution_is_found_by_the_package_it_installs():
+    assert distributions_of({"yaml"}) == ("PyYAML",)
+    assert distributions_of({"mypkg", "os"}) == ()
+    assert has_torch()
+
+
+def test_made_with_has_the_versions_of_torch_and_of_libraries():
+    assert metadata.version("torch") in made_with()
+    assert metadata.version("PyYAML") in made_with(["PyYAML"])
+    assert metadata.version("PyYAML") not in made_with()
+
+
+def test_made_with_has_the_versions_of_another_interpreter(tmp_path):
+    info = tmp_path / "lib" / "python3.12" / "site-packages" / "net-9.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: net\nVersion: 9.9\n")
+    other = str(tmp_path / "bin" / "python")
+    assert "9.9" in made_with(["net"], other)
+    assert metadata.version("torch") not in made_with(["net"], other)
+    assert metadata.version("torch") in made_with(["net"], sys.executable)
+
+
+def test_made_with_changes_with_our_own_code(own_code):
+    before = made_with()
+    own_code.write_text("second = 2\n")
+    environment._own_code.cache_clear()
+    assert made_with() != before

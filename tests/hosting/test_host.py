@@ -1,0 +1,72 @@
+"""From an author's text to a diagram or a warning: the part that all hosts share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.options.settings import Settings
+
+EMPTY = msgspec.structs.replace(small_graph(), nodes=())
+
+
+def failed(kind: str, graph=None, **options) -> Diagram:
+    problem = Problem(kind=kind, message="no")
+    return Diagram(id="a", options=parse_options({"model": "a.A", **options}), graph=graph, problem=problem)
+
+
+@pytest.mark.parametrize(
+    ("diagram", "on_error", "requested", "expected"),
+    [
+        (failed("forward"), "warn", True, "warning"),
+        (failed("forward"), "raise", True, "error"),
+        (failed("forward"), "placeholder", True, "info"),
+        (failed("forward", nowarn=True), "raise", True, "info"),
+        (failed("model"), "raise", False, "info"),
+        (failed("inputs"), "warn", False, "info"),
+        (failed("forward"), "warn", False, "warning"),
+    ],
+)
+def test_severity_follows_setting_option_and_request(diagram, on_error, requested, expected):
+    assert severity(diagram, Settings(on_error=on_error), requested=requested) == expected
+
+
+def test_diagram_without_problem_is_not_reported():
+    assert severity(Diagram(id="a", options=parse_options({"model": "a.A"})), Settings()) is None
+
+
+@pytest.mark.parametrize(
+    ("diagram", "requested", "expected"),
+    [
+        (failed("model"), False, True),
+        (failed("inputs", EMPTY), False, True),
+        (failed("inputs", small_graph()), False, False),
+        (failed("forward"), False, False),
+        (failed("model"), True, False),
+    ],
+)
+def test_only_automatic_diagrams_with_nothing_to_show_are_left_out(diagram, requested, expected):
+    assert is_left_out(diagram, requested=requested) == expected
+
+
+def test_description_indents_user_frames():
+    problem = Problem(kind="forward", message="bad\nshape\n", frames=("a.py:3 in forward",))
+    assert describe(problem) == "model-graph: bad\n  shape\n  a.py:3 in forward"
+
+
+def test_diagram_with_a_wrong_option_keeps_its_figure_but_not_what_changes_references():
+    values = {"model": "a.A", "depht": 1, "caption": "Net", "width": "9px", "no-index": True, "nowarn": True}
+    figure = draw(SimpleNamespace(settings=Settings()), values, "").options.figure
+    assert (figure.caption, figure.width, figure.no_index, figure.nowarn) == ("Net", "9px", False, False)
+
+
+def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
+    host = SimpleNamespace(settings=Settings(), graph_file=lambda path: str(Path(path).resolve()))
+    assert draw(host, {}, r'model: "\ud800.json"').problem.kind == "option"

@@ -1,0 +1,111 @@
+"""The files in a site's `modeldiagrams/` folder, and which of an earlier build are removed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.hosting.site_files import (
+    IndexEntry,
+    diagram_file_names,
+    diagram_files,
+    index_entry,
+    parse_index,
+    shared_files,
+)
+from modeldiagrams.hosting.site_folder import SiteFolder
+from modeldiagrams.options.settings import Settings, parse_settings
+from modeldiagrams.render.draw import Picture
+from option_helpers import make_options
+
+PICTURE = Picture(svg="<svg></svg>", width=1, height=1, state={"expanded": [], "unrolled": []})
+
+
+def diagram(model: str, **options) -> Diagram:
+    return Diagram(id=model, options=make_options(model=model, **options), graph=small_graph(), picture=PICTURE)
+
+
+def entry(name: str) -> IndexEntry:
+    return IndexEntry(id=name, model=name, page=f"{name}.html#a")
+
+
+def test_static_site_shares_no_script():
+    settings = parse_settings({"static_only": True, "css_variables": {"--mg-line": "red"}})
+    files = shared_files(settings, [])
+    assert sorted(files) == ["index.json", "model-graph.css"]
+    assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-line:red;}\n")
+    assert "model-graph.js" in shared_files(Settings(), [])
+
+
+def test_index_is_sorted_and_without_duplicates():
+    content = shared_files(Settings(), [entry("b.B"), entry("a.A"), entry("b.B")])["index.json"]
+    index = json.loads(content)
+    assert index["format"] == "modeldiagrams-index"
+    assert [item["id"] for item in index["diagrams"]] == ["a.A", "b.B"]
+    assert parse_index(content) == [entry("a.A"), entry("b.B")]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b'{"format": "modeldiagrams-index", "version": "2.0", "diagrams": []}']
+)
+def test_index_of_another_version_is_not_read(content):
+    assert parse_index(content) is None
+
+
+def test_index_entry_names_the_anchor():
+    assert index_entry(diagram("a.A", name="net"), "guide/").page == "guide/#net"
+    assert index_entry(diagram("a.A"), "guide/").page == "guide/"
+
+
+def test_diagram_has_a_graph_and_if_interactive_data():
+    failed = Diagram(id="c.C", options=make_options(model="c.C"))
+    files = diagram_files([diagram("a.A"), diagram("b.B", static=True), failed])
+    assert set(files) == diagram_file_names("a.A") | diagram_file_names("b.B", interactive=False)
+    assert json.loads(files["a.A.json"])["format"] == "modeldiagrams"
+
+
+@pytest.fixture
+def folder(tmp_path) -> SiteFolder:
+    """As a build left it that showed two diagrams, with a file of the author's own."""
+    folder = SiteFolder(tmp_path / "modeldiagrams")
+    folder.write(diagram_files([diagram("a.A"), diagram("b.B")]))
+    folder.finish(shared_files(Settings(), [entry("a.A"), entry("b.B")]), ["a.A.js", "a.A.json", "b.B.js", "b.B.json"])
+    folder.write({"own.json": b"{}"})
+    return folder
+
+
+def names(folder: SiteFolder) -> set[str]:
+    return {file.name for file in folder.path.iterdir()}
+
+
+def test_finish_removes_files_of_diagrams_that_are_gone_or_static(folder):
+    folder.finish(shared_files(Settings(), [entry("a.A")]), ["a.A.json"])
+    assert {name for name in names(folder) if name.startswith(("a.", "b."))} == {"a.A.json"}
+    assert "model-graph.js" in folder
+    assert folder.entries() == [entry("a.A")]
+
+
+def test_finish_removes_the_viewer_with_the_last_diagram_and_no_file_of_the_author(folder):
+    folder.finish({}, [])
+    assert names(folder) == {"own.json"}
+
+
+def test_finish_removes_an_empty_folder(folder):
+    (folder.path / "own.json").unlink()
+    folder.finish({}, [])
+    assert not folder.path.exists()
+
+
+def test_finish_removes_nothing_outside_the_folder(folder):
+    outside = folder.path.parent / "page.json"
+    outside.write_text("{}")
+    folder.write({"index.json": shared_files(Settings(), [entry("../page")])["index.json"]})
+    folder.finish({}, [])
+    assert outside.is_file()
+
+
+def test_missing_folder_has_no_entries(tmp_path):
+    assert SiteFolder(tmp_path / "none").entries() is None

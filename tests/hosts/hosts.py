@@ -1,0 +1,167 @@
+"""Sphinx, MkDocs and Python-Markdown behind one interface: the same pages, written and built for each."""
+
+from __future__ import annotations
+
+import logging
+import textwrap
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import markdown
+import yaml
+
+from graphs import small_graph
+from hosts.builders import Build, copy_models
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.markdown import extension
+
+LINE = 6
+"""Of the first diagram of every page."""
+
+
+class Site(NamedTuple):
+    """A built site."""
+
+    folder: Path
+    urls: dict[str, str]
+    """Page → its file."""
+    has_failed: bool
+    log: str
+    """Warnings and errors."""
+
+    def page(self, name: str) -> str:
+        return (self.folder / self.urls[name]).read_text("utf-8")
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "modeldiagrams"
+
+
+class Host(ABC):
+    """A documentation tool."""
+
+    @abstractmethod
+    def diagram(self, body: str) -> str:
+        """The source of a diagram with these options."""
+
+    @abstractmethod
+    def text(self, name: str, *bodies: str) -> str:
+        """The source of a page with these diagrams."""
+
+    @abstractmethod
+    def location(self, name: str) -> str:
+        """How messages name the first diagram of a page."""
+
+    @abstractmethod
+    def build(self, source: Path, pages: dict[str, list[str]], **settings: Any) -> Site:
+        """Write and build a site.
+
+        Args:
+            source: An empty folder.
+            pages: Name → bodies of its diagrams.
+            settings: The site's.
+        """
+
+    def write(self, folder: Path, suffix: str, pages: dict[str, list[str]]) -> None:
+        save(small_graph(), folder / "net.json")
+        (folder / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
+        for name, bodies in pages.items():
+            file = folder / f"{name}{suffix}"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(self.text(name, *bodies))
+
+
+class SphinxHost(Host):
+    def __init__(self, build: Build) -> None:
+        self._build = build
+
+    def diagram(self, body):
+        return f".. model-graph::\n\n{textwrap.indent(body, '   ')}\n"
+
+    def text(self, name, *bodies):
+        return "\n".join([name, "=" * len(name), "", "Before.", "", *map(self.diagram, bodies), "After.", ""])
+
+    def location(self, name):
+        return f"{name}.rst:{LINE}: WARNING: "
+
+    def build(self, source, pages, **settings):
+        copy_models(source)
+        self.write(source, ".rst", pages)
+        conf = ["import pathlib, sys", "sys.path.insert(0, str(pathlib.Path(__file__).parent))"]
+        conf += ['extensions = ["sphinx_modeldiagrams"]', 'html_theme = "basic"', "html_copy_source = False"]
+        conf += ['suppress_warnings = ["toc.not_included"]']
+        conf += [f"modeldiagrams_{name} = {value!r}" for name, value in settings.items()]
+        (source / "conf.py").write_text("\n".join(conf))
+        out = source.with_name("out")
+        result = self._build(source, out)
+        return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, result.stderr)
+
+
+class MkDocsHost(Host):
+    def __init__(self, build: Build) -> None:
+        self._build = build
+
+    def diagram(self, body):
+        return f"```model-graph\n{body}\n```\n"
+
+    def text(self, name, *bodies):
+        return "\n".join([f"# {name}", "", "Before.", "", "", *map(self.diagram, bodies), "After.", ""])
+
+    def location(self, name):
+        return f"{name}.md:{LINE}: "
+
+    def build(self, source, pages, **settings):
+        copy_models(source)
+        (source / "docs").mkdir()
+        self.write(source / "docs", ".md", pages)
+        config = {"site_name": "x", "use_directory_urls": False, "plugins": [{"modeldiagrams": settings}]}
+        (source / "mkdocs.yml").write_text(yaml.safe_dump(config))
+        out = source.with_name("out")
+        result = self._build(source, out)
+        log = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("INFO"))
+        return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, log)
+
+
+class MarkdownHost(MkDocsHost):
+    """A program that converts one document after the other, in this process."""
+
+    def __init__(self) -> None:
+        """Nothing to start."""
+
+    def location(self, name):
+        return f"{name}.html:{LINE}: "
+
+    def build(self, source, pages, **settings):
+        copy_models(source)
+        self.write(source, ".md", pages)
+        out, log = source.with_name("out"), _Log()
+        logging.getLogger("modeldiagrams").addHandler(log)
+        has_failed = False
+        try:
+            for name in pages:
+                url = f"{name}.html"
+                configs = {"folder": str(source), "site_dir": str(out), "page": url, **settings}
+                html = markdown.markdown(
+                    (source / f"{name}.md").read_text(),
+                    extensions=["modeldiagrams"],
+                    extension_configs={"modeldiagrams": configs},
+                )
+                (out / url).parent.mkdir(exist_ok=True, parents=True)
+                (out / url).write_text(html, "utf-8")
+        except Exception as error:  # noqa: BLE001  (a site that can't be built is what some tests want)
+            has_failed = True
+            log.lines.append(str(error))
+        finally:
+            logging.getLogger("modeldiagrams").removeHandler(log)
+            extension._services.close()
+        return Site(out, {name: f"{name}.html" for name in pages}, has_failed, "\n".join(log.lines))
+
+
+class _Log(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())

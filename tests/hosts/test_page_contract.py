@@ -1,0 +1,142 @@
+"""What every host makes of the same pages: figures, notes, and the files beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import unquote, urljoin
+
+import pytest
+
+NET = "model: net.json"
+FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
+PAGES = {
+    "index": [FIGURE],
+    "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true"],
+    "plain": [],
+}
+VIEWER = {"core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
+
+
+@pytest.fixture(scope="module")
+def site(build_site):
+    site = build_site(PAGES)
+    assert not site.has_failed, site.log
+    return site
+
+
+def test_diagram_is_a_figure_with_caption_and_anchor(site):
+    page = site.page("index")
+    figure = re.search(r'<figure class="([^"]*)" id="the-net">(.*?)</figure>', page, re.DOTALL)
+    assert set(figure[1].split()) == {"mg-figure", "wide", "align-center"}
+    assert "The <em>net</em> of this page." in figure[2]
+    assert re.search(r'<model-graph graph="net.json" [^>]*class="mg-align-center"', figure[2])
+    assert 'class="mg-problem"' not in page
+
+
+def test_text_around_a_diagram_stays(site):
+    page = site.page("index")
+    assert page.index("Before.") < page.index("<model-graph") < page.index("After.")
+
+
+def test_every_asset_is_where_the_page_looks_for_it(site):
+    for name, url in site.urls.items():
+        page = site.page(name)
+        found = re.findall(r'(?:src|href)="([^"]*modeldiagrams/[^"]*)"', page)
+        assert bool(found) == ("<model-graph" in page)
+        for asset in found:
+            target = unquote(urljoin(f"/{url}", asset))
+            assert (site.folder / target.removeprefix("/")).is_file(), f"{url} → {asset}"
+
+
+def test_page_without_diagram_has_no_assets(site):
+    assert "model-graph" not in site.page("plain")
+
+
+def test_static_diagram_beside_another_has_no_data(site):
+    page = site.page("other")
+    assert page.count("<model-graph") == 2
+    assert page.count("<model-graph graph=") == 1
+
+
+def test_folder_holds_viewer_index_and_files_of_each_diagram(site):
+    ids = {entry["id"] for entry in index(site)}
+    assert len(ids) == 2
+    diagrams = {f"{name}{suffix}" for name in ids for suffix in (".js", ".json")}
+    assert {file.name for file in site.data.iterdir()} == {*VIEWER, "index.json", *diagrams}
+
+
+def index(site) -> list[dict[str, str]]:
+    return json.loads((site.data / "index.json").read_text("utf-8"))["diagrams"]
+
+
+def test_index_names_page_and_graph_of_every_diagram(site):
+    pages = [entry["page"].partition("#")[0] for entry in index(site)]
+    assert sorted(pages) == [site.urls["index"], *[site.urls["other"]] * pages.count(site.urls["other"])]
+    assert site.urls["other"] in pages
+    for entry in index(site):
+        page, _, anchor = entry["page"].partition("#")
+        assert not anchor or f'id="{anchor}"' in (site.folder / page).read_text("utf-8")
+        assert json.loads((site.data / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
+
+
+def test_output_holds_no_path_of_this_machine(site):
+    for file in site.folder.rglob("*"):
+        if file.is_file() and file.suffix != ".pickle":
+            assert str(site.folder.parent).encode() not in file.read_bytes(), file
+
+
+def test_site_without_diagram_has_no_folder(build_site):
+    assert not build_site({"index": []}).data.exists()
+
+
+def test_static_site_carries_no_script(build_site):
+    site = build_site({"index": [NET]}, static_only=True, css_variables={"--mg-line": "var(--edge)"})
+    page = site.page("index")
+    assert "<svg" in page
+    assert "model-graph.js" not in page
+    assert {file.name for file in site.data.iterdir()} == {"index.json", "model-graph.css", "net.json.json"}
+    css = (site.data / "model-graph.css").read_text("utf-8")
+    assert css.endswith("\nmodel-graph{--mg-line:var(--edge);}\n")
+
+
+def test_site_defaults_hold_where_a_diagram_says_nothing(build_site):
+    site = build_site({"index": [NET, f"{NET}\nalign: left\nno-index: true"]}, defaults={"align": "right"})
+    assert re.findall(r'class="mg-align-(\w+)"', site.page("index")) == ["right", "left"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"defaults": {"dept": 1}}, "option 'dept': unknown; did you mean 'depth'?"),
+        ({"on_error": "ignore"}, "ignore"),
+        ({"timeout": 0}, "timeout"),
+    ],
+)
+def test_wrong_setting_ends_the_build(settings, message, build_site):
+    site = build_site({"index": []}, **settings)
+    assert site.has_failed
+    assert message in site.log
+    assert "Traceback (most" not in site.log
+
+
+def test_placeholder_is_a_note_without_a_warning(build_site):
+    site = build_site({"index": ["missing.json"]}, on_error="placeholder")
+    assert not site.has_failed
+    assert 'class="mg-problem"' in site.page("index")
+    assert not site.log
+
+
+def test_nowarn_silences_one_diagram(build_site, host):
+    site = build_site({"index": ["model: missing.json\nnowarn: true"], "other": ["missing.json"]})
+    assert 'class="mg-problem"' in site.page("index")
+    (line,) = site.log.splitlines()
+    assert host.location("other") in line
+
+
+def test_raise_ends_the_build_and_says_where(build_site, host):
+    site = build_site({"index": ["missing.json"]}, on_error="raise")
+    assert site.has_failed
+    location = host.location("index").removesuffix("WARNING: ")
+    assert f"{location}model-graph: missing.json: expected a readable graph file" in site.log
+    assert "Traceback (most" not in site.log

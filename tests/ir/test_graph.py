@@ -1,0 +1,92 @@
+"""The format: what `check_graph` rejects, and the JSON path that it names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.ir.graph import Edge, Failure, Frame, Graph, Guess, Status
+
+replace = msgspec.structs.replace
+
+
+def test_consistent_graph_passes() -> None:
+    check_graph(small_graph())
+
+
+def test_top_level_keys_have_the_published_order() -> None:
+    assert list(msgspec.to_builtins(small_graph())) == [
+        "format",
+        "version",
+        "model",
+        "nodes",
+        "adjacency",
+        "hierarchy",
+        "tensors",
+        "parameters",
+        "status",
+        "assumptions",
+        "provenance",
+    ]
+
+
+def with_edge(graph: Graph, source: str, edge: Edge) -> Graph:
+    return replace(graph, adjacency={**graph.adjacency, source: (edge,)})
+
+
+def broken_graphs() -> list[Any]:
+    graph = small_graph()
+    nodes = graph.nodes
+    failure = Failure(type="ValueError", message="no", node="/gone", frames=(Frame(file="a.py", line=1, function="f"),))
+    partial = Status(state="partial", mode="real", error=failure)
+    return [
+        pytest.param(replace(graph, nodes=(*nodes, nodes[0])), "$.nodes[5].id", id="id-twice"),
+        pytest.param(replace(graph, tensors={}), "$.nodes[0].outputs[0]", id="unknown-tensor"),
+        pytest.param(
+            replace(graph, tensors={**graph.tensors, "lost:0": graph.tensors["fc/linear:0"]}),
+            "$.tensors['lost:0']",
+            id="tensor-without-producer",
+        ),
+        pytest.param(replace(graph, nodes=nodes[:-1]), "$.hierarchy['output:output']", id="parent-of-nothing"),
+        pytest.param(
+            replace(graph, hierarchy={**graph.hierarchy, "fc/linear": "gone"}),
+            "$.hierarchy['fc/linear']",
+            id="unknown-parent",
+        ),
+        pytest.param(
+            replace(graph, hierarchy={**graph.hierarchy, "fc": "fc"}), "$.hierarchy['fc']", id="its-own-parent"
+        ),
+        pytest.param(
+            with_edge(graph, "fc", Edge(to="/relu", tensor="fc/linear:0")), "$.adjacency['fc']", id="edge-from-module"
+        ),
+        pytest.param(
+            with_edge(graph, "/relu", Edge(to="fc/linear", tensor="/relu:0")),
+            "$.adjacency['/relu'][0].to",
+            id="edge-backwards",
+        ),
+        pytest.param(
+            with_edge(graph, "/relu", Edge(to="output:output", tensor="fc/linear:0")),
+            "$.adjacency['/relu'][0].tensor",
+            id="edge-with-a-foreign-tensor",
+        ),
+        pytest.param(replace(graph, parameters={}), "$.nodes[2].weights['weight']", id="unknown-weight"),
+        pytest.param(replace(graph, status=Status(state="partial")), "$.status", id="partial-without-error"),
+        pytest.param(
+            replace(graph, status=Status(state="complete", guesses=(Guess(node="/gone", value=1, reason=""),))),
+            "$.status.guesses[0].node",
+            id="guess-of-unknown-node",
+        ),
+        pytest.param(replace(graph, status=partial), "$.status.error.node", id="error-at-unknown-node"),
+    ]
+
+
+@pytest.mark.parametrize(("graph", "path"), broken_graphs())
+def test_check_names_the_path_of_the_broken_reference(graph: Graph, path: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        check_graph(graph)
+    assert caught.value.path == path

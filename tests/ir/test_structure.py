@@ -1,0 +1,128 @@
+"""The structural digest, and the sentence that says what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.ir.graph import (
+    Assumption,
+    Edge,
+    Graph,
+    ModuleNode,
+    OpNode,
+    ParameterCount,
+    Provenance,
+    Status,
+    TensorSpec,
+)
+from modeldiagrams.ir.structure import describe_changes, structural_digest
+
+COUNT = ParameterCount(own=0, total=0, trainable=0)
+
+
+def with_(**changes: Any) -> Graph:
+    return msgspec.structs.replace(small_graph(), **changes)
+
+
+def with_node(id_: str, /, **changes: Any) -> Graph:
+    nodes = small_graph().nodes
+    return with_(nodes=tuple(msgspec.structs.replace(n, **changes) if n.id == id_ else n for n in nodes))
+
+
+def with_modules(*names: str) -> Graph:
+    """The small graph and modules that do nothing."""
+    graph = small_graph()
+    added = tuple(ModuleNode(id=name, path=name, class_="mypkg.Block", parameters=COUNT) for name in names)
+    return with_(nodes=(*graph.nodes, *added), hierarchy={**graph.hierarchy, **dict.fromkeys(names)})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        with_node("fc/linear", source="mypkg.py:99"),
+        with_node("fc", source="torch/nn/modules/linear.py:1", signature="00", flops=1, activation_bytes=1),
+        with_(model=msgspec.structs.replace(small_graph().model, source="mypkg.py:3", signature="1", flops=3)),
+        with_(provenance=Provenance(modeldiagrams="9", torch="9")),
+        with_(assumptions=(Assumption(subject="rule", value="4", reason="said in other words"),)),
+        with_(status=Status(state="complete", mode="meta", notes=("said in other words",))),
+        with_(tensors=dict(reversed(small_graph().tensors.items()))),
+    ],
+)
+def test_lines_versions_and_costs_are_no_difference(other: Graph) -> None:
+    assert other != small_graph() or list(other.tensors) != list(small_graph().tensors)
+    assert structural_digest(other) == structural_digest(small_graph())
+    assert describe_changes(small_graph(), other) == ""
+
+
+def with_parameters(total: int) -> Graph:
+    return with_(
+        model=msgspec.structs.replace(small_graph().model, parameters=ParameterCount(own=0, total=total, trainable=0))
+    )
+
+
+def with_edge(**changes: Any) -> Graph:
+    graph = small_graph()
+    (edge,) = graph.adjacency["input:x"]
+    return with_(adjacency={**graph.adjacency, "input:x": (msgspec.structs.replace(edge, **changes),)})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "says"),
+    [
+        (small_graph(), with_modules("layer.12"), "1 module added: layer.12"),
+        (small_graph(), with_modules("layer.12", "layer.12.a", "b"), "3 modules added: layer.12 …"),
+        (with_modules("layer.12", "b"), small_graph(), "2 modules removed: layer.12 …"),
+        (
+            small_graph(),
+            with_node("fc", attributes={"in_features": 4, "out_features": 20, "bias": False}),
+            "fc: out_features 2 → 20",
+        ),
+        (small_graph(), with_node("fc", class_="mypkg.Fast"), "fc: class Linear → Fast"),
+        (small_graph(), with_node("fc", attributes={"0": 4}), "fc: in_features 4 → –"),
+        (with_node("fc", attributes={"0": 3}), with_node("fc", attributes={"0": 4}), "fc: 3 → 4"),
+        (with_parameters(11_700_000), with_parameters(12_100_000), "parameters 11.7M → 12.1M"),
+        (with_parameters(11_700_000), with_parameters(11_700_001), "parameters 11700000 → 11700001"),
+        (with_parameters(9_999), with_parameters(10_499), "parameters 9999 → 10.5k"),
+        (small_graph(), with_node("/relu", name="torch.tanh"), "/relu: op torch.relu → torch.tanh"),
+        (small_graph(), with_node("/relu", arguments={"inplace": True}), "/relu: inplace – → True"),
+        (
+            small_graph(),
+            with_(
+                nodes=(*small_graph().nodes, OpNode(id="/add", name="torch.add")),
+                hierarchy={**small_graph().hierarchy, "/add": None},
+            ),
+            "1 op added: /add",
+        ),
+        (
+            small_graph(),
+            with_(
+                tensors={**small_graph().tensors, "input:x:0": TensorSpec(shape=(2, 4), dtype="float32", name="x")},
+            ),
+            "input x: 1×4 → 2×4",
+        ),
+        (small_graph(), with_edge(flow="shape"), "connections"),
+        (small_graph(), with_node("fc/linear", weights={}), "details of the nodes"),
+        (small_graph(), with_(status=Status(state="hierarchy")), "the pass is complete → hierarchy"),
+    ],
+)
+def test_first_differences_are_named(before: Graph, now: Graph, says: str) -> None:
+    assert structural_digest(before) != structural_digest(now)
+    assert describe_changes(before, now) == says
+
+
+def test_several_differences_fit_one_short_sentence() -> None:
+    name = "encoder.layer." + "x" * 150
+    graph = msgspec.structs.replace(with_modules(name, "b"), model=with_parameters(10**9).model, adjacency={})
+    assert describe_changes(with_modules(name), graph) == "1 module added: b; parameters 8 → 1.0B"
+    assert "x…" in describe_changes(small_graph(), with_modules("x" * 300))
+    assert len(describe_changes(with_modules("y" * 190), graph)) <= 200
+
+
+def test_digest_is_short_and_counts_edges() -> None:
+    assert len(structural_digest(small_graph())) == 32
+    edges = {"/relu": (Edge(to="output:output", tensor="/relu:0", argument="1"),)}
+    assert structural_digest(with_(adjacency={**small_graph().adjacency, **edges})) != structural_digest(small_graph())

@@ -1,0 +1,157 @@
+"""The fence in plain Python-Markdown, without MkDocs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import markdown
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.hosting.site_files import diagram_files
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.markdown.fence import ModelDiagramsExtension
+from modeldiagrams.markdown.host import FenceHost
+from modeldiagrams.options.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def builder(tmp_path_factory) -> Iterator[DiagramBuilder]:
+    """What was drawn once is not drawn again."""
+    folder = tmp_path_factory.mktemp("folder")
+    save(small_graph(), folder / "net.json")
+    with DiagramBuilder(folder / "cache", folder=folder) as builder:
+        yield builder
+
+
+@pytest.fixture
+def host(builder):
+    return FenceHost(builder, Settings(defaults={"direction": "LR"}))
+
+
+def test_site_defaults_apply_unless_a_fence_overrides_them(host):
+    text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, direction: TB}\n```"
+    markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert [diagram.options.view.direction for diagram in host.diagrams.values()] == ["LR", "TB"]
+
+
+def test_one_extension_serves_many_conversions(host):
+    extension = ModelDiagramsExtension(host=host)
+    converter = markdown.Markdown(extensions=[extension])
+    pages = [converter.reset().convert("```model-graph\nnet.json\n```") for _ in range(2)]
+    pages.append(markdown.markdown("```model-graph\nnet.json\n```", extensions=[extension]))
+    assert len(set(pages)) == 1
+    assert pages[0].count("<figure") == 1
+
+
+def test_superfences_may_be_listed_after_us(host):
+    extensions = [ModelDiagramsExtension(host=host), "pymdownx.superfences"]
+    assert "<figure" in markdown.markdown("```model-graph\nnet.json\n```", extensions=extensions)
+
+
+def test_warnings_name_the_line_of_each_of_equal_fences(host, caplog):
+    text = (
+        "# T\n\n```model-graph\nno.json\n```\n\n> ~~~model-graph\n> no.json\n> ~~~\n\n"
+        "- item\n\n    ```model-graph\n    no.json\n    ```\n"
+    )
+    with caplog.at_level(logging.WARNING):
+        markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["line 3", "line 7", "line 13"]
+
+
+def test_form_feeds_and_unicode_separators_do_not_count_as_lines(host, caplog):
+    text = "A form\x0cfeed, a\u2028line of typesetters\n\n```model-graph\nno.json\n```\n"
+    host.page_source = lambda: text
+    markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert caplog.messages[0].startswith("line 3: model-graph: no.json: ")
+
+
+def test_internal_error_ends_the_build_instead_of_printing_code(host, monkeypatch):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(host, "note_shown", fail)
+    with pytest.raises(Exception, match=r"^line 3: model-graph: OSError: .* No space left on device"):
+        markdown.markdown("# T\n\n```model-graph\nnet.json\n```", extensions=[ModelDiagramsExtension(host=host)])
+
+
+def test_warnings_of_fences_in_docstrings_name_the_docstring(host, caplog):
+    text = '```model-graph\nno.json\n```\n\n```model-graph docstring="pkg/models.py:7"\nno.json\n```\n'
+    with caplog.at_level(logging.WARNING):
+        markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert caplog.messages[0].startswith("line 1: model-graph: no.json: ")
+    assert caplog.messages[1].startswith("pkg/models.py:7: model-graph: no.json: ")
+
+
+@pytest.mark.parametrize("body", ["- a\n- b", "two words", "7"])
+def test_unreadable_body_warns_what_is_expected(body, host, caplog):
+    html = markdown.markdown(f"```model-graph\n{body}\n```", extensions=[ModelDiagramsExtension(host=host)])
+    assert "mg-problem" in html
+    (record,) = caplog.records
+    assert "expected to be one line that names the model, or options as YAML" in record.getMessage()
+
+
+CONTAINERS = {
+    "page": ("", ""),
+    "list": ("- item\n\n", "    "),
+    "list in list": ("1. item\n\n    - item\n\n", "        "),
+    "quote": ("> text\n>\n", "> "),
+    "list in quote": ("> - item\n>\n", ">     "),
+    "quote in quote": ("> text\n>\n> > text\n> >\n", "> > "),
+    "admonition": ('!!! note "Title"\n\n', "    "),
+    "details": ("??? note\n\n", "    "),
+    "tab": ('=== "Tab"\n\n', "    "),
+    "tab in admonition in list": ('- item\n\n    !!! note\n\n        === "Tab"\n\n', "            "),
+    "annotation": ("A word. (1)\n{ .annotate }\n\n1.  text\n\n", "    "),
+    "definition": ("Term\n:   Text\n\n", "    "),
+    "block": ("/// note | Title\n\n", ""),
+    "html": ("<div markdown>\n\n", ""),
+}
+AFTER = {"block": "\n\n///\n", "html": "\n\n</div>\n"}
+EXTENSIONS = ("admonition", "attr_list", "def_list", "md_in_html", "pymdownx.blocks.admonition", "pymdownx.details")
+HEADERS = (
+    '```model-graph {#net .a .b depth="1"}',
+    '~~~ {.model-graph #net .a .b depth="1"}',
+    "```{#net .model-graph .a .b depth=1}",
+    '``` model-graph {  #net class="a b" depth=1 }',
+)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_fence_with_header_works_in_every_container(container, header, host, caplog):
+    before, indent = CONTAINERS[container]
+    fence = "\n".join(f"{indent}{line}" for line in (header, "model: net.json", "expand: none", header[:3]))
+    extensions = [*EXTENSIONS, "pymdownx.superfences", "pymdownx.tabbed", ModelDiagramsExtension(host=host)]
+    html = markdown.markdown(before + fence + AFTER.get(container, ""), extensions=extensions)
+    assert html.count('<figure class="mg-figure a b" id="net">') == 1
+    assert header[:3] not in html
+    (diagram,) = host.diagrams.values()
+    assert diagram.options.view.depth == 1
+    (message,) = caplog.messages
+    assert message.startswith(f"line {before.count(chr(10)) + 1}: model-graph: option 'expand': ")
+
+
+def test_caption_is_markdown_and_text_is_escaped(host):
+    text = '```model-graph\nmodel: net.json\ncaption: The `<b>` of *x*\nclass: a"b\n```'
+    html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert "<figcaption>The <code>&lt;b&gt;</code> of <em>x</em></figcaption>" in html
+    assert 'class="mg-figure a&#34;b"' in html
+
+
+def test_fence_imports_no_documentation_tool_and_no_torch():
+    import subprocess  # noqa: PLC0415
+    import sys  # noqa: PLC0415
+
+    heavy = {"mkdocs", "sphinx", "torch", "py_mini_racer"}
+    code = f"import sys, modeldiagrams.markdown.fence; print({heavy} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"
+
+
+def test_static_diagram_of_the_same_id_keeps_the_interactive_ones_files(host):
+    text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, static: true}\n```"
+    markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert {name.rpartition(".")[2] for name in diagram_files(host.diagrams.values())} == {"js", "json"}

@@ -1,0 +1,107 @@
+"""Options: one declaration, any host, located errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.options.parsing import option_help, parse_options
+from modeldiagrams.options.reading import read_yaml
+from option_helpers import make_options
+
+
+def test_text_and_data_give_the_same_options() -> None:
+    as_text = {"model": "a.B", "inputs": "{x: [1, 4]}", "depth": "2", "kwargs": "{n: 1}", "expand": "'*.attn', a.b"}
+    as_data = {"model": "a.B", "inputs": {"x": [1, 4]}, "depth": 2, "kwargs": {"n": 1}, "expand": ["*.attn", "a.b"]}
+    assert parse_options(as_text) == parse_options(as_data)
+
+
+@pytest.mark.parametrize(
+    ("text", "patterns"),
+    [("a.b", ["a.b"]), ("[a, '*.b']", ["a", "*.b"]), ("layers.[0-3], x", ["layers.[0-3]", "x"]), ("[]", []), ("", [])],
+)
+def test_patterns_as_text(text: str, patterns: list[str]) -> None:
+    assert parse_options({"model": "a.B", "expand": text}).view.expand == patterns
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{'*': TB, '*.attn': LR}", "*: TB, *.attn: LR", '{"*": "TB", "*.attn": "LR"}', {"*": "TB", "*.attn": "LR"}],
+)
+def test_directions_by_pattern(written: Any) -> None:
+    view = parse_options({"model": "a.B", "direction": written}).view
+    assert view.direction == {"*": "TB", "*.attn": "LR"}
+    # the last that matches counts: the order is the author's
+    assert list(view.direction) == ["*", "*.attn"]
+
+
+def test_numbers_are_accepted_as_text() -> None:
+    assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == make_options(
+        model="a.B", width="640", caption="3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "means"), [("", True), (None, True), ("false", False), (False, False), ("yes", True)]
+)
+def test_flags_need_no_value(written: Any, means: bool) -> None:
+    assert parse_options({"model": "a.B", "static": written}).figure.static is means
+    assert parse_options({"model": "a.B"}, {"no-links": written}).figure.no_links is means
+
+
+def test_values_override_defaults() -> None:
+    view = parse_options({"model": "a.B", "depth": 1}, {"depth": 3, "direction": "LR"}).view
+    assert (view.depth, view.direction) == (1, "LR")
+
+
+@pytest.mark.parametrize(
+    ("values", "option", "says"),
+    [
+        ({"model": "a", "depht": 1}, "depht", "did you mean 'depth'"),
+        ({"model": "a", "zzz": 1}, "zzz", "known options: model, args"),
+        ({"model": "a", "depth": -1}, "depth", "got -1"),
+        ({"model": "a", "depth": "two"}, "depth", "got `str`: 'two'"),
+        ({"model": "a", "direction": "UP"}, "direction", "left to right"),
+        ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
+        ({"model": "a", "inputs": "{x: ["}, "inputs", "expected YAML"),
+        ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
+        ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),
+        ({"model": "a", "inputs": "[[99999999999999999999]]"}, "inputs", "ints"),
+        ({"model": "a", "kwargs": "{a: &a [*a]}"}, "kwargs", "recursion"),
+        ({"model": "a", "kwargs": r'{a: "\ud800"}'}, "kwargs", "surrogates"),
+        ({"model": "a", "caption": "\ud800"}, "caption", "surrogates"),
+        ({"model": "a", "direction": {"\ud800": "LR"}}, "direction", "surrogates"),
+        ({"model": "a", "depth": "100000000000000000000"}, "depth", "<= 1000"),
+        ({"model": "a", "width": "wide"}, "width", "CSS length"),
+        ({"model": "a", "static": "often"}, "static", "nothing on this diagram opens"),
+        ({"model": "a", "name": "two words"}, "name", "anchor"),
+        ({"model": ""}, "model", "dotted path"),
+        ({"inputs": [1]}, "model", "missing"),
+    ],
+)
+def test_wrong_options_say_what_is_expected(values: dict[str, Any], option: str, says: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        parse_options(values)
+    assert caught.value.option == option
+    assert says in str(caught.value)
+    assert str(caught.value).encode(), "terminals and pages are UTF-8"
+
+
+def test_every_option_has_documentation() -> None:
+    helps = option_help()
+    assert list(helps)[:3] == ["model", "args", "kwargs"]
+    assert "class" in helps
+    assert all(text.endswith(".") and text[0].isupper() for text in helps.values())
+
+
+def test_deeply_nested_yaml_is_an_error() -> None:
+    """The C loader would overflow its stack and end the process."""
+    with pytest.raises(ModelDiagramsError, match="recursion"):
+        read_yaml("[" * 100_000 + "]" * 100_000)
+
+
+def test_yaml_errors_name_the_line() -> None:
+    with pytest.raises(ModelDiagramsError, match=r"in its line 2: found undefined alias 'b'"):
+        read_yaml("a: 1\nb: *b")

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from graphs import small_graph
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.options.patterns import Unmatched
+
+PATH = next(node.path for node in small_graph().nodes if isinstance(node, ModuleNode))
+
+
+def test_error_names_patterns_and_the_nearest_module():
+    error = Unmatched(option="expand", patterns=(f"{PATH}x", "[a-z]*")).error(small_graph())
+    assert error.option == "expand"
+    assert f"no module matches '{PATH}x', '[a-z]*'; did you mean '{PATH}'?" in str(error)
+
+
+def test_error_explains_patterns_where_no_module_is_near():
+    assert "write a path" in str(Unmatched(option="collapse", patterns=("§§§",)).error(small_graph()))

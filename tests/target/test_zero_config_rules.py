@@ -1,0 +1,363 @@
+"""The rules that fill in what an author did not say, each on its own."""
+
+# ruff: noqa: ARG002, ARG005  (signatures are what is tested)
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import record, resolve
+from modeldiagrams.target.forward import unpacked_parameters
+from modeldiagrams.target.inference.candidates import ABSENT, Candidate, named_sizes, resolved
+from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
+from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments
+from modeldiagrams.target.inference.huggingface import configured_candidates
+from modeldiagrams.target.inference.inferred import inferred_candidates
+from modeldiagrams.target.inference.layers import layer_candidates
+from modeldiagrams.target.inference.parameter_names import role_of
+from modeldiagrams.target.inference.repair import refused_width, repaired
+from modeldiagrams.target.inference.search import Budget, search
+from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.graph.module_tree import module_tree
+
+
+def first(candidates):
+    """The first candidate of every input."""
+    return {name: options[0].entry for name, options in candidates.items() if options[0] is not ABSENT}
+
+
+class Linear(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+# rule 1 and 2: where a configuration comes from, and what is offered
+
+
+@dataclass
+class Settings:
+    width: int = 4
+
+
+def test_configuration_class_has_defaults_for_all_fields():
+    def built(config: Settings): ...
+    def textual(cfg: Settings | None, width): ...
+    def other(width: Settings): ...
+
+    assert configuration_class(built) is Settings
+    assert configuration_class(textual) is None
+    assert configuration_class(other) is None
+
+
+@pytest.mark.usefixtures("project")
+def test_options_come_before_candidates_of_the_class():
+    target = resolve(parse_options({"model": "mypkg.models.Configured", "config": {"vocab_size": 7}}).call)
+    assert not any(item.subject == "config" for item in target.assumptions)
+    target = resolve(parse_options({"model": "mypkg.Model", "inputs": [3, 4]}).call)
+    assert target.args[0].shape == (3, 4)
+    assert target.assumptions == ()
+
+
+def test_modeldiagrams_example_comes_before_lightnings():
+    class Both(Linear):
+        example_input_array = torch.zeros(3, 4)
+
+        @staticmethod
+        def modeldiagrams_example():
+            return torch.zeros(2, 4)
+
+    sys.modules[__name__].Both = Both
+    found = class_example(Both(), Both, f"{__name__}.Both")
+    assert (found.args[0].shape, found.inputs_from) == ((2, 4), f"{__name__}.Both.modeldiagrams_example")
+
+
+@pytest.mark.parametrize(
+    ("value", "args", "kwargs"),
+    [
+        (torch.zeros(3, 4), 1, []),
+        ((torch.zeros(3, 4), torch.zeros(1)), 2, []),
+        ({"x": torch.zeros(3, 4)}, 0, ["x"]),
+    ],
+)
+def test_lightnings_example_is_read_as_lightning_does(value, args, kwargs):
+    model = Linear()
+    model.example_input_array = value
+    found = class_example(model, Linear, "Linear")
+    assert (len(found.args), list(found.kwargs)) == (args, kwargs)
+
+
+def test_inherited_dummy_inputs_are_ignored():
+    class PreTrainedModel(Linear):
+        @property
+        def dummy_inputs(self):
+            return {"x": torch.zeros(3, 4)}
+
+    class Own(PreTrainedModel):
+        @property
+        def dummy_inputs(self):
+            return {"x": torch.zeros(2, 4), "unknown": 1}
+
+    assert dummy_candidates(PreTrainedModel()) == {}
+    assert first(dummy_candidates(Own())) == {"x": [2, 4]}
+
+
+@pytest.mark.parametrize("config", [{"input_size": (3, 48, 48)}, SimpleNamespace(input_size=(3, 48, 48))])
+def test_timm_configuration_sets_the_image_size(config):
+    model = Linear()
+    assert configured_image(model) == {}
+    model.default_cfg = config
+    assert first(configured_image(model)) == {"x": [1, 3, 48, 48]}
+
+
+class Pretrained(nn.Module):
+    """As in `transformers`: everything is optional."""
+
+    def __init__(self, main, forward, **config):
+        super().__init__()
+        self.main_input_name = main
+        self.config = SimpleNamespace(model_type="it", **config)
+        self.forward = forward
+
+
+class VisionConfig(SimpleNamespace):
+    model_type = "inner"
+
+
+def text_forward(input_ids=None, attention_mask=None, labels=None, decoder_input_ids=None, use_cache=None): ...
+def image_forward(pixel_values=None, pixel_mask=None, **kwargs): ...
+def sound_forward(input_features=None, decoder_input_ids=None): ...
+def both_forward(input_ids=None, pixel_values=None): ...
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [
+        (
+            Pretrained("input_ids", text_forward, vocab_size=9, max_position_embeddings=8),
+            {"input_ids": {"shape": [1, 8], "dtype": "int64", "high": 9}},
+        ),
+        (
+            Pretrained("input_ids", text_forward, vocab_size=9, is_encoder_decoder=True),
+            {name: {"shape": [1, 16], "dtype": "int64", "high": 9} for name in ("input_ids", "decoder_input_ids")},
+        ),
+        (Pretrained("pixel_values", image_forward, image_size=[6, 8], num_channels=1), {"pixel_values": [1, 1, 6, 8]}),
+        (Pretrained("pixel_values", image_forward), {"pixel_values": [1, 3, "<size>", "<size>"]}),
+        (
+            Pretrained("pixel_values", image_forward, vision_config=VisionConfig(image_size=40)),
+            {"pixel_values": [1, 3, 40, 40]},
+        ),
+        (
+            Pretrained("input_features", sound_forward, num_mel_bins=20, max_source_positions=50),
+            {"input_features": [1, 20, 100]},
+        ),
+    ],
+)
+def test_configuration_decides_the_first_candidates(model, inputs):
+    assert first(next(configured_candidates(model))) == inputs
+
+
+def test_optional_input_is_absent_at_first():
+    candidates, *_ = configured_candidates(Pretrained("input_ids", both_forward, vocab_size=9))
+    assert candidates["pixel_values"][0] is ABSENT
+    assert len(candidates["pixel_values"]) > 1
+
+
+@pytest.mark.usefixtures("project")
+def test_large_configured_model_is_on_the_meta_device():
+    target = resolve(
+        parse_options({"model": "mypkg.models.Configured", "config": {"vocab_size": 10**7, "width": 64}}).call
+    )
+    assert all(parameter.is_meta for parameter in target.model.parameters())
+    assert record(target).graph.status.mode == "meta"
+
+
+# rule 3: conventions
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda num_classes, in_channels: 0, {"num_classes": 10, "in_channels": 3}),
+        (lambda hidden_size, *, n_layers, bias=True: 0, {"hidden_size": 64, "n_layers": 2}),
+        (lambda a, num_classes: 0, None),
+        (lambda num_classes, /: 0, None),
+        (lambda: 0, {}),
+    ],
+)
+def test_all_or_no_required_parameters_get_conventional_values(function, arguments):
+    assert conventional_arguments(function) == arguments
+
+
+def test_annotations_decide_between_one_number_and_several():
+    def one(depth: int, dropout: float): ...
+    def several(depths: list[int], hidden_dims: tuple[int, ...]): ...
+    def wrong(num_classes: str): ...
+
+    assert conventional_arguments(one) == {"depth": 2, "dropout": 0.1}
+    assert conventional_arguments(several) == {"depths": [2, 2], "hidden_dims": [16, 32]}
+    assert conventional_arguments(wrong) is None
+
+
+# rule 4: names, layers, source, search
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("attention_mask", "mask"),
+        ("src", "ids"),
+        ("Image", "image"),
+        ("edge_index", "edges"),
+        ("t", "time"),
+        ("foo", None),
+    ],
+)
+def test_parameter_name_decides_the_role(name, role):
+    assert getattr(role_of(name), "name", None) == role
+
+
+@pytest.mark.parametrize(
+    ("layer", "entry"),
+    [
+        (nn.Embedding(7, 2), {"shape": [1, "<length>"], "dtype": "int64", "high": 7}),
+        (nn.Conv1d(2, 3, 1), [1, 2, "<length>"]),
+        (nn.Conv2d(2, 3, 1), [1, 2, "<size>", "<size>"]),
+        (nn.ConvTranspose2d(9, 3, 4), [1, 9, 1, 1]),
+        (nn.Linear(5, 3), [1, 5]),
+        (nn.LayerNorm(6), [1, 6]),
+        (nn.LSTM(4, 3), ["<length>", 1, 4]),
+        (nn.GRU(4, 3, batch_first=True), [1, "<length>", 4]),
+    ],
+)
+def test_first_layer_decides_the_input(layer, entry):
+    assert layer_candidates(nn.Sequential(nn.ReLU(), layer))[0][1].entry == entry
+
+
+def test_forwards_source_names_the_items_of_dicts_and_tuples():
+    class Model(nn.Module):
+        def forward(self, batch, pair, x):
+            a, b = pair
+            return batch["image"] + batch.get("mask") + a + b + x[0]
+
+    assert unpacked_parameters(Model()) == {"batch": ["image", "mask"], "pair": [0, 1]}
+
+
+def test_candidates_keep_the_parameters_order_and_skip_defaults():
+    class Model(Linear):
+        def forward(self, x, flag: bool, mask=None):
+            return self.fc(x)
+
+    (candidates,) = inferred_candidates(Model())
+    assert list(candidates) == ["x", "flag", "mask"]
+    assert first(candidates) == {"x": [1, 4], "flag": {"value": False}}
+
+
+def test_inputs_share_named_sizes():
+    entry = {"a": [1, "<size>"], "b": {"shape": ["<length>"]}, "c": {"value": "<size>"}}
+    assert named_sizes(entry["a"]) == {"<size>"}
+    assert resolved(entry, {"<size>": 8, "<length>": 2}) == {
+        "a": [1, 8],
+        "b": {"shape": [2]},
+        "c": {"value": "<size>"},
+    }
+
+
+def test_search_takes_the_first_that_works_and_logs_every_pass():
+    budget = Budget()
+    found = search(
+        Linear(), {"x": [Candidate([1, 3], "no"), Candidate([1, 4], "yes"), Candidate([2, 4], "late")]}, budget
+    )
+    assert found.entries == {"x": [1, 4]}
+    assert [line.rpartition(": ")[2] for line in budget.lines][-1] == "works"
+
+
+def test_search_is_deterministic_and_ends():
+    class Never(nn.Module):
+        def forward(self, x):
+            raise ValueError("never")
+
+    runs = [Budget(), Budget()]
+    candidates = {"x": [Candidate([1, n], "") for n in range(1, 200)]}
+    assert [search(Never(), candidates, tries) for tries in runs] == [None, None]
+    assert runs[0].lines == runs[1].lines
+    assert len(runs[0].lines) < 60
+
+
+def test_search_rejects_outputs_that_depend_on_no_input():
+    class Constant(nn.Module):
+        def forward(self, x):
+            return torch.ones(2) * 2
+
+    assert search(Constant(), {"x": [Candidate([1, 2], "")]}, Budget()) is None
+
+
+def test_search_leaves_model_and_random_state_unchanged():
+    model, state = Linear(), torch.get_rng_state()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    search(model, {"x": [Candidate([1, 3], ""), Candidate([1, 4], "")]}, Budget())
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_refusing_layer_repairs_the_width():
+    class Joined(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(18, 1)
+
+        def forward(self, x):
+            return self.fc(torch.cat([x, torch.zeros(1, 12)], 1))
+
+    graph = trace(Joined(), (torch.zeros(1, 18),))
+    assert refused_width(graph) == (30, 18)
+    assert [candidate.entry for candidate in repaired(Candidate([1, 18], ""), 30, 18)] == [[1, 6]]
+    assert [candidate.entry for candidate in repaired(Candidate([1, 24], ""), 192, 24)] == [[1, 3]]
+    assert [*repaired(Candidate({"shape": [1, 24], "dtype": "int64"}, ""), 192, 24)] == []
+
+
+# rule 5: the module hierarchy
+
+
+class Stubborn(nn.Module):
+    """No input will do."""
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
+        self.head = nn.Linear(3, 1, bias=False)
+
+    def forward(self, secret):
+        raise ValueError("not this one")
+
+
+def test_module_tree_lists_modules_in_the_order_of_registration():
+    graph = module_tree(Stubborn(), ("a note",))
+    check_graph(graph)
+    assert (graph.status.state, graph.status.mode, graph.status.notes) == ("hierarchy", None, ("a note",))
+    assert [node.id for node in graph.nodes] == ["blocks", "blocks.0", "blocks.1", "blocks.1.0", "head"]
+    assert graph.hierarchy["blocks.1.0"] == "blocks.1"
+    assert graph.adjacency == {}
+    assert graph.tensors == {}
+    head = graph.nodes[-1]
+    assert (head.parameters.total, head.attributes["bias"]) == (3, False)
+    assert graph.model.parameters.total == 12
+
+
+def test_model_without_inputs_shows_its_modules_and_the_option_to_write():
+    target = resolve(parse_options({"model": f"{__name__}.Stubborn"}).call)
+    graph = record(target).graph
+    assert graph.status.state == "hierarchy"
+    assert "write the option `inputs`, e.g. `inputs: {secret: [1, 8]}`" in graph.status.notes[0]
+    assert target.tried
+    assert target.assumptions[0].value == "5 (module hierarchy)"

@@ -1,0 +1,102 @@
+"""What a model is made of that is not the user's own, and the names its classes go by."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from torch import nn
+
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.hosting.host import link_names
+from modeldiagrams.worker.origins import has_case_variant, libraries, public_names
+from option_helpers import make_options
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """Makes loaded modules of nothing."""
+
+    def made(name: str, file: str | None = None, **contents: object) -> ModuleType:
+        module = ModuleType(name)
+        module.__file__ = file
+        vars(module).update(contents)
+        monkeypatch.setitem(sys.modules, name, module)
+        return module
+
+    return made
+
+
+def layer(module: str, name: str = "Block", base: type = nn.Linear) -> type:
+    """A class as a module would define it."""
+    return type(name, (base,), {"__module__": module, "__init__": nn.Module.__init__})
+
+
+def test_libraries_include_those_of_base_classes():
+    assert libraries([layer("mypkg.models", base=layer("yaml.nodes"))], ["mypkg.models:Model"], ()) == ("PyYAML",)
+
+
+def test_libraries_include_imports_of_the_users_modules_only(package):
+    import click  # noqa: PLC0415
+    import yaml  # noqa: PLC0415
+
+    package("mypkg.helpers", "/src/mypkg/helpers.py", dump=yaml.dump, path=sys.path)
+    package("other", "/src/other.py", click=click)
+    assert libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/helpers.py",)) == ("PyYAML",)
+
+
+def test_libraries_run_no_code_of_objects(package):
+    class Trap:
+        def __getattribute__(self, name):
+            raise SystemExit(name)
+
+    package("mypkg.trap", "/src/mypkg/trap.py", trap=Trap())
+    assert libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/trap.py",)) == ()
+
+
+def test_case_variant_is_another_callable_of_the_same_letters(package):
+    class Net(nn.Linear):
+        """Has an inner class."""
+
+    package("mypkg", Net=Net, net=ModuleType("mypkg.net"), Other=Net, OTHER=Net, CONSTANT=3, Constant=Net)
+    paths = ["mypkg.Net", "mypkg:Other", "mypkg.OTHER", "mypkg.Constant", "x.Y"]
+    assert [*filter(has_case_variant, paths)] == ["mypkg:Other", "mypkg.OTHER"]
+
+
+def test_libraries_include_the_package_that_the_author_names():
+    assert libraries([nn.Linear], ["yaml.factory"], ()) == ("PyYAML",)
+
+
+def test_public_names_are_those_that_packages_export(package):
+    block = layer("pkg.vision.blocks")
+    package("pkg.vision.blocks", Block=block)
+    package("pkg.vision")
+    package("pkg", Block=block)
+    assert public_names([nn.Sequential, block]) == {"pkg.vision.blocks.Block": ("pkg.Block",)}
+
+
+def test_public_names_exclude_another_class_of_the_same_name(package):
+    block = layer("pkg.vision.blocks")
+    package("pkg.vision.blocks", Block=block)
+    package("pkg", Block=layer("pkg.text"))
+    assert public_names([nn.Sequential, block]) == {}
+
+
+def test_class_made_in_a_function_has_no_public_name(package):
+    block = layer("pkg.vision")
+    block.__qualname__ = "make.<locals>.Block"
+    package("pkg.vision")
+    package("pkg", Block=block)
+    assert public_names([block, nn.Linear]) == {}
+
+
+def test_links_try_only_names_of_the_same_class():
+    names = {"pkg.vision.blocks.Block": ("pkg.vision.Block",)}
+    diagram = Diagram(id="x", options=make_options(model="x"), names=names)
+    assert link_names(diagram, "pkg.vision.blocks.Block") == ["pkg.vision.blocks.Block", "pkg.vision.Block"]
+    assert link_names(diagram, "pkg.text.Block") == ["pkg.text.Block"]
+    assert link_names(diagram, "torch.nn.modules.linear.Linear") == [
+        "torch.nn.modules.linear.Linear",
+        "torch.nn.Linear",
+    ]
