@@ -1,4 +1,4 @@
-"""Build the demo site twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each.
+"""Build the documentation twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each.
 
 ``python docs/build.py [--gallery] [output folder]``
 """
@@ -23,19 +23,10 @@ def main(output: Path, *, gallery: bool) -> int:
     Returns:
         Exit code: 0 if both were built.
     """
-    sphinx = [
-        "-W",
-        "--keep-going",
-        "-q",
-        *(["-t", "gallery"] if gallery else []),
-        "-d",
-        output / ".doctrees",
-        DOCS / "sphinx",
-        output / "sphinx",
-    ]
-    mkdocs = ["build", "--strict", "-f", DOCS / ("gallery.yml" if gallery else "mkdocs.yml"), "-d", output / "mkdocs"]
+    sphinx = ["-W", "--keep-going", "-q", "-c", DOCS, "-d", output / ".doctrees", DOCS / "pages", output / "sphinx"]
+    mkdocs = ["build", "--strict", "-f", DOCS / "mkdocs.yml", "-d", output / "mkdocs"]
     # Material for MkDocs advertises its successor on every build otherwise
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"} | ({"MODELDIAGRAMS_GALLERY": "1"} if gallery else {})
     for name, command in (("Sphinx (Furo)", ["sphinx", *sphinx]), ("MkDocs (Material)", ["mkdocs", *mkdocs])):
         print(f"Building the site with {name}; the first time takes a minute …", flush=True)
         if code := subprocess.run([sys.executable, "-m", *command], check=False, env=environment).returncode:

@@ -1,27 +1,131 @@
-"""Reference tables made from the code, so that they can't go stale. Both sites include them."""
+"""References made from the code, so that they can't go stale: pages name these functions in a comment."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from modeldiagrams.options import option_help
-from modeldiagrams.settings import setting_help
+import click
+import griffe
+import msgspec
+import yaml
 
-GENERATED = Path(__file__).parent / "_build" / "generated"
+from modeldiagrams.cli import main
+from modeldiagrams.options.options import Options
+from modeldiagrams.options.parsing import option_help, option_names
+from modeldiagrams.options.settings import setting_help
+from modeldiagrams.render.assets import asset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SOURCES = Path(__file__).parent.parent / "src"
+NAMES = SOURCES / "modeldiagrams" / "target" / "inference" / "names.yaml"
 
 
-def write() -> None:
-    """Write the tables of options and settings as reStructuredText and as Markdown."""
-    GENERATED.mkdir(parents=True, exist_ok=True)
-    settings = setting_help()
-    in_conf_py = {f"modeldiagrams_{name}": text for name, text in settings.items()}
-    for name, rst, markdown in (("options", option_help(), option_help()), ("settings", in_conf_py, settings)):
-        lines = (f"``{word}``\n   {text.replace('`', '``')}\n" for word, text in rst.items())
-        (GENERATED / f"{name}.rst").write_text("\n".join(lines), "utf-8")
-        lines = (f"`{word}`\n:   {text}\n" for word, text in markdown.items())
-        (GENERATED / f"{name}.md").write_text("\n".join(lines), "utf-8")
+def options() -> str:
+    """The options of a diagram, by group."""
+    help_ = option_help()
+    return "\n\n".join(
+        f"## {group.name.capitalize()}\n\n{group.type.__doc__}\n\n"
+        + _entries({name: help_[name] for name in option_names(group.type)})
+        for group in msgspec.structs.fields(Options)
+    )
 
 
-def on_config(config: object) -> None:  # noqa: ARG001  (MkDocs passes it by name)
-    """MkDocs' hook: what ``conf.py`` does for Sphinx."""
-    write()
+def settings() -> str:
+    """The settings of a site."""
+    return _entries(setting_help())
+
+
+def _entries(help_: Mapping[str, str]) -> str:
+    return "\n\n".join(f"### `{name}`\n\n{text}" for name, text in help_.items())
+
+
+def commands() -> str:
+    """The commands with their parameters, as ``--help`` describes them."""
+    with click.Context(main, info_name="modeldiagrams") as parent:
+        return "\n\n".join(
+            _command(command, click.Context(command, info_name=name, parent=parent))
+            for name, command in main.commands.items()
+        )
+
+
+def _command(command: click.Command, context: click.Context) -> str:
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    records = filter(None, (parameter.get_help_record(context) for parameter in command.get_params(context)))
+    return "\n\n".join(
+        [
+            f"## `{context.command_path}`",
+            f"```text\n{usage}\n```",
+            inspect.cleandoc(command.help or ""),
+            *(f"`{option}`\n:   {text}" for option, text in records if text),
+        ]
+    )
+
+
+def hues() -> str:
+    """The custom properties of layer families with their defaults, from the built style sheet."""
+    found = dict(re.findall(r"var\((--mg-hue-\w+), ?(#\w+)\)", asset("model-graph.css").read_text("utf-8")))
+    rows = (f"| `{name}` | `{colour}` |" for name, colour in found.items())
+    return "\n".join(["| Property | Default |", "|---|---|", *rows])
+
+
+def names() -> str:
+    """What names of parameters mean to the rules that find arguments and inputs."""
+    table = yaml.safe_load(NAMES.read_text("utf-8"))
+    sections = {"Parameters of `forward`": "forward_parameters", "Parameters of constructors": "constructor_parameters"}
+    parts = []
+    for title, key in sections.items():
+        parts.append(f"## {title}")
+        for row in table[key]:
+            value = row.get("role", json.dumps(row.get("value")))
+            parts.append(f"{value}\n:   " + ", ".join(f"`{pattern}`" for pattern in row["names"]))
+    return "\n\n".join(parts)
+
+
+def python() -> str:
+    """The public names of the package with their signatures and docstrings; nothing is imported."""
+    package = griffe.load("modeldiagrams", search_paths=[SOURCES], docstring_parser="google", resolve_aliases=True)
+    public = [package[str(name).strip("'\"")] for name in package.exports or ()]
+    functions = [item for item in public if item.is_function]
+    named = [package[name] for name in ("api.notebook.ModelDiagram", "ir.queries.Connection", "ir.queries.ModuleRow")]
+    classes = [*named, *(item for item in public if item.is_class)]
+    return "\n\n".join(part for item in (*functions, *classes) for part in _described(item, "##"))
+
+
+def _described(item: griffe.Object | griffe.Alias, heading: str) -> Iterator[str]:
+    """A function, or a class with its public methods."""
+    yield f"{heading} `{item.path.removeprefix(f'{item.module.path}.')}`"
+    if item.is_function:
+        yield f"```python\n{_signature(item)}\n```"
+    for section in item.docstring.parsed if item.docstring else ():
+        if section.kind is griffe.DocstringSectionKind.text:
+            yield inspect.cleandoc(section.value)
+        else:
+            yield f"**{section.kind.value.capitalize()}**"
+            yield "\n\n".join(_fields(section.value))
+    for method in item.all_members.values() if item.is_class else ():
+        if method.is_function and method.is_public and not method.is_special:
+            yield from _described(method, "###")
+
+
+def _signature(function: griffe.Object | griffe.Alias) -> str:
+    """As ruff would break it into lines."""
+    command = [sys.executable, "-m", "ruff", "format", "--line-length", "80", "-"]
+    source = f"def {function.signature()}: ..."
+    formatted = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return formatted.strip().removeprefix("def ").removesuffix(": ...")
+
+
+def _fields(fields: Iterable[griffe.DocstringElement]) -> Iterator[str]:
+    """One definition for each parameter, attribute, returned value or exception."""
+    for field in fields:
+        head = getattr(field, "name", "") or str(field.annotation or "")
+        lines = inspect.cleandoc(field.description).replace("\n", "\n    ")
+        yield f"`{head}`\n:   {lines}"

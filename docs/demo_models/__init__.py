@@ -1,4 +1,4 @@
-"""Small models written for the demo site, in the style of models people document."""
+"""Small models for the documentation."""
 
 from demo_models.convolutional import DenseNet, Generator, Inception, SearchedNet, UNet
 from demo_models.documented import Autoencoder

@@ -1,4 +1,4 @@
-"""Convolutional networks known by their wiring, small enough to read as diagrams."""
+"""Small convolutional networks with well-known wiring."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def convolution(in_channels: int, out_channels: int, kernel: int = 3, stride: in
 
 
 class DenseBlock(nn.Module):
-    """Every layer reads everything made before it."""
+    """Every layer reads the outputs of all layers before it."""
 
     def __init__(self, channels: int, growth: int, layers: int) -> None:
         super().__init__()
         self.layers = nn.ModuleList(convolution(channels + index * growth, growth) for index in range(layers))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map `(batch, channels, height, width)` to as many channels more as all layers made."""
+        """Map `(batch, channels, height, width)` to the same, with the channels of all layers appended."""
         features = [x]
         for layer in self.layers:
             features.append(layer(torch.cat(features, 1)))
@@ -53,7 +53,7 @@ class DenseNet(nn.Module):
 
 
 class InceptionBlock(nn.Module):
-    """Four ways to look at one neighbourhood, side by side."""
+    """Four parallel branches with different kernels."""
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Inception(nn.Module):
 
 
 class UNet(nn.Module):
-    """Down, up again, and on each level a bridge across, after Ronneberger et al."""
+    """Encoder and decoder with a skip connection on each level, after Ronneberger et al."""
 
     def __init__(self, width: int = 32, levels: int = 3, num_classes: int = 2) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Generator(nn.Module):
 
 
 class SearchedCell(nn.Module):
-    """A cell as an architecture search finds it: each node adds what two earlier ones became."""
+    """A cell as found by architecture search: each node adds two transformed earlier nodes."""
 
     def __init__(self, channels: int, sources: tuple[tuple[int, int], ...]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A model whose docstring asks for its diagram."""
+"""A model whose docstring requests its diagram."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Autoencoder(nn.Module):
     """Squeezes vectors through a narrow code and restores them.
 
     Args:
-        size: Of the vectors.
+        size: Size of the vectors.
         code: Size of the code.
 
     :model-graph: {inputs: [1, 64], direction: LR,

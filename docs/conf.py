@@ -1,0 +1,47 @@
+"""Sphinx side of the documentation; ``mkdocs.yml`` is the other."""
+
+import os
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+
+import one_source  # noqa: E402  (it lies beside this file)
+
+project = "modeldiagrams"
+copyright = "The modeldiagrams authors"  # noqa: A001  (Sphinx's name)
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_modeldiagrams",
+]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+# the same fence as in MkDocs
+myst_fence_as_directive = ["model-graph"]
+html_theme = "furo"
+html_title = "modeldiagrams"
+numfig = True
+nitpicky = True
+exclude_patterns = [] if one_source.SLOW in os.environ else [one_source.GALLERY]
+# the demo models are documented; torch itself is not imported by this process
+autodoc_mock_imports = ["torch"]
+autodoc_typehints = "none"
+default_role = "code"
+modeldiagrams_autodoc = ["demo_models.DenseNet"]
+modeldiagrams_source_link = {"demo_models": "https://example.org/docs/{path}#L{line}"}
+
+
+def setup(app):  # noqa: ANN001, ANN201, D103  (Sphinx's hook)
+    app.connect("source-read", _prepare)
+
+
+def _prepare(app, _name, content):  # noqa: ANN001, ANN202  (Sphinx's event)
+    prepared = one_source.prepare(content[0], "sphinx")
+    if prepared != content[0]:
+        # references and navigation also change when this file does not
+        app.env.note_reread()
+    content[0] = prepared
