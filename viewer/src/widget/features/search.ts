@@ -33,8 +33,8 @@ class SearchBar {
       "mg-search",
       this.#field,
       this.#count,
-      iconButton(strings.previous, UP, () => this.#step(-1)),
-      iconButton(strings.next, DOWN, () => this.#step(1)),
+      iconButton(strings.previous, UP, () => this.#go(-1)),
+      iconButton(strings.next, DOWN, () => this.#go(1)),
       iconButton(strings.close, CLOSE, () => this.close()),
     );
     this.#focusReturn = new FocusReturn(widget, this.element);
@@ -67,8 +67,12 @@ class SearchBar {
   #onKey(event: KeyboardEvent): void {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    // after the search for what was just typed
-    void this.#widget.withSession(() => this.#step(event.shiftKey ? -1 : 1));
+    this.#go(event.shiftKey ? -1 : 1);
+  }
+
+  /** Go to the next or previous hit, after the search for what was just typed. */
+  #go(step: number): void {
+    void this.#widget.withSession(() => this.#step(step));
   }
 
   #search(): void {
