@@ -1,5 +1,5 @@
 /** Tiny models, each named after the feature it shows. */
-import type { Graph } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
 import { sketch } from "./sketch.js";
 
 /**
@@ -139,7 +139,7 @@ export const unbound = givingEach(`
 `);
 
 /** Gives every reader of `unbind` a separate tensor. */
-function givingEach(text: string): Graph {
+function givingEach(text: string): GraphData {
   const graph = sketch(text);
   const edges = graph.adjacency["/unbind"] ?? [];
   edges.forEach((edge, i) => {
@@ -152,7 +152,7 @@ function givingEach(text: string): Graph {
 }
 
 /** `getitem'2` picks `[:, 2]`. */
-function picking(text: string): Graph {
+function picking(text: string): GraphData {
   const graph = sketch(text);
   for (const node of graph.nodes) {
     const [, key] = /getitem'(\d+)$/.exec(node.id) ?? [];
@@ -164,7 +164,7 @@ function picking(text: string): Graph {
 }
 
 /** `cell@2` is the second call of `cell`. */
-function calledAgain(graph: Graph): Graph {
+function calledAgain(graph: GraphData): GraphData {
   for (const node of graph.nodes) {
     if (node.kind !== "module" || !node.path.includes("@")) continue;
     const [path = "", call] = node.path.split("@");
@@ -202,7 +202,7 @@ export const dense = sketch(
 /** x is reshaped between two ops. */
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
-export const all: Record<string, Graph> = {
+export const all: Record<string, GraphData> = {
   ...{ residual, fork, chain, alternating, parallel, loose, wrapped, dense, plumbing },
   ...{ recurrent, listened, scan, unbound },
 };

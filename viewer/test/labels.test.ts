@@ -1,12 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { type Graph, type GraphNode, index, type Json, type ModuleNode } from "../src/graph/graph.js";
-import { simplify } from "../src/graph/simplify.js";
+import {
+  type GraphData,
+  type GraphIndex,
+  type GraphNode,
+  index,
+  type Json,
+  type ModuleNode,
+} from "../src/graph/graph.js";
 import { tensorLabel, words } from "../src/view/labels.js";
 import { familyOf } from "../src/view/op_families.js";
+import { shownIndex } from "../src/view/shown_index.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";
 
-function moduleOf(graph: Graph, id: string): ModuleNode {
+function simplified(graph: GraphData, plumbing = false): GraphIndex {
+  return shownIndex(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing });
+}
+
+function moduleOf(graph: GraphData, id: string): ModuleNode {
   const found = graph.nodes.find((node) => node.id === id);
   if (found?.kind !== "module") throw new Error(`no module ${id}`);
   return found;
@@ -105,7 +116,7 @@ describe("shape labels", () => {
   graph.tensors["attn.proj/view:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn.proj/linear:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn/view'heads:0"] = { shape: [1, 4, 16, 16], dtype: "float32" };
-  const shown = index(simplify(graph, false).graph);
+  const shown = simplified(graph);
 
   it("ignore reshapes inside a reader", () => {
     expect(tensorLabel(shown, "norm/layer_norm:0")).toBe("1×16×64");
@@ -118,7 +129,7 @@ describe("shape labels", () => {
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
-    expect(tensorLabel(index(simplify(repeated, false).graph), "/linear:0")).toBe("1×8");
+    expect(tensorLabel(simplified(repeated), "/linear:0")).toBe("1×8");
   });
 
   it("ignore axes inserted for broadcasting", () => {
@@ -126,7 +137,7 @@ describe("shape labels", () => {
     const steps = (...ops: (keyof typeof shapes)[]) => {
       const made = sketch(`x > linear > ${ops.join(" > ")} > sdpa > y`);
       for (const op of ops) made.tensors[`/${op}:0`] = { shape: shapes[op], dtype: "float32" };
-      return tensorLabel(index(simplify(made, false).graph), "/linear:0");
+      return tensorLabel(simplified(made), "/linear:0");
     };
     expect(steps("unsqueeze")).toBe("1×8");
     expect(steps("unsqueeze", "contiguous")).toBe("1×8");
@@ -147,7 +158,7 @@ describe("an op with a neutral number is removed", () => {
     graph.nodes = graph.nodes.map((node) =>
       node.id === `/${op}` ? { ...node, arguments: { other } } : node,
     ) as GraphNode[];
-    expect(simplify(graph, false).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
+    expect(simplified(graph).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
   });
 });
 
@@ -159,8 +170,8 @@ describe("a counter of batches", () => {
     const weighted = (node: GraphNode): GraphNode =>
       node.kind === "op" ? { ...node, weights: { self: "norm.num_batches_tracked" } } : node;
     graph.nodes = graph.nodes.map(weighted);
-    expect(simplify(graph, false).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
-    expect(simplify(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
+    expect(simplified(graph).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
+    expect(simplified(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentsOf, type Graph, index, ROOT } from "../src/graph/graph.js";
+import { contentsOf, type GraphData, index, ROOT } from "../src/graph/graph.js";
 import type { Frame, View } from "../src/view/frame.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";
@@ -23,7 +23,7 @@ import {
 } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
-function show(graph: Graph, state: Partial<State> = {}): View {
+function show(graph: GraphData, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
 }
 
@@ -322,9 +322,9 @@ describe("a model that is a single layer", () => {
   const bare = sketch("x > linear > y\nweight > linear");
   const weight = bare.nodes.find((node) => node.id === "input:weight");
   const nodes = bare.nodes.map((node) => (node === weight ? { ...node, kind: "parameter" as const } : node));
-  const linear = (name: string): Graph => ({
+  const linear = (name: string): GraphData => ({
     ...bare,
-    nodes: nodes as Graph["nodes"],
+    nodes: nodes as GraphData["nodes"],
     model: { ...bare.model, class: name, attributes: { in_features: 768, out_features: 3072 } },
   });
 

@@ -5,7 +5,7 @@ import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
-import { type Graph, type GraphIndex, index } from "../graph/graph.js";
+import { type GraphData, type GraphIndex, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { initialState } from "../view/initial_state.js";
 import type { ViewOptions } from "../view/options.js";
@@ -46,7 +46,7 @@ async function start(): Promise<void> {
 
 /** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
 function render(graphJson: string, requestJson: string): string {
-  const graph = index(JSON.parse(graphJson) as Graph);
+  const graph = index(JSON.parse(graphJson) as GraphData);
   drawing = { graph, request: JSON.parse(requestJson) as RenderRequest, cache: layoutCache() };
   return retry();
 }

@@ -85,7 +85,7 @@ function weightSummary(index: GraphIndex, node: ModuleNode): string {
   const isNorm = family(node) === "normalisation";
   for (const op of ops) {
     if (op.kind !== "op") continue;
-    const shapes = Object.values(op.weights ?? {}).map((weight) => index.graph.parameters[weight]?.shape ?? []);
+    const shapes = Object.values(op.weights ?? {}).map((weight) => index.graph.parameters.get(weight)?.shape ?? []);
     const summary = isNorm ? normWeight(shapes) : matrixWeight(shortName(op.name), shapes);
     if (summary !== "") return summary;
   }
@@ -179,7 +179,7 @@ const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
 /** `1×16×768`, with unusual dtypes: `1×16 int64`. */
 export function tensorLabel(index: GraphIndex, tensor: string): string {
-  const spec = index.graph.tensors[tensor];
+  const spec = index.graph.tensors.get(tensor);
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
   return USUAL_DTYPES.has(spec.dtype) ? shape : `${shape} ${spec.dtype}`.trim();
