@@ -47,6 +47,9 @@ describe("the detail of a layer", () => {
     ["GroupNorm", { "0": 32, "1": 256, eps: 1e-5 }, "GroupNorm 256, 32 groups"],
     ["Upsample", { scale_factor: 2, mode: "nearest" }, "Upsample ×2"],
     ["PixelShuffle", { upscale_factor: 3 }, "PixelShuffle ×3"],
+    ["LocalConv2d", { ...kernel, kernel_size: "same" }, "LocalConv2d"],
+    ["Conv2d", { ...kernel, kernel_size: "torch.Size([32, 32])" }, "Conv2d 64 → 128, s2"],
+    ["GroupedNorm", { "0": "INFO: runs on any device" }, "GroupedNorm"],
     ["LSTM", { "0": 64, "1": 128, num_layers: 2, bidirectional: true }, "LSTM 64 → 128, 2 layers, bidirectional"],
   ];
   it.each(cases)("%s %j: %s", (name, attributes, detail) => {
@@ -81,6 +84,46 @@ describe("an op with a weight or constant", () => {
     expect(named("sub", "other")).toBe("− scale");
     expect(named("sub", "self")).toBe("scale −");
     expect(named("rsub", "other")).toBe("scale −");
+  });
+});
+
+describe("an op with a number", () => {
+  const numbered = (name: string, args: Record<string, Json>) => {
+    const graph = sketch(`x > ${name} > relu > y`);
+    graph.nodes = graph.nodes.map(
+      (node) => (node.id === `/${name}` ? { ...node, arguments: args } : node) as GraphNode,
+    );
+    const { root } = view(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing: true });
+    const { name: shown, detail, glyph } = root.items[1] ?? { name: "", detail: "", glyph: null };
+    return glyph === null ? `${shown} ${detail}`.trim() : glyph;
+  };
+  it.each<[string, Record<string, Json>, string]>([
+    ["sub", { other: -0.4 }, "+ 0.4"],
+    ["add", { other: -0.4 }, "− 0.4"],
+    ["mul", { other: -0.4 }, "× −0.4"],
+    ["__rsub__", { other: -0.4 }, "−0.4 −"],
+    ["add", { other: 1 }, "+ 1"],
+    ["add", { alpha: 2 }, "add alpha 2"],
+    ["gt", { other: 0.5 }, "> 0.5"],
+    ["ne", { other: 0 }, "≠ 0"],
+    ["gt", {}, "gt"],
+    ["clamp_min", { min: 0.2 }, "clamp_min 0.2"],
+    ["clamp", { min: 0, max: 1 }, "clamp min 0, max 1"],
+    ["clamp", { max: 1 }, "clamp max 1"],
+    ["var", { dim: -1, keepdim: true }, "var dim -1"],
+    ["std", { dim: [1, 2] }, "std dim 1, 2"],
+    ["masked_fill", { value: -1e9 }, "masked_fill -1e9"],
+    ["masked_fill", { value: "-inf" }, "masked_fill -inf"],
+    ["masked_fill", { value: -3.4028234663852886e38 }, "masked_fill -3.4e38"],
+    ["remainder", { other: 2 }, "remainder 2"],
+    ["topk", { k: 2, dim: 1 }, "topk 2"],
+    ["pow", { exponent: 2 }, "pow 2"],
+    ["transpose", { dim0: -2, dim1: -1 }, "transpose -2, -1"],
+    ["mul", { other: 0.1 + 0.2 }, "× 0.3"],
+    ["mul", { other: 1e-8 }, "× 1e-8"],
+    ["layer_norm", { normalized_shape: [4], weight: null, eps: 1e-5 }, "layer_norm"],
+  ])("%s %j: %s", (name, args, text) => {
+    expect(numbered(name, args)).toBe(text);
   });
 });
 
