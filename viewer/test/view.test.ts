@@ -9,6 +9,7 @@ import { firstState } from "./first_state.js";
 import {
   alternating,
   chain,
+  choosing,
   crossed,
   fork,
   listened,
@@ -127,6 +128,23 @@ describe("folding runs", () => {
     const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
     expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
+  });
+
+  it("says nothing of the same weights where every call of a module uses another layer", () => {
+    const rolled = show(choosing, { expanded: ["b"] }).root.items.find((item) => item.times === 3);
+    expect([rolled?.detail, rolled?.loop]).toEqual(["Blocks · 1.2K", false]);
+    expect(rolled?.frame?.items.map((item) => item.name)).toEqual(["layers.0–2", "relu"]);
+    const calls = show(choosing, { unrolled: ["b"], expanded: ["b", "b@2"] }).root.items.slice(1, 4);
+    expect(calls.map((item) => item.detail)).toEqual(["Blocks · 1.2K", "Blocks · 1.2K", "Blocks · 1.2K"]);
+    expect(calls.map((item) => item.frame?.items[0]?.name)).toEqual(["layers.0", "layers.1", undefined]);
+  });
+
+  it("says that calls use the same weights only where one of them uses no others", () => {
+    const graph = structuredClone(choosing);
+    for (const node of graph.nodes)
+      if (node.kind === "op" && node.weights) node.weights = { weight: "b.layers.0.weight" };
+    const rolled = show(graph).root.items.find((item) => item.times === 3);
+    expect([rolled?.detail, rolled?.loop]).toEqual(["Blocks · 1.2K · same weights", true]);
   });
 
   it("folds a loop over the results of one op into a step with one of them", () => {

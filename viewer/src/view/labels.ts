@@ -5,6 +5,7 @@ import { strings } from "../shared/strings.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
 import { opWords } from "./op_words.js";
+import { usesSameWeights } from "./weights.js";
 
 /** The text of a node: its name, and a detail shown below it. */
 export interface Words {
@@ -65,7 +66,7 @@ export const SAME_WEIGHTS = ` · ${SHARED}`;
 
 /** Marks modules that share weights, which the drawing cannot show otherwise. */
 function sharing(index: GraphIndex, node: ModuleNode): string {
-  if ((node.call ?? 1) > 1 && node.parameters.total > 0) return SAME_WEIGHTS;
+  if (usesSameWeights(index, node)) return SAME_WEIGHTS;
   return index.tiedOwners.has(node.path) ? TIED : "";
 }
 
