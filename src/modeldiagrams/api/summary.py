@@ -57,7 +57,8 @@ class ModelSummary:
     Attributes:
         rows: One dict for each row, the model first, e.g. for ``pandas.DataFrame(table.rows)``, whatever columns are
             shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared` (whether it uses weights of
-            another call), `inputs` and `outputs` (name → shape), `parameters`, `trainable`, `flops` and `activation_bytes`.
+            another call), `inputs` and `outputs` (name → shape), `parameters`, `trainable`, `flops`,
+            `activation_bytes`.
     """
 
     def __init__(self, content: Summary, columns: Sequence[Column]) -> None:
