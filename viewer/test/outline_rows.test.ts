@@ -50,6 +50,13 @@ describe("the outline", () => {
     expect(lines(listed(module("a", "A"), module("b", "B"), module("c", null), module("d", null)))).toHaveLength(4);
   });
 
+  it("says which rows use weights again", () => {
+    const shared = (...modules: ModuleNode[]) => outlineRows(index(listed(...modules))).map((row) => row.shared);
+    expect(shared(module("a", "Block"), module("b", "Block"))).toEqual([false]);
+    expect(shared(module("a", "Block"), module("a", "Block", 2))).toEqual([true]);
+    expect(shared(module("a", "Block"))).toEqual([false]);
+  });
+
   it("lists rows breadth first", () => {
     const rows = outlineRows(index(listed(module("a.x", "X"), module("a", "A"), module("b", "B"))));
     expect(rows.map(({ name, parent }) => [name, parent])).toEqual([

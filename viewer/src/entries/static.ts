@@ -75,6 +75,11 @@ function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
   };
 }
 
+/** The outline of a graph that is not drawn; returns its rows as JSON. */
+function outline(graphJson: string): string {
+  return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as Graph)));
+}
+
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
   if (flat === null) return { page: view.fit };
   if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
@@ -97,6 +102,7 @@ function useFonts(regular: string, semibold: string): void {
   },
   render,
   retry,
+  outline,
   hasFonts,
   useFonts,
 };
