@@ -77,7 +77,7 @@ function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
 
 /** The outline of a graph that is not drawn; returns its rows as JSON. */
 function outline(graphJson: string): string {
-  return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as Graph)));
+  return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
 }
 
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
