@@ -26,6 +26,7 @@ ASSETS = (
     "core.js",
     "model-graph.css",
     "picture.css",
+    "table.css",
     "static.js",
     "viz.js",
     "inter-regular.ttf",

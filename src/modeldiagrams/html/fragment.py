@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.outline import outline, outline_rows
+from modeldiagrams.html.table import diagram_summary, summary_table
+from modeldiagrams.html.templating import template
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from modeldiagrams.engine.diagram import Diagram, Problem
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
@@ -42,7 +43,6 @@ __all__ = [
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _STATIC_FILES = ("model-graph.css",)
 SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
@@ -79,9 +79,13 @@ def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
     """
+    if diagram.options.figure.no_links:
+        link = None
     source = f"{assets}{quote(diagram.id)}.js"
     element = _element(diagram, source=source, link=link, source_link=source_link)
-    return _template("fragment").render(assets=assets, element=element, interactive=is_interactive(diagram))
+    summary = diagram_summary(diagram)
+    table = summary_table(summary, link=link) if summary else None
+    return template("fragment").render(assets=assets, element=element, interactive=is_interactive(diagram), table=table)
 
 
 def figure_classes(options: Options) -> list[str]:
@@ -125,7 +129,7 @@ def standalone(diagram: Diagram) -> str:
     scripts = []
     if is_interactive(diagram):
         scripts = [data_script(diagram), *map(_content, ("core.js", "viz.js", "model-graph.js"))]
-    return _template("standalone").render(
+    return template("standalone").render(
         title=diagram.graph.model.name if diagram.graph else diagram.options.call.model,
         css=Markup(_content("model-graph.css")),  # noqa: S704  our own file
         element=_element(diagram),
@@ -164,14 +168,12 @@ def _element(
 ) -> Markup:
     """The ``<model-graph>`` itself."""
     figure, problem = diagram.options.figure, diagram.shown_problem
-    if figure.no_links:
-        link = None
     styles = {
         "width": _length(figure.width),
         "--mg-height": _length(figure.height),
         "--mg-least": f"{diagram.picture.width * _SMALLEST_SCALE:.0f}px" if diagram.picture else None,
     }
-    html = _template("element").render(
+    html = template("element").render(
         id=diagram.id,
         source=source,
         source_link=source_link,
@@ -282,19 +284,3 @@ def _inline(script: str) -> str:
 
 def _content(name: str) -> str:
     return asset(name).read_text(encoding="utf-8")
-
-
-def _template(name: str) -> jinja2.Template:
-    return _environment().get_template(f"{name}.html.jinja")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=html_text,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
