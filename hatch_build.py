@@ -27,6 +27,7 @@ ASSETS = (
     "packed.js",
     "model-graph.css",
     "picture.css",
+    "table.css",
     "static.js",
     "viz.js",
     "inter-regular.ttf",

@@ -4,7 +4,7 @@
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   packed.js        starts the widget in a page that brings all of this along, packed
- *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
+ *   model-graph.css, picture.css (its part for SVG files), table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -94,7 +94,8 @@ mkdirSync(output, { recursive: true });
 const { pictureStylesheet, classStylesheet } = await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 const shadow = [pictureStylesheet(), classStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
-writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page")));
+writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page"), widgetStyle("table")));
+writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = { STYLE: JSON.stringify(await sheet(...shadow)) };
 const inputs = [];

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.mermaid import to_mermaid
     from modeldiagrams.api.networkx import to_networkx
     from modeldiagrams.api.notebook import diagram
+    from modeldiagrams.api.summary import summary
     from modeldiagrams.errors import (
         GraphError,
         ModelDiagramsError,
@@ -42,6 +43,7 @@ __all__ = [
     "diagram",
     "load",
     "save",
+    "summary",
     "to_dot",
     "to_html",
     "to_mermaid",
@@ -58,6 +60,7 @@ _MODULES = {
     "diagram": "api.notebook",
     "load": "ir.serialize",
     "save": "ir.serialize",
+    "summary": "api.summary",
     "to_dot": "api.dot",
     "to_html": "api.export",
     "to_mermaid": "api.mermaid",

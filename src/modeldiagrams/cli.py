@@ -7,19 +7,20 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import click
 
 import modeldiagrams
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
+from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, errors, exit_if_partial, progress, report
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
-from modeldiagrams.options.options import Call, Limits, Options, View
+from modeldiagrams.options.options import Call, Limits, Options, View, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_options
 from modeldiagrams.render.draw import Theme
 from modeldiagrams.worker import Mode, Refused, Worker
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from modeldiagrams.api.summary import Column
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["main"]
@@ -145,6 +147,33 @@ def _show(
         say(graph, path)
         if output is None:
             click.echo(path)
+    exit_if_partial(target, graph)
+
+
+@main.command("summary")
+@click.argument("target")
+@_trace_options
+@click.option("--depth", default=LEVELS, help=f"How many levels of modules the table has, {LEVELS} by default.")
+@click.option(
+    "--columns",
+    default=",".join(DEFAULT_COLUMNS),
+    help=f"What it says of each module, separated by commas: some of {', '.join(COLUMNS)}.",
+)
+def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | None) -> None:
+    """Print a table of a model's modules with shapes, parameters and FLOPs.
+
+    TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
+    line (`layers.0–11`, ×12), whose numbers are those of one of them.
+    """
+    with errors():
+        if target == str(STDIO) or is_graph_file(target):
+            for name in _given(given):
+                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; leave it out")
+            graph = _loaded(Path(target))
+        else:
+            _, graph, _ = _traced(target, mode, given)
+        names = cast("list[Column]", [name.strip() for name in columns.split(",")])
+        click.echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
 

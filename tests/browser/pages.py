@@ -170,7 +170,7 @@ def write_site(folder: Path, press: Press) -> None:
     large = press.make(encoder("Large", layers=40), depth=9)
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
-    rich_ = press.make(rich())
+    rich_ = press.make(rich(), table=True)
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
     pages = {

@@ -51,6 +51,20 @@ def test_render_writes_text_for_graphviz_and_mermaid(run, tmp_path, name, conver
     assert "option 'expand'" in run(*words, "--expand", "fc").stderr
 
 
+def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
+    options = ["mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]"]
+    assert run("trace", *options, "-o", tmp_path / "graph.json").exit_code == 0
+    flags = ["--depth", "1", "--columns", "outputs, calls"]
+    traced, read = run("summary", *options, *flags), run("summary", tmp_path / "graph.json", *flags)
+    assert traced.exit_code == read.exit_code == 0
+    assert traced.stdout == read.stdout
+    assert traced.stdout.split()[:5] == ["Module", "Class", "Output", "shape", "Calls"]
+    wrong = run("summary", tmp_path / "graph.json", "--inputs", "[1, 4]")
+    assert wrong.exit_code == 2
+    assert "option 'inputs': " in wrong.stderr
+    assert "is a graph file" in wrong.stderr
+
+
 def test_module_writes_the_graph_to_stdout_only():
     done = subprocess.run(
         [sys.executable, "-m", "modeldiagrams", "trace", "mypkg.models.Chatty", "--inputs", "[1, 4]"],
@@ -91,7 +105,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
     assert done.exit_code == 1
     assert "5 (module hierarchy)" in done.stdout
     assert "{'word': [1, 2]} (fake): " in done.stdout
-    assert "write the option `inputs`, e.g. `inputs: {word: [1, 8]}`" in done.stderr
+    assert "write the option `inputs` with a shape for each tensor" in done.stderr
 
 
 @pytest.mark.parametrize(

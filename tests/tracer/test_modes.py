@@ -1,5 +1,6 @@
 """Real, fake, meta and auto: what each computes, guesses and says."""
 
+import contextlib
 import gc
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from modeldiagrams.ir import serialize
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.recording import recorder
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, names, x
 
 
@@ -78,6 +80,53 @@ def test_guess_that_no_op_asked_for_is_recorded_without_one(costs):
     model = Lambda(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
     graph = trace(model, (x(),), mode="fake", costs=costs)
     assert [(guess.node, guess.value) for guess in graph.status.guesses] == [(None, 1.0)]
+
+
+def greedy(self, h):
+    """Marks one element after the other, until all are marked: an endless loop if every question is answered alike."""
+    seen, steps = torch.zeros(4, dtype=torch.bool), []
+    while not seen.all():
+        with contextlib.suppress(Exception):
+            at = self.a(h).mean(0).masked_fill(seen, float("-inf")).argmax(-1)
+            seen = seen.scatter(0, at[None], value=True)
+            steps.append(at)
+    return torch.stack(steps)
+
+
+def test_endless_question_ends_the_pass_without_values():
+    graph = trace(Lambda(greedy, a=linear()), (x(),))
+    assert (graph.status.mode, graph.status.state, graph.status.guesses) == ("real", "complete", ())
+    assert graph.tensors["/stack:0"].shape == (4,)
+    (note,) = graph.status.notes
+    assert "test_modes.py:" in note
+    assert "asked 601 times for a value that was not computed" in note
+
+
+def test_endless_question_around_a_large_model_ends_early(monkeypatch):
+    monkeypatch.setattr(recorder, "_ENDLESS", ((600, 0), (5, 500)))
+
+    def forward(self, h):
+        while not self.a(h).sum() > 0:
+            for _ in range(100):
+                h = h + 1
+
+    status = trace(Lambda(forward, a=linear()), (x(),), mode="fake").status
+    assert (status.state, status.error.type) == ("partial", "EndlessLoop")
+    assert "asked 6 times" in status.error.message
+
+
+def test_loop_that_an_assumed_answer_ends_says_so():
+    def forward(self, h):
+        for _ in range(5):
+            h = self.a(h)
+            if h.sum() > 0:
+                break
+        return h
+
+    (note,) = trace(Lambda(forward, a=linear()), (x(),)).status.notes
+    assert "test_modes.py:" in note
+    assert "asked 5 times" in note
+    assert trace(Lambda(lambda self, h: h if (h := self.a(h)).sum() > 0 else -h, a=linear()), (x(),)).status.notes == ()
 
 
 def test_tensors_that_nobody_knows_are_not_close():
@@ -161,6 +210,29 @@ def test_fall_back_to_real_says_why():
     assert graph.status.mode == "real"
     assert graph.status.state == "complete"
     assert ".numpy() is not supported" in graph.status.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("forward", "mode"),
+    [
+        (lambda self, h: torch.mul(self.a(h), 2, out=torch.empty(3, 4)), "fake"),
+        (lambda self, h: self.a(h) + self.a.weight.add_(1).sum(), "fake"),
+        (lambda self, h: h.copy_(torch.from_numpy(self.a(h).numpy())), "real"),
+    ],
+)
+def test_what_runs_only_without_gradients_is_traced_without(forward, mode):
+    graph = trace(Lambda(forward, a=linear()), (x(),))
+    assert (graph.status.error, graph.status.mode) == (None, mode)
+    assert any(note.startswith("Traced without gradients, because with them the model") for note in graph.status.notes)
+    assert torch.is_grad_enabled()
+
+
+def test_failure_without_gradients_is_the_models_own():
+    status = trace(Lambda(lambda self, h: self.a(h) @ h, a=linear()), (x(),), mode="fake").status
+    assert (status.error.type, status.notes) == ("RuntimeError", ())
+    with torch.no_grad():
+        status = trace(Lambda(lambda self, h: self.a(h).sum().backward(), a=linear()), (x(),), mode="fake").status
+    assert ("does not require grad" in status.error.message, status.notes) == (True, ())
 
 
 def test_memory_that_is_not_there_is_not_handed_out():

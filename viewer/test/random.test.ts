@@ -1,6 +1,6 @@
 /** Random graphs and states, with modules in both directions, have no overlaps. */
 import { expect, it } from "vitest";
-import { type Graph, index } from "../src/graph/graph.js";
+import { type GraphData, index } from "../src/graph/graph.js";
 import { layout } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
@@ -18,7 +18,7 @@ const OPS = ["linear", "relu", "add", "mul", "cat", "conv2d"];
 const CLASSES = ["Block", "BlockWithQuiteALongName", "M"];
 
 /** Nested blocks of ops that mostly read the most recent tensors. */
-function randomGraph(seed: number): Graph {
+function randomGraph(seed: number): GraphData {
   const roll = dice(seed);
   const classes: Record<string, string> = {};
   const made = ["x", "mask"];
@@ -49,7 +49,7 @@ function randomGraph(seed: number): Graph {
   return graph;
 }
 
-function randomState(graph: Graph, seed: number): State {
+function randomState(graph: GraphData, seed: number): State {
   const roll = dice(seed);
   const modules = graph.nodes.filter(({ kind }) => kind === "module").map(({ id }) => id);
   const [open, across] = [1 + roll(4), roll(3)];

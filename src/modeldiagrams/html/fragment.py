@@ -9,23 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
+from modeldiagrams.html.table import diagram_summary, summary_table
+from modeldiagrams.html.templating import template
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from modeldiagrams.engine.diagram import Diagram, Problem
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
@@ -39,14 +40,12 @@ __all__ = [
     "figure_classes",
     "fragment",
     "is_interactive",
-    "template",
     "viewer_files",
 ]
 
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, "third-party-notices.txt")
@@ -84,9 +83,13 @@ def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
     """
+    if diagram.options.figure.no_links:
+        link = None
     source = f"{assets}{quote(diagram.id)}.js"
     html = element(diagram, source=source, link=link, source_link=source_link)
-    return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram))
+    summary = diagram_summary(diagram)
+    table = summary_table(summary, link=link) if summary else None
+    return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram), table=table)
 
 
 def figure_classes(options: Options) -> list[str]:
@@ -153,8 +156,6 @@ def element(
         source_link: As in `fragment`.
     """
     figure, problem = diagram.options.figure, diagram.shown_problem
-    if figure.no_links:
-        link = None
     styles = {
         "width": _length(figure.width),
         "--mg-height": _length(figure.height),
@@ -246,20 +247,3 @@ def _remarks(graph: Graph) -> list[str]:
 def _length(value: str | None) -> str | None:
     """A CSS length; a plain number means pixels. `Options` has checked the form."""
     return f"{value}px" if value and re.fullmatch(r"[\d.]+", value) else value
-
-
-def template(name: str) -> jinja2.Template:
-    """A template of this package; it escapes what it is given."""
-    return _environment().get_template(f"{name}.html.jinja")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=html_text,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import SCRIPTS, data_script, element, is_interactive, template
+from modeldiagrams.html.fragment import SCRIPTS, data_script, element, is_interactive
 from modeldiagrams.html.packing import packed
+from modeldiagrams.html.templating import template
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:

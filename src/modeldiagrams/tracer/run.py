@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import gc
 import itertools
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ _FRAMES_FACTOR = 4
 """How many times deeper than usual a traced call may go: a module call takes 3 frames of torch and 4 of ours."""
 _MAX_FRAMES = 12_000
 """Unless the program itself allows more: twice as many overflow the usual stack."""
+
+_ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
+"""Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -128,13 +132,18 @@ def _run(invocation: Invocation, mode: Mode, *, costs: bool) -> tuple[Graph, set
         raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
     attempts = _attempts(invocation.function, mode)
     notes: list[str] = []
-    for i, attempt in enumerate(attempts):
+    while True:
+        attempt = attempts.pop(0)
         with _garbage_collection_paused(), _more_frames():
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
-        if graph.status.error is None or i == len(attempts) - 1:
-            break
-        notes += _fallback_note(attempts[i + 1], graph.status.error)
-    return graph, ran
+        error = graph.status.error
+        if error is None:
+            return graph, ran
+        if attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
+            attempts = [dataclasses.replace(following, has_gradients=False) for following in (attempt, *attempts)]
+        if not attempts:
+            return graph, ran
+        notes += _notes(attempt, attempts[0], error)
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,8 @@ class _Attempt:
     mode: Literal["fake", "meta", "real"]
     concrete: bool = False
     """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
+    has_gradients: bool = True
+    """Whether gradients are on, unless the caller has turned them off."""
 
 
 def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
@@ -160,11 +171,16 @@ def _is_on_meta(model: Any) -> bool:
     return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
 
 
-def _fallback_note(following: _Attempt, error: Failure) -> list[str]:
-    if following.mode != "real":
+def _notes(failed: _Attempt, following: _Attempt, error: Failure) -> list[str]:
+    """Why the next attempt runs in another way than the one that failed."""
+    if failed.has_gradients and not following.has_gradients:
+        changed, before = "without gradients", "with them"
+    elif following.mode == "real":
+        changed, before = "with real values", "without them"
+    else:
         return []
     reason = f"{error.type}: {error.message}".splitlines()[0][:200]
-    return [f"Traced with real values, because without them the model raised {reason}"]
+    return [f"Traced {changed}, because {before} the model raised {reason}"]
 
 
 class _Pass:
@@ -202,6 +218,8 @@ class _Pass:
     def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
         with contextlib.ExitStack() as scope:
+            if not self._attempt.has_gradients:
+                scope.enter_context(torch.no_grad())
             modes, invocation = self._prepare(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")

@@ -5,7 +5,7 @@ import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
-import { type Graph, type GraphIndex, index } from "../graph/graph.js";
+import { type GraphData, type GraphIndex, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { initialState } from "../view/initial_state.js";
 import type { ViewOptions } from "../view/options.js";
@@ -46,7 +46,7 @@ async function start(): Promise<void> {
 
 /** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
 function render(graphJson: string, requestJson: string): string {
-  const graph = index(JSON.parse(graphJson) as Graph);
+  const graph = index(JSON.parse(graphJson) as GraphData);
   drawing = { graph, request: JSON.parse(requestJson) as RenderRequest, cache: layoutCache() };
   return retry();
 }
@@ -75,6 +75,11 @@ function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
   };
 }
 
+/** The outline of a graph that is not drawn; returns its rows as JSON. */
+function outline(graphJson: string): string {
+  return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
+}
+
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
   if (flat === null) return { page: view.fit };
   if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
@@ -97,6 +102,7 @@ function useFonts(regular: string, semibold: string): void {
   },
   render,
   retry,
+  outline,
   hasFonts,
   useFonts,
 };

@@ -96,26 +96,28 @@ function tallyOf(index: GraphIndex, node: ModuleNode): Tally {
 /** The sign drawn for an op that combines tensors elementwise or by concatenation. */
 export type Glyph = "add" | "sub" | "mul" | "div" | "cat";
 
-const GLYPHS: Readonly<Record<string, Glyph>> = {
-  add: "add",
-  iadd: "add",
-  radd: "add",
-  sub: "sub",
-  isub: "sub",
-  rsub: "sub",
-  mul: "mul",
-  imul: "mul",
-  rmul: "mul",
-  multiply: "mul",
-  div: "div",
-  truediv: "div",
-  itruediv: "div",
-  cat: "cat",
-  concat: "cat",
-  concatenate: "cat",
-};
+const GLYPHS: ReadonlyMap<string, Glyph> = new Map(
+  Object.entries({
+    add: "add",
+    iadd: "add",
+    radd: "add",
+    sub: "sub",
+    isub: "sub",
+    rsub: "sub",
+    mul: "mul",
+    imul: "mul",
+    rmul: "mul",
+    multiply: "mul",
+    div: "div",
+    truediv: "div",
+    itruediv: "div",
+    cat: "cat",
+    concat: "cat",
+    concatenate: "cat",
+  } as const),
+);
 
 /** The glyph for an op's name, if any. */
 export function glyph(name: string): Glyph | undefined {
-  return GLYPHS[shortName(name)];
+  return GLYPHS.get(shortName(name));
 }

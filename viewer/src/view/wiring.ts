@@ -138,7 +138,7 @@ export class Wiring {
 
 /** The argument `tensors` for a link that the op reads as `tensors[3]`. */
 function listOf(index: GraphIndex, link: Link): string | null {
-  const edges = index.graph.adjacency[index.producer.get(link.tensor) ?? ""] ?? [];
+  const edges = index.graph.adjacency.get(index.producer.get(link.tensor) ?? "") ?? [];
   const edge = edges.find(({ to, tensor }) => to === link.to && tensor === link.tensor);
   return /^(.*)\[\d+\]$/.exec(edge?.argument ?? "")?.[1] ?? null;
 }
