@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.mermaid import to_mermaid
     from modeldiagrams.api.networkx import to_networkx
     from modeldiagrams.api.notebook import diagram
+    from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.summary import summary
     from modeldiagrams.errors import (
         GraphError,
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "diagram",
     "load",
+    "notebook",
     "save",
     "summary",
     "to_dot",
@@ -59,6 +61,7 @@ _MODULES = {
     "Options": "options.options",
     "diagram": "api.notebook",
     "load": "ir.serialize",
+    "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
     "summary": "api.summary",
     "to_dot": "api.dot",
