@@ -1,6 +1,6 @@
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
-import { findRuns, type Run, repeat } from "./repeats.js";
+import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 
 /** A run shown as its first member. */
 export interface FoldedRun {
@@ -21,6 +21,8 @@ export interface Group extends ShownContents {
   times: number;
   /** The run it stands for; empty for one of several steps. */
   run: string;
+  /** Ids of all children that it stands for; empty unless the run is folded. */
+  members: string[];
   /** Last module of the last repeat, for the name. */
   last: string | undefined;
   /** Number of the step, from 1; 0 if it is not one of several. */
@@ -128,18 +130,19 @@ function withRunsFolded(
   const shown: ShownContents = { contents: folded, runs: new Map(), groups: new Map() };
   for (const run of runs) {
     const first = repeat(contents, run, 0);
+    const members = contents.children.slice(run.start, run.start + run.period * run.times);
     const recurs = isRecurrence(index, contents, run);
     if (run.period > 1 && !isUnrolled(run)) {
-      const inside = (inner: Contents) => withRunsFolded(index, inner, shortRuns(index, inner), unrolled);
+      const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
       const last = lastModule(index, repeat(contents, run, run.times - 1));
       enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
-        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), last, step: 0 },
+        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), members },
+        ...{ last, step: 0 },
         ...inside(inner),
       }));
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
       encloseSteps(shown, contents, run);
     } else {
-      const members = contents.children.slice(run.start, run.start + run.period * run.times);
       shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, members });
     }
   }
@@ -177,17 +180,12 @@ function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void 
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", times: 1, run: "", last: undefined, step: which + 1 },
+        ...{ kind: "step", times: 1, run: "", members: [], last: undefined, step: which + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
       }));
     }
-    return { ...inside, kind: "steps", times: run.times, run: id, last: undefined, step: 0 };
+    return { ...inside, kind: "steps", times: run.times, run: id, members: [], last: undefined, step: 0 };
   });
-}
-
-/** Inside a repeat, only runs of single blocks are folded. */
-function shortRuns(index: GraphIndex, contents: Contents): Run[] {
-  return findRuns(index, contents).filter((run) => run.period === 1);
 }
 
 /** Put a panel around children: links between them move inside, links across are cut at its border. */
