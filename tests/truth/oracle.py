@@ -183,7 +183,9 @@ class Picture:
 
     def hidden(self) -> set[str]:
         """Nodes without a box, apart from modules."""
-        return {name for name in self.trace.nodes if self.trace.nodes[name]["kind"] != "module" and not self._shows(name)}
+        return {
+            name for name in self.trace.nodes if self.trace.nodes[name]["kind"] != "module" and not self._shows(name)
+        }
 
     def _shows(self, name: str) -> bool:
         return self.place(name).box is not None

@@ -28,15 +28,25 @@ class Judged:
 
 
 class Sweep:
-    """The states of a graph: as shown at first, at every depth, rolled and unrolled, with and without plumbing."""
+    """The states of a graph: as shown at first, at every depth, rolled and unrolled, with and without plumbing.
 
-    def __init__(self, graph: Graph):
+    Args:
+        graph: The graph.
+        quick: Whether only the first picture and all open are looked at.
+    """
+
+    def __init__(self, graph: Graph, *, quick: bool = False):
         self._json = serialize(graph)
         self.trace = Trace(json.loads(self._json))
+        self._drawn: dict[str, Rendered] = {}
+        self._quick = quick
 
     def draw(self, state: State | None = None, **view: Any) -> Rendered:
         """The picture of a state or, without one, of options."""
-        return render_json(self._json, View(**view), state=state)
+        key = json.dumps([state, view], sort_keys=True)
+        if key not in self._drawn:
+            self._drawn[key] = render_json(self._json, View(**view), state=state)
+        return self._drawn[key]
 
     def judged(self) -> Iterator[Judged]:
         """All states."""
@@ -61,8 +71,10 @@ class Sweep:
     def _states(self) -> Iterator[tuple[str, State]]:
         deepest = max((len(self.trace.inwards(name)) for name in self.trace.nodes), default=1)
         shown = {"default": self.draw().state}
-        shown |= {f"depth {depth}": self.draw(depth=depth).state for depth in range(deepest)}
-        shown["all left to right"] = self.draw(depth=deepest, direction="LR").state
+        depths = (deepest,) if self._quick else range(deepest + 1)
+        shown |= {f"depth {depth}": self.draw(depth=depth).state for depth in depths}
+        if not self._quick:
+            shown["left to right"] = self.draw(depth=deepest, direction="LR").state
         for name, state in shown.items():
             for plumbing in (False, True):
                 rolled = {**state, "plumbing": plumbing}

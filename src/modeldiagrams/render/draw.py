@@ -84,9 +84,7 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
     return with_style(picture) if standalone else picture
 
 
-def render_json(
-    graph: bytes, view: View, flat: Flat | None = None, state: dict[str, Any] | None = None
-) -> Picture:
+def render_json(graph: bytes, view: View, flat: Flat | None = None, state: dict[str, Any] | None = None) -> Picture:
     """Like `render`, from a graph's JSON text.
 
     Args:

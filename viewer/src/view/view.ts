@@ -165,9 +165,10 @@ function itemOf(context: Context, id: string, shown: ShownContents, around: Dire
   const series = index.series.get(id);
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, members: [] };
   const isFolded = !context.unrolled.has(run.id);
+  const members = isFolded ? run.members : [];
   const marks = marksOf(index, node);
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box) : null;
-  const text = boxedWords(index, box.chain, isFolded ? run.members : []);
+  const text = boxedWords(index, box.chain, members);
   return {
     id,
     kind: node.kind,
@@ -180,7 +181,7 @@ function itemOf(context: Context, id: string, shown: ShownContents, around: Dire
     loop: isFolded && run.times > 1 && text.detail.endsWith(SHARED),
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
-    members: isFolded ? run.members : [],
+    members,
     expandable,
     marks,
     frame,

@@ -77,7 +77,9 @@ export class Wiring {
         found.set(id, (found.get(id) ?? new Set()).add(which));
       }
     }
-    return [...found.values()].every((repeats) => repeats.size === times || (repeats.size === 1 && repeats.has(times - 1)));
+    return [...found.values()].every(
+      (repeats) => repeats.size === times || (repeats.size === 1 && repeats.has(times - 1)),
+    );
   }
 
   private exitsOf(child: number): Exit[] {
