@@ -78,10 +78,10 @@ def test_another_structure_or_a_broken_file_is_rewritten(site):
     assert load(kept) == small_graph()
 
 
-def test_empty_graph_is_neither_missing_nor_kept(site):
+def test_what_pages_leave_out_is_neither_missing_nor_kept(site):
     kept = Snapshots(site / FOLDER)
     path = kept.path("old").absolute()
-    report = f"wanted {path}\nempty {path}\n"
+    report = f"wanted {path}\nleft-out {path}\n"
     taken = snapshots._read_report(report, site / FOLDER)
     assert taken.missing == ()
     assert path in taken.stale

@@ -63,9 +63,9 @@ class Snapshots:
         """
         self._note("wanted" if traced else "read", path)
 
-    def note_empty(self, path: Path) -> None:
-        """Report that no page shows a mentioned model after all: it is an abstract base, and nothing ran."""
-        self._note("empty", path)
+    def note_left_out(self, path: Path) -> None:
+        """Report that a page does without a mentioned model: a class that can't be called without its author's help."""
+        self._note("left-out", path)
 
     def compare(self, name: str, graph: Graph) -> str | None:
         """Write the snapshot if this build writes snapshots; otherwise compare it with the graph.
@@ -154,7 +154,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
         noted.setdefault(what, {})[Path(path)] = None
     written, unchanged, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "wanted"))
     kept = written | unchanged
-    wanted = {path: None for path in wanted if path in kept or path not in noted.get("empty", {})}
+    wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     files = sorted(file for searched in noted.get("folder", {folder: None}) for file in searched.glob("*.json"))
     return SnapshotReport(
