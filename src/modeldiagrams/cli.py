@@ -226,12 +226,12 @@ class _Look(NamedTuple):
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                picture = write(graph, file, self.view, flat=self.flat, theme=self.theme)
+                unmatched = write(graph, file, self.view, flat=self.flat, theme=self.theme)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            picture = write(graph, output, self.view, flat=self.flat, theme=self.theme)
-        if picture and picture.unmatched:
-            click.echo(f"Warning: {picture.unmatched.error(graph)}", err=True)
+            unmatched = write(graph, output, self.view, flat=self.flat, theme=self.theme)
+        if unmatched:
+            click.echo(f"Warning: {unmatched.error(graph)}", err=True)
 
 
 def _file_name(output: Path) -> str:
