@@ -169,6 +169,13 @@ describe("shape labels", () => {
     expect(tensorLabel(shown, "attn.proj/linear:0")).toBe("1×4×16×16");
   });
 
+  it("show an input as it is given to the model", () => {
+    const flattened = sketch("x > flatten > linear > y\nx > view > mul > y2");
+    flattened.tensors["input:x:0"] = { shape: [2, 4, 8], dtype: "float32" };
+    for (const op of ["flatten", "view"]) flattened.tensors[`/${op}:0`] = { shape: [2, 32], dtype: "float32" };
+    expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
+  });
+
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };

@@ -142,11 +142,13 @@ function withoutPlumbing(graph: Graph): Graph {
   return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
 }
 
+/** Inputs keep their shape, which readers copy to call the model. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = new Map(graph.tensors);
+  const given = new Set(graph.nodes.flatMap((node) => (node.kind === "input" ? (node.outputs ?? []) : [])));
   for (const [tensor, specs] of readAs) {
     const spec = commonSpec(specs);
-    if (spec !== undefined) tensors.set(tensor, spec);
+    if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
   }
   return tensors;
 }
