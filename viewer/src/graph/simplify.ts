@@ -153,7 +153,11 @@ function withoutPlumbing(graph: Graph): Graph {
       const tensor = source?.tensor ?? edge.tensor;
       const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
       if (spec !== undefined) append(readAs, tensor, spec);
-      append(passedOn, source?.node ?? node.id, { ...edge, tensor });
+      append(passedOn, source?.node ?? node.id, {
+        ...edge,
+        tensor,
+        flow: edge.flow === "inferred" ? "inferred" : "data",
+      });
     }
   }
   return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
