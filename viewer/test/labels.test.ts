@@ -1,26 +1,12 @@
 import { describe, expect, it } from "vitest";
-import {
-  type GraphData,
-  type GraphIndex,
-  type GraphNode,
-  index,
-  type Json,
-  type ModuleNode,
-} from "../src/graph/graph.js";
+import { type GraphData, type GraphIndex, type GraphNode, index, type Json } from "../src/graph/graph.js";
 import { tensorLabel, words } from "../src/view/labels.js";
-import { familyOf } from "../src/view/op_families.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import { view } from "../src/view/view.js";
-import { sketch } from "./sketch.js";
+import { moduleOf, sketch } from "./sketch.js";
 
 function simplified(graph: GraphData, plumbing = false): GraphIndex {
   return shownIndex(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing });
-}
-
-function moduleOf(graph: GraphData, id: string): ModuleNode {
-  const found = graph.nodes.find((node) => node.id === id);
-  if (found?.kind !== "module") throw new Error(`no module ${id}`);
-  return found;
 }
 
 /** The detail of a leaf of a class. */
@@ -225,33 +211,5 @@ describe("a counter of batches", () => {
     graph.nodes = graph.nodes.map(weighted);
     expect(simplified(graph).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
     expect(simplified(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
-  });
-});
-
-describe("a container of unknown class", () => {
-  const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
-    net: "Stage",
-    "net.stem": "Conv2d",
-    "net.norm": "BatchNorm2d",
-    tail: "Layer",
-    "tail.attn": "Attention",
-    "tail.mlp": "MLP",
-  });
-  const count = (id: string, total: number) => {
-    moduleOf(graph, id).parameters = { own: 0, total, trainable: total };
-  };
-  for (const [id, total] of Object.entries({ "net.stem": 900, "net.norm": 100, "tail.attn": 100, "tail.mlp": 900 })) {
-    count(id, total);
-  }
-  count("net", 1000);
-  count("tail", 1000);
-  const family = (id: string) => familyOf(index(graph), moduleOf(graph, id));
-
-  it("has the family with nearly all of its parameters", () => {
-    expect(family("net")).toBe("convolution");
-  });
-
-  it("has no family if it contains attention", () => {
-    expect(family("tail")).toBe("other");
   });
 });
