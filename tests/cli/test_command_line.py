@@ -105,7 +105,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
     assert done.exit_code == 1
     assert "5 (module hierarchy)" in done.stdout
     assert "{'word': [1, 2]} (fake): " in done.stdout
-    assert "write the option `inputs`, e.g. `inputs: {word: [1, 8]}`" in done.stderr
+    assert "write the option `inputs` with a shape for each tensor" in done.stderr
 
 
 @pytest.mark.parametrize(

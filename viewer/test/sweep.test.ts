@@ -1,5 +1,4 @@
 /** No overlaps in any graph, at every depth, in both directions, with and without dot. */
-import { instance } from "@viz-js/viz";
 import { describe, expect, inject, it } from "vitest";
 import { type GraphData, index } from "../src/graph/graph.js";
 import { layout, type Viz } from "../src/layout/layout.js";
@@ -10,6 +9,7 @@ import type { Direction, State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
 import { all } from "./fixtures.js";
+import { strippedInstance } from "./stripped_viz.js";
 import { type Faults, NO_FAULTS, validate } from "./validate.js";
 
 declare module "vitest" {
@@ -19,7 +19,7 @@ declare module "vitest" {
   }
 }
 
-const viz = await instance();
+const viz = await strippedInstance();
 const traced = Object.entries(inject("graphs")).map(([name, text]): [string, GraphData] => [name, JSON.parse(text)]);
 const graphs: [string, GraphData][] = [...Object.entries(all), ...traced];
 const directions: Direction[] = ["TB", "LR"];

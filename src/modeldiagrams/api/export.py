@@ -10,7 +10,7 @@ from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.diagram import Diagram, diagram_id, forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.fragment import standalone
+from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
