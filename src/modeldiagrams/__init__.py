@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.mermaid import to_mermaid
     from modeldiagrams.api.networkx import to_networkx
     from modeldiagrams.api.notebook import diagram
+    from modeldiagrams.api.pandas import to_pandas
     from modeldiagrams.api.summary import summary
     from modeldiagrams.errors import (
         GraphError,
@@ -50,6 +51,7 @@ __all__ = [
     "to_html",
     "to_mermaid",
     "to_networkx",
+    "to_pandas",
     "to_pdf",
     "to_png",
     "to_svg",
@@ -68,6 +70,7 @@ _MODULES = {
     "to_html": "api.export",
     "to_mermaid": "api.mermaid",
     "to_networkx": "api.networkx",
+    "to_pandas": "api.pandas",
     "to_pdf": "api.export",
     "to_png": "api.export",
     "to_svg": "api.export",

@@ -48,7 +48,8 @@ def test_render_writes_text_for_graphviz_and_mermaid(run, tmp_path, name, conver
         assert run(*words, *flags).exit_code == 0
         expected = convert(small_graph(), **view)
         assert (tmp_path / name).read_text("utf-8") == getattr(expected, "source", expected)
-    assert "option 'expand'" in run(*words, "--expand", "fc").stderr
+    assert "option 'fit'" in run(*words, "--fit", "a4").stderr
+    assert "Warning: option 'expand': no module matches 'fcc'" in run(*words, "--expand", "fcc").stderr
 
 
 def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
@@ -196,13 +197,27 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was left as it is: its graph is complete, and this one is not; --force" in done.stderr
+    assert "graph.json was left as it is, because the new graph is not complete; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)
         assert done.exit_code == 1
         assert "graph.json: 1 module, 2 ops, " in done.stderr
         assert modeldiagrams.load(output) == partial
+
+
+def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_path, monkeypatch):
+    output = tmp_path / "net.mmd"
+    status = Status(state="partial", error=Failure(type="ValueError", message="no"))
+    partial = msgspec.structs.replace(small_graph(), status=status)
+    monkeypatch.setattr("modeldiagrams.cli._traced", lambda *_: (None, partial, ()))
+    for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
+        if before:
+            output.write_text(before)
+        done = run("show", "mypkg.Model", "-o", output, *words)
+        assert done.exit_code == 1
+        assert (output.read_text() != before) is replaced
+        assert ("net.mmd was left as it is" in done.stderr) is not replaced
 
 
 def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkeypatch):
@@ -291,7 +306,7 @@ def test_show_has_the_options_of_both_commands(run):
     def flags(command):
         return set(re.findall(r"^  (?:-o, )?(--[\w-]+)", run(command, "--help").output, re.MULTILINE))
 
-    assert flags("show") == (flags("trace") | flags("render")) - {"--force", "--explain"}
+    assert flags("show") == (flags("trace") | flags("render")) - {"--explain"}
 
 
 @pytest.mark.parametrize("target", ["model.py", "model.py:Net", "mypkg.Model"])

@@ -44,6 +44,13 @@ export function sketch(text: string, classes: Record<string, string> = {}): Grap
   };
 }
 
+/** A module call of a graph, to be changed. */
+export function moduleOf(graph: GraphData, id: string): ModuleNode {
+  const found = graph.nodes.find((node) => node.id === id);
+  if (found?.kind !== "module") throw new Error(`no module ${id}`);
+  return found;
+}
+
 function isEnd(name: string, chains: string[][]): "input" | "output" | null {
   if (name.includes("/")) return null;
   const places = chains.flatMap((chain) =>

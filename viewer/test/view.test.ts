@@ -46,6 +46,28 @@ describe("index", () => {
   });
 });
 
+describe("an op that writes in place", () => {
+  const named = (graph: GraphData) => {
+    const { items, wires } = show(graph).root;
+    return wires.map(({ from, to }) => `${items[from]?.name} > ${items[to]?.name}`);
+  };
+
+  it("is between what it writes into and later readers", () => {
+    // `y[0].view(-1).zero_()` does not read what it overwrites
+    const graph = sketch("x > fft > getitem > view > zero_ > irfft > y\nfft > irfft");
+    for (const edge of graph.adjacency["/view"] ?? []) edge.flow = "shape";
+    for (const part of ["/getitem:0", "/view:0", "/zero_:0"]) graph.tensors[part] = { shape: [1], dtype: "float32" };
+    expect(named(graph)).toContain("index > zero");
+    expect(named(graph)).toContain("zero > irfft");
+  });
+
+  it("is left out where it only writes into constants", () => {
+    const graph = sketch("x > zeros > select > fill_ > mul > y\nx > mul");
+    for (const edge of graph.adjacency["input:x"] ?? []) if (edge.to === "/zeros") edge.flow = "shape";
+    expect(named(graph)).toEqual(["x > mul", "mul > y"]);
+  });
+});
+
 describe("folding runs", () => {
   it("folds a chain of equal blocks that share an input", () => {
     const { root } = show(chain);

@@ -74,20 +74,36 @@ function withConstantNames(graph: Graph, removed: ReadonlySet<string>): Graph {
 
 function constantNodes(graph: Graph): Set<string> {
   const variable = new Set<string>();
+  const writers = writersOf(graph);
   const error = graph.status.error?.node;
   for (const node of graph.nodes) {
     const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
     const edges = graph.adjacency.get(node.id) ?? [];
     if (source || (node.kind === "op" && isVariable(node, edges))) variable.add(node.id);
     if (!variable.has(node.id)) continue;
-    for (const edge of edges) if (edge.flow !== "shape") variable.add(edge.to);
+    for (const edge of edges) if (isDrawn(edge, writers)) variable.add(edge.to);
   }
   return new Set(graph.nodes.filter((node) => node.kind !== "module" && !variable.has(node.id)).map((node) => node.id));
 }
 
+/** Ops that write into a tensor which is read later. */
+function writersOf(graph: Graph): Set<string> {
+  const writers = graph.nodes.filter((node) => node.kind === "op" && isInPlace(node) && graph.adjacency.has(node.id));
+  return new Set(writers.map(({ id }) => id));
+}
+
+function isInPlace({ name }: OpNode): boolean {
+  return name.endsWith("_") && !name.endsWith("__");
+}
+
+/** Whether values flow along an edge, or it leads to an op that overwrites them for later readers. */
+function isDrawn({ to, flow }: Edge, writers: ReadonlySet<string>): boolean {
+  return flow !== "shape" || writers.has(to);
+}
+
 /** Whether an op uses weights or random numbers. Counters such as `num_batches_tracked` are not variable. */
 function isVariable(node: OpNode, edges: Edge[]): boolean {
-  if (edges.length === 0 && node.name.endsWith("_") && !node.name.endsWith("__")) return false;
+  if (edges.length === 0 && isInPlace(node)) return false;
   return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
 }
 
@@ -126,27 +142,34 @@ interface Passed {
 function withoutPlumbing(graph: Graph): Graph {
   const passed = passedNodes(graph);
   const labelled = labelTensors(graph, passed);
+  const writers = writersOf(graph);
   const passedOn = new Map<string, Edge[]>();
   const readAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
     const source = passed.get(node.id)?.source;
     for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
-      ({ to, flow }) => !passed.has(to) && flow !== "shape",
+      (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
     )) {
       const tensor = source?.tensor ?? edge.tensor;
       const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
       if (spec !== undefined) append(readAs, tensor, spec);
-      append(passedOn, source?.node ?? node.id, { ...edge, tensor });
+      append(passedOn, source?.node ?? node.id, {
+        ...edge,
+        tensor,
+        flow: edge.flow === "inferred" ? "inferred" : "data",
+      });
     }
   }
   return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
 }
 
+/** Inputs keep their shape, which readers copy to call the model. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = new Map(graph.tensors);
+  const given = new Set(graph.nodes.flatMap((node) => (node.kind === "input" ? (node.outputs ?? []) : [])));
   for (const [tensor, specs] of readAs) {
     const spec = commonSpec(specs);
-    if (spec !== undefined) tensors.set(tensor, spec);
+    if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
   }
   return tensors;
 }
