@@ -131,7 +131,8 @@ def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
         report = Path(temporary) / "report"
         report.touch()
         command = [sys.executable, "-m", *_builder(source, temporary)]
-        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)})  # noqa: S603
+        # the builder says what it traces; our own stdout lists files
+        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)}, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
             raise ModelDiagramsError(f"the documentation's builder ended with exit status {done.returncode}; see above")
         result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
@@ -175,7 +176,7 @@ def _is_graph(file: Path) -> bool:
 
 def _builder(source: Path, temporary: str) -> list[str]:
     if (source / "conf.py").is_file():
-        return ["sphinx", "-q", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
+        return ["sphinx", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
     if (source / "mkdocs.yml").is_file():
         return ["mkdocs", "build", "-f", str(source / "mkdocs.yml"), "-d", f"{temporary}/site"]
     raise ModelDiagramsError(f"expected the folder of a conf.py (Sphinx) or a mkdocs.yml (MkDocs), got {source}")
