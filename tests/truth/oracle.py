@@ -76,21 +76,31 @@ class Trace:
             self._aligned[key] = dict(pairs)
         return self._aligned[key]
 
-    def uses(self, hidden: set[str]) -> list[Use]:
-        """All dependencies between nodes that are not hidden."""
+    def uses(self, hidden: set[str], *, shapes: bool) -> list[Use]:
+        """All dependencies between nodes that are not hidden; without `shapes`, only those of values."""
         found = set()
         for source in self.nodes.keys() - hidden:
             pending, seen = [(source, "data")], set()
             while pending:
                 at, so_far = pending.pop()
                 for edge in self.edges.get(at, ()):
-                    flow = weaker(so_far, edge.get("flow", "data"))
+                    own = edge.get("flow", "data")
+                    if own == "shape" and not shapes:
+                        if not self._writes(edge["to"]):
+                            continue
+                        own = "data"
+                    flow = weaker(so_far, own)
                     if edge["to"] not in hidden:
                         found.add(Use(source, edge["to"], edge.get("argument", ""), flow))
                     elif (edge["to"], flow) not in seen:
                         seen.add((edge["to"], flow))
                         pending.append((edge["to"], flow))
         return sorted(found)
+
+    def _writes(self, name: str) -> bool:
+        """Whether a node overwrites what it is given, for later readers."""
+        op = self.nodes[name].get("name", "")
+        return op.endswith("_") and not op.endswith("__") and bool(self.edges.get(name))
 
 
 def _matching(one: list[str], other: list[str], kind: Any) -> Iterable[tuple[str, str]]:
@@ -222,9 +232,7 @@ def judge(picture: Picture, hidden: set[str], *, shapes: bool) -> Verdict:
     """
     claims = Claims(picture)
     expected: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for use in picture.trace.uses(hidden):
-        if use.flow == "shape" and not shapes:
-            continue
+    for use in picture.trace.uses(hidden, shapes=shapes):
         source, target = picture.place(use.source), picture.place(use.target)
         if source.box is None or target.box is None:
             claims.faults.append(f"{use.source if source.box is None else use.target} has no box")

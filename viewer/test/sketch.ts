@@ -1,5 +1,5 @@
 /** Graphs drawn as text, for tests: one line per edge or chain, `a/b` for `b` inside module `a`, `#` starts a comment. */
-import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph/graph.js";
+import type { Edge, GraphData, GraphNode, ModuleNode } from "../src/graph/graph.js";
 
 /**
  * ```
@@ -7,7 +7,7 @@ import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph/graph.js";
  * ```
  * Modules appear with their contents, in order of first mention; modules of one class (`classes`) have one signature.
  */
-export function sketch(text: string, classes: Record<string, string> = {}): Graph {
+export function sketch(text: string, classes: Record<string, string> = {}): GraphData {
   const chains = text
     .split("\n")
     .map((line) => (line.split("#")[0] ?? "").trim())
@@ -42,6 +42,13 @@ export function sketch(text: string, classes: Record<string, string> = {}): Grap
     assumptions: [],
     provenance: { modeldiagrams: "test" },
   };
+}
+
+/** A module call of a graph, to be changed. */
+export function moduleOf(graph: GraphData, id: string): ModuleNode {
+  const found = graph.nodes.find((node) => node.id === id);
+  if (found?.kind !== "module") throw new Error(`no module ${id}`);
+  return found;
 }
 
 function isEnd(name: string, chains: string[][]): "input" | "output" | null {

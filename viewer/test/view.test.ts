@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentsOf, type Graph, index, ROOT } from "../src/graph/graph.js";
+import { contentsOf, type GraphData, index, ROOT } from "../src/graph/graph.js";
 import type { Frame, View } from "../src/view/frame.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";
@@ -9,6 +9,7 @@ import { firstState } from "./first_state.js";
 import {
   alternating,
   chain,
+  choosing,
   crossed,
   fork,
   listened,
@@ -23,7 +24,7 @@ import {
 } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
-function show(graph: Graph, state: Partial<State> = {}): View {
+function show(graph: GraphData, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
 }
 
@@ -42,6 +43,28 @@ describe("index", () => {
       ["input:x", "attn"],
       ["attn", "output:y"],
     ]);
+  });
+});
+
+describe("an op that writes in place", () => {
+  const named = (graph: GraphData) => {
+    const { items, wires } = show(graph).root;
+    return wires.map(({ from, to }) => `${items[from]?.name} > ${items[to]?.name}`);
+  };
+
+  it("is between what it writes into and later readers", () => {
+    // `y[0].view(-1).zero_()` does not read what it overwrites
+    const graph = sketch("x > fft > getitem > view > zero_ > irfft > y\nfft > irfft");
+    for (const edge of graph.adjacency["/view"] ?? []) edge.flow = "shape";
+    for (const part of ["/getitem:0", "/view:0", "/zero_:0"]) graph.tensors[part] = { shape: [1], dtype: "float32" };
+    expect(named(graph)).toContain("index > zero");
+    expect(named(graph)).toContain("zero > irfft");
+  });
+
+  it("is left out where it only writes into constants", () => {
+    const graph = sketch("x > zeros > select > fill_ > mul > y\nx > mul");
+    for (const edge of graph.adjacency["input:x"] ?? []) if (edge.to === "/zeros") edge.flow = "shape";
+    expect(named(graph)).toEqual(["x > mul", "mul > y"]);
   });
 });
 
@@ -127,6 +150,23 @@ describe("folding runs", () => {
     const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
     expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
     expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
+  });
+
+  it("says nothing of the same weights where every call of a module uses another layer", () => {
+    const rolled = show(choosing, { expanded: ["b"] }).root.items.find((item) => item.times === 3);
+    expect([rolled?.detail, rolled?.loop]).toEqual(["Blocks · 1.2K", false]);
+    expect(rolled?.frame?.items.map((item) => item.name)).toEqual(["layers.0–2", "relu"]);
+    const calls = show(choosing, { unrolled: ["b"], expanded: ["b", "b@2"] }).root.items.slice(1, 4);
+    expect(calls.map((item) => item.detail)).toEqual(["Blocks · 1.2K", "Blocks · 1.2K", "Blocks · 1.2K"]);
+    expect(calls.map((item) => item.frame?.items[0]?.name)).toEqual(["layers.0", "layers.1", undefined]);
+  });
+
+  it("says that calls use the same weights only where one of them uses no others", () => {
+    const graph = structuredClone(choosing);
+    for (const node of graph.nodes)
+      if (node.kind === "op" && node.weights) node.weights = { weight: "b.layers.0.weight" };
+    const rolled = show(graph).root.items.find((item) => item.times === 3);
+    expect([rolled?.detail, rolled?.loop]).toEqual(["Blocks · 1.2K · same weights", true]);
   });
 
   it("folds a loop over the results of one op into a step with one of them", () => {
@@ -322,9 +362,9 @@ describe("a model that is a single layer", () => {
   const bare = sketch("x > linear > y\nweight > linear");
   const weight = bare.nodes.find((node) => node.id === "input:weight");
   const nodes = bare.nodes.map((node) => (node === weight ? { ...node, kind: "parameter" as const } : node));
-  const linear = (name: string): Graph => ({
+  const linear = (name: string): GraphData => ({
     ...bare,
-    nodes: nodes as Graph["nodes"],
+    nodes: nodes as GraphData["nodes"],
     model: { ...bare.model, class: name, attributes: { in_features: 768, out_features: 3072 } },
   });
 

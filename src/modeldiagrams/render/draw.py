@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import View
 
-__all__ = ["Flat", "OutlineRow", "Picture", "Theme", "fonts", "render", "render_json", "viewer_digest", "with_style"]
+__all__ = [
+    "Flat",
+    "OutlineRow",
+    "Picture",
+    "Theme",
+    "fonts",
+    "outline_of",
+    "render",
+    "render_json",
+    "viewer_digest",
+    "with_style",
+]
 
 Theme = Literal["light", "dark"]
 
@@ -45,6 +56,8 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     class_: str = msgspec.field(name="class")
     """Empty for several modules."""
     times: int
+    shared: bool = False
+    """Whether some of its calls are of one module, and so use the same weights."""
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +114,17 @@ def render_json(graph: bytes, view: View, flat: Flat | None = None, state: dict[
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
         raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
+
+
+def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
+    """The outline of a graph that is not drawn.
+
+    Raises:
+        RenderError: if the viewer fails, or was not built.
+    """
+    return msgspec.json.decode(
+        call(asset("static.js"), "outline", serialize(graph).decode()), type=tuple[OutlineRow, ...]
+    )
 
 
 def _request(view: View, flat: Flat | None, state: dict[str, Any] | None) -> str:

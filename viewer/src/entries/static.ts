@@ -5,7 +5,7 @@ import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
-import { type Graph, type GraphIndex, index } from "../graph/graph.js";
+import { type GraphData, type GraphIndex, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
@@ -51,7 +51,7 @@ async function start(): Promise<void> {
 
 /** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
 function render(graphJson: string, requestJson: string): string {
-  const graph = index(JSON.parse(graphJson) as Graph);
+  const graph = index(JSON.parse(graphJson) as GraphData);
   drawing = { graph, request: JSON.parse(requestJson) as RenderRequest, cache: layoutCache() };
   return retry();
 }
@@ -87,6 +87,11 @@ function rolledIn({ items }: Frame): Record<string, string[]> {
   return Object.assign(Object.fromEntries(here), ...items.map(({ frame }) => (frame === null ? {} : rolledIn(frame))));
 }
 
+/** The outline of a graph that is not drawn; returns its rows as JSON. */
+function outline(graphJson: string): string {
+  return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
+}
+
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
   if (flat === null) return { page: view.fit };
   if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
@@ -109,6 +114,7 @@ function useFonts(regular: string, semibold: string): void {
   },
   render,
   retry,
+  outline,
   hasFonts,
   useFonts,
 };

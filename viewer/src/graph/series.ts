@@ -43,13 +43,10 @@ function stem(name: string): string {
 
 /** Keep the first of each series, with the edges of all. */
 function merged(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Graph {
-  const adjacency: Record<string, Edge[]> = {};
-  for (const [id, edges] of Object.entries(graph.adjacency)) {
-    const source = leader.get(id) ?? id;
-    adjacency[source] = [
-      ...(adjacency[source] ?? []),
-      ...edges.map((edge) => ({ ...edge, to: leader.get(edge.to) ?? edge.to })),
-    ];
+  const adjacency = new Map<string, Edge[]>();
+  const merge = (id: string) => leader.get(id) ?? id;
+  for (const [id, edges] of graph.adjacency) {
+    for (const edge of edges) append(adjacency, merge(id), { ...edge, to: merge(edge.to) });
   }
   const outputsOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "input" ? (node.outputs ?? []) : []]));
   const nodes: GraphNode[] = [];

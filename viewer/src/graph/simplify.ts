@@ -59,7 +59,7 @@ function withConstantNames(graph: Graph, removed: ReadonlySet<string>): Graph {
   const used = new Map<string, Record<string, string>>();
   for (const node of graph.nodes) {
     if (!removed.has(node.id) || (node.kind !== "buffer" && node.kind !== "constant") || !node.name) continue;
-    for (const { to, argument } of graph.adjacency[node.id] ?? []) {
+    for (const { to, argument } of graph.adjacency.get(node.id) ?? []) {
       used.set(to, { ...used.get(to), [argument ?? ""]: node.name });
     }
   }
@@ -70,20 +70,36 @@ function withConstantNames(graph: Graph, removed: ReadonlySet<string>): Graph {
 
 function constantNodes(graph: Graph): Set<string> {
   const variable = new Set<string>();
+  const writers = writersOf(graph);
   const error = graph.status.error?.node;
   for (const node of graph.nodes) {
     const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
-    const edges = graph.adjacency[node.id] ?? [];
+    const edges = graph.adjacency.get(node.id) ?? [];
     if (source || (node.kind === "op" && isVariable(node, edges))) variable.add(node.id);
     if (!variable.has(node.id)) continue;
-    for (const edge of edges) if (edge.flow !== "shape") variable.add(edge.to);
+    for (const edge of edges) if (isDrawn(edge, writers)) variable.add(edge.to);
   }
   return new Set(graph.nodes.filter((node) => node.kind !== "module" && !variable.has(node.id)).map((node) => node.id));
 }
 
+/** Ops that write into a tensor which is read later. */
+function writersOf(graph: Graph): Set<string> {
+  const writers = graph.nodes.filter((node) => node.kind === "op" && isInPlace(node) && graph.adjacency.has(node.id));
+  return new Set(writers.map(({ id }) => id));
+}
+
+function isInPlace({ name }: OpNode): boolean {
+  return name.endsWith("_") && !name.endsWith("__");
+}
+
+/** Whether values flow along an edge, or it leads to an op that overwrites them for later readers. */
+function isDrawn({ to, flow }: Edge, writers: ReadonlySet<string>): boolean {
+  return flow !== "shape" || writers.has(to);
+}
+
 /** Whether an op uses weights or random numbers. Counters such as `num_batches_tracked` are not variable. */
 function isVariable(node: OpNode, edges: Edge[]): boolean {
-  if (edges.length === 0 && node.name.endsWith("_") && !node.name.endsWith("__")) return false;
+  if (edges.length === 0 && isInPlace(node)) return false;
   return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
 }
 
@@ -92,7 +108,11 @@ function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> 
   const whole = new Set(graph.nodes.filter((node) => node.kind === "module").map((node) => node.id));
   for (const node of graph.nodes) {
     if (node.kind === "module" || nodes.has(node.id)) continue;
-    for (let at = graph.hierarchy[node.id] ?? null; at !== null && whole.has(at); at = graph.hierarchy[at] ?? null) {
+    for (
+      let at = graph.hierarchy.get(node.id) ?? null;
+      at !== null && whole.has(at);
+      at = graph.hierarchy.get(at) ?? null
+    ) {
       whole.delete(at);
     }
   }
@@ -103,9 +123,9 @@ function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> 
 function withFollowing(graph: Graph, modules: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
   for (const { id } of graph.nodes) {
-    if (modules.has(graph.hierarchy[id] ?? "")) found.add(id);
+    if (modules.has(graph.hierarchy.get(id) ?? "")) found.add(id);
     if (!found.has(id)) continue;
-    for (const edge of graph.adjacency[id] ?? []) if (edge.flow !== "shape") found.add(edge.to);
+    for (const edge of graph.adjacency.get(id) ?? []) if (edge.flow !== "shape") found.add(edge.to);
   }
   return found;
 }
@@ -129,26 +149,34 @@ interface Passed {
 function withoutPlumbing(graph: Graph): Graph {
   const passed = passedNodes(graph);
   const labelled = labelTensors(graph, passed);
+  const writers = writersOf(graph);
   const passedOn = new Map<string, Edge[]>();
   const readAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
     const source = passed.get(node.id)?.source;
-    for (const edge of (graph.adjacency[node.id] ?? []).filter(({ to, flow }) => !passed.has(to) && flow !== "shape")) {
+    for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
+      (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
+    )) {
       const tensor = source?.tensor ?? edge.tensor;
-      const spec = graph.tensors[labelled.get(node.id) ?? edge.tensor];
+      const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
       if (spec !== undefined) append(readAs, tensor, spec);
-      append(passedOn, source?.node ?? node.id, { ...edge, tensor });
+      append(passedOn, source?.node ?? node.id, {
+        ...edge,
+        tensor,
+        flow: edge.flow === "inferred" ? "inferred" : "data",
+      });
     }
   }
-  const adjacency = Object.fromEntries(passedOn);
-  return without({ ...graph, adjacency, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
+  return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
 }
 
+/** Inputs keep their shape, which readers copy to call the model. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
-  const tensors = { ...graph.tensors };
+  const tensors = new Map(graph.tensors);
+  const given = new Set(graph.nodes.flatMap((node) => (node.kind === "input" ? (node.outputs ?? []) : [])));
   for (const [tensor, specs] of readAs) {
     const spec = commonSpec(specs);
-    if (spec !== undefined) tensors[tensor] = spec;
+    if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
   }
   return tensors;
 }
@@ -164,7 +192,7 @@ function labelTensors(graph: Graph, passed: Map<string, Passed>): Map<string, st
   const outside = new Set<string>();
   for (const [id, { name, source, before, after }] of passed) {
     const last = labelled.get(before.node) ?? source.tensor;
-    const [was, is] = [before.tensor, after].map((tensor) => graph.tensors[tensor]);
+    const [was, is] = [before.tensor, after].map((tensor) => graph.tensors.get(tensor));
     const parent = visibleParent(graph, emptied, id);
     if (outside.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, parent)) outside.add(id);
     const isSame = commonSpec([was, is]) !== undefined || (INSERTS_AXIS.test(name) && hasMoreOnes(was, is));
@@ -181,14 +209,14 @@ function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefin
 }
 
 function visibleParent(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
-  let at = graph.hierarchy[id] ?? null;
-  while (at !== null && emptied.has(at)) at = graph.hierarchy[at] ?? null;
+  let at = graph.hierarchy.get(id) ?? null;
+  while (at !== null && emptied.has(at)) at = graph.hierarchy.get(at) ?? null;
   return at;
 }
 
 function isInside(graph: Graph, id: string, parent: string | null): boolean {
-  let at = graph.hierarchy[id] ?? null;
-  while (at !== null && at !== parent) at = graph.hierarchy[at] ?? null;
+  let at = graph.hierarchy.get(id) ?? null;
+  while (at !== null && at !== parent) at = graph.hierarchy.get(at) ?? null;
   return at === parent;
 }
 
@@ -206,7 +234,7 @@ function passedNodes(graph: Graph): Map<string, Passed> {
     const [only, ...more] = incoming.get(node.id) ?? [];
     if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
     const made = node.outputs?.[0] ?? "";
-    const [before, after] = [graph.tensors[only.tensor], graph.tensors[made]];
+    const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
     const name = shortName(node.name);
     passed.set(node.id, { name, source: passed.get(only.node)?.source ?? only, before: only, after: made });
@@ -217,7 +245,7 @@ function passedNodes(graph: Graph): Map<string, Passed> {
 function incomingData(graph: Graph): Map<string, Source[]> {
   const incoming = new Map<string, Source[]>();
   for (const node of graph.nodes) {
-    for (const edge of graph.adjacency[node.id] ?? []) {
+    for (const edge of graph.adjacency.get(node.id) ?? []) {
       if (edge.flow === "shape") continue;
       append(incoming, edge.to, { node: node.id, tensor: edge.tensor });
     }
@@ -235,7 +263,7 @@ function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec 
 
 /** Whether a module returned its input: the tracer puts one op inside, named after the module's class. */
 function doesNothing(graph: Graph, node: OpNode, before?: TensorSpec, after?: TensorSpec): boolean {
-  const parent = graph.hierarchy[node.id];
+  const parent = graph.hierarchy.get(node.id);
   if (!parent || `${parent}/${shortName(node.name)}` !== node.id || (node.outputs ?? []).length !== 1) return false;
   return /^(Identity|.*Drop(out|Path).*)$/.test(shortName(node.name)) && commonSpec([before, after]) !== undefined;
 }
@@ -256,10 +284,10 @@ function without(graph: Graph, removed: ReadonlySet<string>): Graph {
   if (removed.size === 0) return graph;
   const emptied = emptiedModules(graph, removed);
   const nodes = graph.nodes.filter((node) => !removed.has(node.id) && !emptied.has(node.id));
-  const adjacency: Record<string, Edge[]> = {};
+  const adjacency = new Map<string, Edge[]>();
   for (const node of nodes) {
-    const edges = (graph.adjacency[node.id] ?? []).filter((edge) => !removed.has(edge.to));
-    if (edges.length > 0) adjacency[node.id] = edges;
+    const edges = (graph.adjacency.get(node.id) ?? []).filter((edge) => !removed.has(edge.to));
+    if (edges.length > 0) adjacency.set(node.id, edges);
   }
   return { ...graph, nodes, adjacency };
 }
@@ -270,15 +298,19 @@ function emptiedModules(graph: Graph, removed: ReadonlySet<string>): Set<string>
   for (const node of graph.nodes) {
     if (node.kind === "module" || removed.has(node.id)) continue;
     for (
-      let at = graph.hierarchy[node.id] ?? null;
+      let at = graph.hierarchy.get(node.id) ?? null;
       at !== null && !nonEmpty.has(at);
-      at = graph.hierarchy[at] ?? null
+      at = graph.hierarchy.get(at) ?? null
     ) {
       nonEmpty.add(at);
     }
   }
   for (const id of removed) {
-    for (let at = graph.hierarchy[id] ?? null; at !== null && !nonEmpty.has(at); at = graph.hierarchy[at] ?? null)
+    for (
+      let at = graph.hierarchy.get(id) ?? null;
+      at !== null && !nonEmpty.has(at);
+      at = graph.hierarchy.get(at) ?? null
+    )
       emptied.add(at);
   }
   return emptied;

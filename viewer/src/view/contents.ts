@@ -1,6 +1,7 @@
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
 import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
+import { haveSameWeights } from "./weights.js";
 
 /** A run shown as its first member. */
 export interface FoldedRun {
@@ -149,14 +150,15 @@ function withRunsFolded(
   return shown;
 }
 
-/** Whether every repeat of a run calls the same modules. */
+/** Whether every repeat of a run calls the same modules with the same weights. */
 export function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean {
-  const paths = (which: number) =>
-    repeat(contents, run, which).flatMap((id) => {
+  const [first, last] = [repeat(contents, run, 0), repeat(contents, run, run.times - 1)];
+  const paths = (ids: string[]) =>
+    ids.flatMap((id) => {
       const node = index.nodes.get(id);
       return node?.kind === "module" ? [node.path] : [];
     });
-  return paths(0).join() === paths(run.times - 1).join();
+  return paths(first).join() === paths(last).join() && haveSameWeights(index, first, last);
 }
 
 /** Whether repeats read different tensors from outside: time steps, not a layer applied repeatedly. */

@@ -16,6 +16,8 @@ export interface OutlineRow {
   /** Empty for several modules that are repeated together. */
   class: string;
   times: number;
+  /** Whether some of its calls are of one module, and so use the same weights. */
+  shared: boolean;
 }
 
 /** A row to be: `calls` with equal computation, or `modules` that repeat together. */
@@ -94,12 +96,14 @@ function areEqual(one: ModuleNode | undefined, other: ModuleNode | undefined): b
 
 function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   if ("modules" in entry) {
-    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times };
+    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times, shared: false };
   }
   const { calls } = entry;
   const names = calls.map((call) => (call.path.startsWith(`${path}.`) ? call.path.slice(path.length + 1) : call.path));
   const [first] = calls;
-  return { id: first?.id ?? "", name: joined([...new Set(names)]), class: first?.class ?? "", times: calls.length };
+  const distinct = [...new Set(names)];
+  const { id = "", class: type = "" } = first ?? {};
+  return { id, name: joined(distinct), class: type, times: calls.length, shared: distinct.length < calls.length };
 }
 
 const MOST_NAMES = 4;

@@ -95,7 +95,7 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
   // the first step of a recurrence has another signature: one initial tensor serves for all states
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
-  const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors[tensor]?.shape ?? null);
+  const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? null);
   if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes]);
   return JSON.stringify([node.kind, shapes]);
 }

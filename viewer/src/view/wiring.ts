@@ -94,7 +94,7 @@ export class Wiring {
     const producer = this.index.producer.get(tensor) ?? "";
     const orderOf = (id: string) => this.index.order.get(id) ?? 0;
     const made = `${orderOf(producer) - orderOf(this.children[child] ?? "")}${tensor.slice(producer.length)}`;
-    return (adjacency[producer] ?? [])
+    return (adjacency.get(producer) ?? [])
       .filter((edge) => edge.tensor === tensor)
       .map(({ to, argument = "" }) => ({
         to: this.positionOf(to),
@@ -195,7 +195,7 @@ export class Wiring {
 
 /** The argument `tensors` for a link that the op reads as `tensors[3]`. */
 function listOf(index: GraphIndex, link: Link): string | null {
-  const edges = index.graph.adjacency[index.producer.get(link.tensor) ?? ""] ?? [];
+  const edges = index.graph.adjacency.get(index.producer.get(link.tensor) ?? "") ?? [];
   const edge = edges.find(({ to, tensor }) => to === link.to && tensor === link.tensor);
   return /^(.*)\[\d+\]$/.exec(edge?.argument ?? "")?.[1] ?? null;
 }
