@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,17 +101,20 @@ TIMM = [
 ]
 SEGMENTATION = ["deeplabv3_resnet50", "fcn_resnet50"]
 
+_APART = str(Path(sys.prefix) / "zoo")
 _LIBRARIES: list[torch.library.Library] = []
 
 
-def define_torchvision_ops() -> None:
-    """What torchvision's Python part registers with, where its binary part is for another build of torch."""
-    for name, arguments in {"nms": "Tensor dets, Tensor scores, float iou_threshold"}.items():
-        for op in (name, f"q{name}"):
+def import_from_zoo(name: str) -> Any:
+    """A library that `make zoo` installs apart from the rest, with ops that its binary part defines where it fits torch."""
+    if _APART not in sys.path:
+        sys.path.append(_APART)
+        for op in ("nms", "qnms"):
             library = torch.library.Library("torchvision", "FRAGMENT")
-            with suppress(RuntimeError):  # the binary part is there
-                library.define(f"{op}({arguments}) -> Tensor")
+            with suppress(RuntimeError):
+                library.define(f"{op}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
             _LIBRARIES.append(library)  # ops go with their library
+    return importlib.import_module(name)
 
 
 def from_transformers(kind: str) -> Graph:
@@ -118,18 +124,14 @@ def from_transformers(kind: str) -> Graph:
 
 
 def from_torchvision(name: str) -> Graph:
-    define_torchvision_ops()
-    import torchvision  # noqa: PLC0415
-
+    torchvision = import_from_zoo("torchvision")
     size = {"inception_v3": 299, "maxvit_t": 224, "vit_b_32": 224, "swin_t": 224}.get(name, 64)
     weights = {"weights": None, "weights_backbone": None} if name in SEGMENTATION else {}
     return of_image(torchvision.models.get_model(name, **weights), size)
 
 
 def from_timm(name: str) -> Graph:
-    define_torchvision_ops()
-    import timm  # noqa: PLC0415
-
+    timm = import_from_zoo("timm")
     model = timm.create_model(name, pretrained=False)
     return of_image(model, model.default_cfg["input_size"][-1] if model.default_cfg.get("fixed_input_size") else 128)
 
