@@ -1,6 +1,6 @@
 /** The names of merged modules, runs and group panels. */
 
-import type { GraphIndex } from "../graph/graph.js";
+import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import type { Group, ShownContents } from "./contents.js";
 import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
 import { haveSameWeights, weightsUsed } from "./weights.js";
@@ -23,15 +23,22 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
     return byClass(index, inner, { name, detail: own.detail });
   }
   const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
-  const shares =
-    first?.kind === "module" &&
-    latest?.kind === "module" &&
-    first.path === latest.path &&
-    haveSameWeights(index, [first.id], [latest.id]);
-  return {
-    name: [...names, spanName(index, members.slice(0, 1), members[members.length - 1])].join("."),
-    detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
-  };
+  const span = first?.kind === "module" ? spanName(index, [first.id], latest?.id) : spanOfOps(index, first, latest);
+  const detail = first && latest && shareWeights(index, first, latest) ? own.detail + SAME_WEIGHTS : own.detail;
+  return { name: [...names, span].join("."), detail };
+}
+
+function shareWeights(index: GraphIndex, first: GraphNode, latest: GraphNode): boolean {
+  const isOneModule = first.kind === "module" && latest.kind === "module" && first.path === latest.path;
+  if (first.kind === "module" && (!isOneModule || first.parameters.total === 0)) return false;
+  if (first.kind !== "module" && weightsUsed(index, first.id).size === 0) return false;
+  return haveSameWeights(index, [first.id], [latest.id]);
+}
+
+/** `[:, 0] … [:, 9]`. */
+function spanOfOps(index: GraphIndex, first: GraphNode | undefined, latest: GraphNode | undefined): string {
+  const names = [first, latest].flatMap((node) => (node === undefined ? [] : [words(index, node).name]));
+  return [...new Set(names)].join(" … ");
 }
 
 /** Whether anything in a group has weights. */
@@ -48,7 +55,7 @@ export function groupName(index: GraphIndex, { kind, contents, last, step }: Gro
   if (kind === "steps") return "steps";
   if (kind === "step") return step > 0 ? `step ${step}` : "step";
   const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
-  return spanName(index, modules, last);
+  return modules.length === 0 ? "repeat" : spanName(index, modules, last);
 }
 
 /** `layer.0` … `layer.11` → `layer.0–11`, also for `layer.0.attention` … `layer.11.mlp`. */
