@@ -17,7 +17,7 @@ import {
   scan,
   unbound,
 } from "./fixtures.js";
-import { sketch } from "./sketch.js";
+import { sketch, withParameter } from "./sketch.js";
 
 function show(graph: GraphData, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
@@ -52,7 +52,7 @@ describe("folding runs", () => {
   it("puts a panel around a period of several blocks", () => {
     const group = show(alternating).root.items.find((item) => item.kind === "group");
     expect(group?.times).toBe(2);
-    expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
+    expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0–1", "b.0–1"]);
   });
 
   it.each([
@@ -167,6 +167,13 @@ describe("folding runs", () => {
     };
     expect(weigh(() => "w")).toEqual(["step", "same weights", true]);
     expect(weigh((i) => `w.${i}`)).toEqual(["repeat", "", false]);
+  });
+
+  it("names the weights of all repeats", () => {
+    const plain = sketch(`x > ${each(10, (i) => `matmul'${i} > relu'${i}`).join(" > ")} > y`);
+    const graph = each(10, String).reduce((made, i) => withParameter(made, `ws.${i}`, "ws", [`/matmul'${i}`]), plain);
+    const repeats = show(graph).root.items[1];
+    expect(repeats?.frame?.items.map(({ name }) => name)).toEqual(["ws.0–9", "matmul", "relu"]);
   });
 
   it("folds a loop over the results of one op into a step with one of them", () => {

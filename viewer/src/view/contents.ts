@@ -26,6 +26,8 @@ export interface Group extends ShownContents {
   times: number;
   /** The run it stands for; empty for one of several steps. */
   run: string;
+  /** First children of the first and the last repeat; empty for one of several steps. */
+  ends: string[];
   /** Last module of the last repeat, for the name. */
   last: string | undefined;
   /** Number of the step, from 1; 0 if it is not one of several. */
@@ -137,10 +139,11 @@ function withRunsFolded(
     const recurs = isShared && run.isChained;
     if (run.period > 1 && !isUnrolled(run)) {
       const inside = (inner: Contents) => withRunsFolded(index, inner, shortRuns(index, inner), unrolled);
-      const last = lastModule(index, repeat(contents, run, run.times - 1));
+      const latest = repeat(contents, run, run.times - 1);
+      const last = lastModule(index, latest);
       enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
         ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
-        ...inside(inner),
+        ...{ ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
       }));
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
       encloseSteps(shown, contents, run);
@@ -189,11 +192,11 @@ function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void 
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", isShared: true, times: 1, run: "", last: undefined, step: which + 1 },
+        ...{ kind: "step", isShared: true, times: 1, run: "", ends: [], last: undefined, step: which + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
       }));
     }
-    return { ...inside, kind: "steps", isShared: true, times: run.times, run: id, last: undefined, step: 0 };
+    return { ...inside, kind: "steps", isShared: true, times: run.times, run: id, ends: [], last: undefined, step: 0 };
   });
 }
 

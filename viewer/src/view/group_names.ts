@@ -19,7 +19,8 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
     .slice(0, head)
     .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
   if (members.length < 2) {
-    const name = chain.length === 1 && inner.kind === "module" ? spanName(index, chain, last) : names.join(".");
+    const spans = chain.length === 1 && inner.kind !== "op";
+    const name = spans ? spanName(index, chain, last) : names.join(".");
     return byClass(index, inner, { name, detail: own.detail });
   }
   const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
@@ -62,7 +63,8 @@ export function groupName(index: GraphIndex, { kind, contents, last, step }: Gro
 export function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
   const name = (id: string | undefined) => {
     const node = index.nodes.get(id ?? "");
-    return node?.kind === "module" ? localName(index, node) : "";
+    if (node === undefined) return "";
+    return node.kind === "module" ? localName(index, node) : words(index, node).name;
   };
   const first = name(firsts[0]);
   const last = name(lastId);

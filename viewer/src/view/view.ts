@@ -112,7 +112,7 @@ function directionOf({ state, turned }: Context, ids: string[]): Direction {
   return state.direction === "TB" ? "LR" : "TB";
 }
 
-/** `repeats` are the modules that the container stands for. */
+/** `repeats` are the modules that the container stands for, or the first children of repeats. */
 function makeFrame(
   context: Context,
   id: string,
@@ -229,6 +229,6 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     run,
     expandable: false,
     marks: [],
-    frame: makeFrame(context, id, group, direction),
+    frame: makeFrame(context, id, group, direction, group.ends),
   };
 }
