@@ -21,7 +21,7 @@ it("are one node if they are a list that several modules read", () => {
     (graph, i) => withParameter(graph, `tables.${i}`, "tables", ["a/matmul", "b/matmul"]),
     modules,
   );
-  expect(names(listed)).toEqual(["x", "tables ×3", "a", "b", "y"]);
+  expect(names(listed)).toEqual(["x", "a", "tables ×3", "b", "y"]);
   expect(names(withParameter(modules, "tables.0", "tables", ["a/matmul", "b/matmul"]))).toContain("tables.0");
 });
 
