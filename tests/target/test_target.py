@@ -147,6 +147,8 @@ def test_inputs_from_a_function(function, args, kwargs):
         ({"model": "mypkg.model:Model"}, "no module named 'mypkg.model'; did you mean 'mypkg.models'?"),
         ({"model": "zzqx.Model"}, "no module named 'zzqx'; install it, or add its folder to the import path"),
         ({"model": "my pkg"}, "expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got 'my pkg'"),
+        ({"model": "./mypkg/models.py:Model"}, "got './mypkg/models.py:Model'; did you mean 'mypkg.models:Model'?"),
+        ({"model": "mypkg.py:Model"}, "got 'mypkg.py:Model'; did you mean 'mypkg:Model'?"),
         ({"model": "mypkg"}, "got the module mypkg; did you mean mypkg.Model?"),
         ({"model": "mypkg.__doc__"}, "got mypkg.__doc__, an object of <class 'str'>"),
         ({"model": "mypkg.models.make_nothing"}, "to make a torch.nn.Module, got an object of <class 'int'>"),
