@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.serialize import load, save
+    from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
     from modeldiagrams.tracer import trace
 
@@ -44,6 +45,7 @@ __all__ = [
     "diagram",
     "load",
     "save",
+    "structural_digest",
     "summary",
     "to_dot",
     "to_html",
@@ -62,6 +64,7 @@ _MODULES = {
     "diagram": "api.notebook",
     "load": "ir.serialize",
     "save": "ir.serialize",
+    "structural_digest": "ir.structure",
     "summary": "api.summary",
     "to_dot": "api.dot",
     "to_html": "api.export",

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
@@ -184,12 +185,15 @@ def _snapshot(source: Path, *, prune: bool) -> None:
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
     it; commit them, and the documentation builds where PyTorch is not installed.
     """
+    start = time.monotonic()
     with errors():
         report = take_snapshots(source, prune=prune)
     for path in report.written:
         click.echo(path)
-    written = len(report.written)
-    click.echo(f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged", err=True)
+    written, seconds = len(report.written), time.monotonic() - start
+    click.echo(
+        f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged, {seconds:.1f} s", err=True
+    )
     for path in report.stale:
         click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.missing:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 import modeldiagrams
 from graphs import small_graph
+from modeldiagrams.api import terminal
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import progress
 from modeldiagrams.cli import main
@@ -93,7 +95,8 @@ def test_explained_options_give_the_same_graph(run, tmp_path):
     options = dict(re.findall(r":(\w+): (.*)", rst))
     body = yaml.safe_load("\n".join(textwrap.dedent(fence).splitlines()[1:-1]))
     assert parse_options(body) == parse_options({"model": rst.split()[2], **options})
-    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    _, _, model, *flags = shlex.split(explained.stdout.partition("Command line:\n")[2].partition("\n\n")[0])
+    assert model == rst.split()[2]
     pasted = run("trace", "mypkg.models.Configured", *flags, "-o", tmp_path / "pasted.json")
     assert pasted.exit_code == 0
     found, same = (modeldiagrams.load(tmp_path / name) for name in ("found.json", "pasted.json"))
@@ -159,12 +162,23 @@ def test_bugs_and_interrupts_do_not_exit_with_1(run, monkeypatch, tmp_path, erro
     assert run("render", "x.json", "-o", tmp_path / "x.svg").exit_code == code
 
 
-def test_progress_is_printed_after_a_second(capsys):
+def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "_EVERY", 0.1)
     with progress("a short one"):
         pass
     with progress("a long one"):
         time.sleep(1.3)
-    assert capsys.readouterr().err == "a long one …\n"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["a long one …", "a long one … 0.1 s"]
+
+
+def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress("tracing"):
+        time.sleep(1.3)
+    shown, _, rest = capsys.readouterr().err.partition("\rtracing … 1 s")
+    assert shown == "tracing …"
+    assert rest == f"\r{' ' * len('tracing … 1 s')}\r"
 
 
 def test_help_explains_the_modes(run):
