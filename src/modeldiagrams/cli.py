@@ -96,6 +96,11 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     class, a factory function or an instance. Modules in the current directory can be imported.
     """
     with errors(), report(output) as say:
+        if output and output != STDIO and output.suffix != ".json":
+            raise ModelDiagramsError(
+                f"option '-o': expected a name ending in .json, got {output.name!r};"
+                f" `modeldiagrams show {target} -o {output.name}` draws"
+            )
         options, graph, tried = _traced(target, mode, given)
         if output and output != STDIO and (force or not _is_worse(graph, output)):
             serialize.save(graph, output)

@@ -123,8 +123,15 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
             ["render", "graph.json", "-o", "out.gif"],
             "Error: option '-o': expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'out.gif'",
         ),
-        (["trace", "mypkg.Model", "--inputs", "foo"], "Expected `object | array | null`, got `str`: 'foo'. "),
-        (["trace", "mypkg.Model", "--inputs", "[1,16"], "but got '<stream end>': '[1,16'. "),
+        (["trace", "mypkg.Model", "--inputs", "foo"], "option 'inputs': expected a list or a map, got 'foo'. Example"),
+        (
+            ["trace", "mypkg.Model", "--inputs", "[1,16"],
+            "',' or ']', but it ends there, got '[1,16'. Ex",
+        ),
+        (
+            ["trace", "mypkg.Model", "-o", "net.svg"],
+            "got 'net.svg'; `modeldiagrams show mypkg.Model -o",
+        ),
         (
             ["render", "graph.json", "-o", "out.svg", "--theme", "dark"],
             "are shown on; a theme is for .png, .pdf and flat .svg files",

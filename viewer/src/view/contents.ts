@@ -8,6 +8,8 @@ export interface FoldedRun {
   /** Id of the run in the state. */
   id: string;
   times: number;
+  /** Whether the repeats are a loop. */
+  isLoop: boolean;
   /** Ids of all members, in order. */
   members: string[];
 }
@@ -15,15 +17,19 @@ export interface FoldedRun {
 /** Several children in one panel that is always open. */
 export interface Group extends ShownContents {
   /**
-   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a recurrence, whose repeats call the same
-   * modules. `steps`: an unrolled recurrence, with a panel per step.
+   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a loop. `steps`: an unrolled loop, with a
+   * panel per step.
    */
   kind: "repeat" | "step" | "steps";
+  /** Whether all repeats have the same weights. */
+  isShared: boolean;
   times: number;
   /** The run it stands for; empty for one of several steps. */
   run: string;
   /** Ids of all children that it stands for; empty unless the run is folded. */
   members: string[];
+  /** First children of the first and the last repeat; empty for one of several steps. */
+  ends: string[];
   /** Last module of the last repeat, for the name. */
   last: string | undefined;
   /** Number of the step, from 1; 0 if it is not one of several. */
@@ -132,26 +138,32 @@ function withRunsFolded(
   for (const run of runs) {
     const first = repeat(contents, run, 0);
     const members = contents.children.slice(run.start, run.start + run.period * run.times);
-    const recurs = isRecurrence(index, contents, run);
+    const isShared = areAlike(index, contents, run);
+    const recurs = isShared && run.isChained;
     if (run.period > 1 && !isUnrolled(run)) {
       const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
-      const last = lastModule(index, repeat(contents, run, run.times - 1));
+      const latest = repeat(contents, run, run.times - 1);
+      const last = lastModule(index, latest);
       enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
-        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), members },
-        ...{ last, step: 0 },
-        ...inside(inner),
+        ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
+        ...{ members, ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
       }));
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
       encloseSteps(shown, contents, run);
     } else {
-      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, members });
+      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, isLoop: recurs, members });
     }
   }
   return shown;
 }
 
+/** Whether a run is a loop: each repeat consumes the one before, and calls the same modules with the same weights. */
+export function isLoop(index: GraphIndex, contents: Contents, run: Run): boolean {
+  return run.isChained && areAlike(index, contents, run);
+}
+
 /** Whether every repeat of a run calls the same modules with the same weights. */
-export function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean {
+function areAlike(index: GraphIndex, contents: Contents, run: Run): boolean {
   const [first, last] = [repeat(contents, run, 0), repeat(contents, run, run.times - 1)];
   const paths = (ids: string[]) =>
     ids.flatMap((id) => {
@@ -182,11 +194,21 @@ function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void 
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", times: 1, run: "", members: [], last: undefined, step: which + 1 },
+        ...{ kind: "step", isShared: true, times: 1, run: "", members: [], ends: [], last: undefined, step: which + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
       }));
     }
-    return { ...inside, kind: "steps", times: run.times, run: id, members: [], last: undefined, step: 0 };
+    return {
+      ...inside,
+      kind: "steps",
+      isShared: true,
+      times: run.times,
+      run: id,
+      members: [],
+      ends: [],
+      last: undefined,
+      step: 0,
+    };
   });
 }
 
