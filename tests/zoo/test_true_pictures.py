@@ -106,7 +106,7 @@ _LIBRARIES: list[torch.library.Library] = []
 
 
 def import_from_zoo(name: str) -> Any:
-    """A library that `make zoo` installs apart from the rest, with ops that its binary part defines where it fits torch."""
+    """A library that `make zoo` installs apart, with the ops of a binary part that fits another build of torch."""
     if _APART not in sys.path:
         sys.path.append(_APART)
         for op in ("nms", "qnms"):
