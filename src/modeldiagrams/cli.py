@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
@@ -40,6 +41,7 @@ _DRAWN = (
     "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
     " stdout."
 )
+_FORCE = click.option("--force", is_flag=True, help="Replace a file also by a graph that is not complete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
     " for models larger than this machine. real: with numbers. auto, the default: fake, and real if that fails."
@@ -83,7 +85,7 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("target")
 @_trace_options
 @click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
-@click.option("--force", is_flag=True, help="Replace a complete graph even if the new one is not complete.")
+@_FORCE
 @click.option(
     "--explain", "explained", is_flag=True, help="Print what was assumed as options to paste, instead of the graph."
 )
@@ -94,19 +96,19 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     class, a factory function or an instance. Modules in the current directory can be imported.
     """
     with errors(), report(output) as say:
+        if output and output != STDIO and output.suffix != ".json":
+            raise ModelDiagramsError(
+                f"option '-o': expected a name ending in .json, got {output.name!r};"
+                f" `modeldiagrams show {target} -o {output.name}` draws"
+            )
         options, graph, tried = _traced(target, mode, given)
-        kept = output is not None and not force and _is_worse(graph, output)
-        if output and output != STDIO and not kept:
+        if output and output != STDIO and (force or not _is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
         if explained:
             click.echo(explain(options.call, graph, tried))
         elif output in {None, STDIO}:
             click.echo(serialize.serialize(graph, indent=1))
-    if kept:
-        click.echo(
-            f"{output} was left as it is: its graph is complete, and this one is not; --force replaces it", err=True
-        )
     exit_if_partial(target, graph)
 
 
@@ -130,8 +132,9 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **vie
 @_trace_options
 @_draw_options
 @click.option("-o", "--output", type=_GRAPH_FILE, help=f"{_DRAWN} By default the model's name with .html.")
-def _show(
-    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, **given: str | None
+@_FORCE
+def _show(  # noqa: PLR0913  (one for each flag)
+    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
 ) -> None:
     """Run a model once and draw it: `trace` and `render` in one step.
 
@@ -142,9 +145,10 @@ def _show(
         look.check(output or Path("page.html"))
         _, graph, _ = _traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
-        with progress(f"drawing {graph.model.name}"):
-            look.draw(graph, path)
-        say(graph, path)
+        if force or not _is_worse(graph, path):
+            with progress(f"drawing {graph.model.name}"):
+                look.draw(graph, path)
+            say(graph, path)
         if output is None:
             click.echo(path)
     exit_if_partial(target, graph)
@@ -186,12 +190,15 @@ def _snapshot(source: Path, *, prune: bool) -> None:
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
     it; commit them, and the documentation builds where PyTorch is not installed.
     """
+    start = time.monotonic()
     with errors():
         report = take_snapshots(source, prune=prune)
     for path in report.written:
         click.echo(path)
-    written = len(report.written)
-    click.echo(f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged", err=True)
+    written, seconds = len(report.written), time.monotonic() - start
+    click.echo(
+        f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged, {seconds:.1f} s", err=True
+    )
     for path in report.stale:
         click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.missing:
@@ -226,12 +233,12 @@ class _Look(NamedTuple):
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                picture = write(graph, file, self.view, flat=self.flat, theme=self.theme)
+                unmatched = write(graph, file, self.view, flat=self.flat, theme=self.theme)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            picture = write(graph, output, self.view, flat=self.flat, theme=self.theme)
-        if picture and picture.unmatched:
-            click.echo(f"Warning: {picture.unmatched.error(graph)}", err=True)
+            unmatched = write(graph, output, self.view, flat=self.flat, theme=self.theme)
+        if unmatched:
+            click.echo(f"Warning: {unmatched.error(graph)}", err=True)
 
 
 def _file_name(output: Path) -> str:
@@ -271,10 +278,14 @@ def _loaded(graph: Path) -> Graph:
 
 
 def _is_worse(graph: Graph, output: Path) -> bool:
-    """Whether a graph would take the place of a complete one without being complete."""
+    """Whether a graph that is not complete would take the place of one that is, or of a picture; then that is told."""
     if graph.status.state == "complete" or not output.is_file():
         return False
-    try:
-        return serialize.load(output).status.state == "complete"
-    except ModelDiagramsError:
-        return False
+    if output.suffix == ".json":
+        try:
+            if serialize.load(output).status.state != "complete":
+                return False
+        except ModelDiagramsError:
+            return False
+    click.echo(f"{output} was left as it is, because the new graph is not complete; --force replaces it", err=True)
+    return True

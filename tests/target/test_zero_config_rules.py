@@ -25,7 +25,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inference.search import Budget, search
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.graph.module_tree import module_tree
+from modeldiagrams.tracer.graph.build_graph import module_tree
 
 
 def first(candidates):

@@ -104,6 +104,11 @@ describe("expand", () => {
 });
 
 describe("without options", () => {
+  it("opens attention, whatever its module is called", () => {
+    const block = sketch("x > stem/linear > block/qkv > block/sdpa > block/proj > y", { block: "PreNormBlock" });
+    expect(open(block, {})).toEqual(["block"]);
+  });
+
   it("shows at most about forty nodes, even on a large page", () => {
     const names = ["one", "two", "three", "four"];
     const inside = (name: string) =>

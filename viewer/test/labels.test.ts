@@ -1,26 +1,12 @@
 import { describe, expect, it } from "vitest";
-import {
-  type GraphData,
-  type GraphIndex,
-  type GraphNode,
-  index,
-  type Json,
-  type ModuleNode,
-} from "../src/graph/graph.js";
+import { type GraphData, type GraphIndex, type GraphNode, index, type Json } from "../src/graph/graph.js";
 import { tensorLabel, words } from "../src/view/labels.js";
-import { familyOf } from "../src/view/op_families.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import { view } from "../src/view/view.js";
-import { sketch } from "./sketch.js";
+import { moduleOf, sketch } from "./sketch.js";
 
 function simplified(graph: GraphData, plumbing = false): GraphIndex {
   return shownIndex(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing });
-}
-
-function moduleOf(graph: GraphData, id: string): ModuleNode {
-  const found = graph.nodes.find((node) => node.id === id);
-  if (found?.kind !== "module") throw new Error(`no module ${id}`);
-  return found;
 }
 
 /** The detail of a leaf of a class. */
@@ -116,6 +102,9 @@ describe("an op with a number", () => {
     ["masked_fill", { value: "-inf" }, "masked_fill -inf"],
     ["masked_fill", { value: -3.4028234663852886e38 }, "masked_fill -3.4e38"],
     ["remainder", { other: 2 }, "remainder 2"],
+    ["setitem", { key: ["::", 0], value: -1 }, "[:, 0] = -1"],
+    ["setitem", { key: ["::", 0] }, "[:, 0] ="],
+    ["setitem", { value: 0 }, "setitem 0"],
     ["topk", { k: 2, dim: 1 }, "topk 2"],
     ["pow", { exponent: 2 }, "pow 2"],
     ["transpose", { dim0: -2, dim1: -1 }, "transpose -2, -1"],
@@ -169,6 +158,13 @@ describe("shape labels", () => {
     expect(tensorLabel(shown, "attn.proj/linear:0")).toBe("1×4×16×16");
   });
 
+  it("show an input as it is given to the model", () => {
+    const flattened = sketch("x > flatten > linear > y\nx > view > mul > y2");
+    flattened.tensors["input:x:0"] = { shape: [2, 4, 8], dtype: "float32" };
+    for (const op of ["flatten", "view"]) flattened.tensors[`/${op}:0`] = { shape: [2, 32], dtype: "float32" };
+    expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
+  });
+
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
@@ -215,33 +211,5 @@ describe("a counter of batches", () => {
     graph.nodes = graph.nodes.map(weighted);
     expect(simplified(graph).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
     expect(simplified(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
-  });
-});
-
-describe("a container of unknown class", () => {
-  const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
-    net: "Stage",
-    "net.stem": "Conv2d",
-    "net.norm": "BatchNorm2d",
-    tail: "Layer",
-    "tail.attn": "Attention",
-    "tail.mlp": "MLP",
-  });
-  const count = (id: string, total: number) => {
-    moduleOf(graph, id).parameters = { own: 0, total, trainable: total };
-  };
-  for (const [id, total] of Object.entries({ "net.stem": 900, "net.norm": 100, "tail.attn": 100, "tail.mlp": 900 })) {
-    count(id, total);
-  }
-  count("net", 1000);
-  count("tail", 1000);
-  const family = (id: string) => familyOf(index(graph), moduleOf(graph, id));
-
-  it("has the family with nearly all of its parameters", () => {
-    expect(family("net")).toBe("convolution");
-  });
-
-  it("has no family if it contains attention", () => {
-    expect(family("tail")).toBe("other");
   });
 });

@@ -179,6 +179,11 @@ class DiagramBuilder:
         """Whether a silenced failure would come again."""
         return self._silenced_failures.recall(key) is not None
 
+    def note_left_out(self, written: Options) -> None:
+        """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
+        if self._snapshots:
+            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+
     def _with_interpreter(self, options: Options) -> Options:
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
         return msgspec.structs.replace(options, limits=limits)
@@ -213,8 +218,7 @@ class DiagramBuilder:
         if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
-            self._snapshots.note_empty(snapshot)
-            return loaded
+            return loaded  # of nothing there is no snapshot, unless an author wants to show it
         drift = self._snapshots.compare(name, loaded.graph)
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources

@@ -17,7 +17,7 @@ from modeldiagrams.target.inference.search import Budget
 from modeldiagrams.target.resolve_inputs import resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
 from modeldiagrams.tracer import Trace, trace_run
-from modeldiagrams.tracer.graph.module_tree import module_tree
+from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
     from torch import nn

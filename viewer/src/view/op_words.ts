@@ -44,9 +44,11 @@ export function opWords(node: OpNode): { name: string; detail: string } {
 
 function opName(node: OpNode): string {
   const name = shortName(node.name);
+  const args = node.arguments ?? {};
   // without a written key, the index is a tensor
-  if (name === "getitem") return indexText(node.arguments?.key) ?? "index";
-  const scalar = scalarOperand(node.arguments ?? {});
+  if (name === "getitem") return indexText(args.key) ?? "index";
+  if (name === "setitem") return assignmentText(args);
+  const scalar = scalarOperand(args);
   const comparison = COMPARISONS.get(name);
   if (comparison !== undefined && scalar !== undefined) return `${comparison} ${operandText(scalar)}`;
   const sign = glyph(node.name);
@@ -54,11 +56,16 @@ function opName(node: OpNode): string {
   // `1 - x` is a call of `x.__rsub__(1)`
   if (scalar !== undefined)
     return name.startsWith("r") ? `${operandText(scalar)} ${SIGNS[sign]}` : signed(sign, scalar);
-  const [weight, ...more] = Object.entries(node.weights ?? {});
-  if (weight === undefined || more.length > 0) return name;
+  return withWeight(node, sign) ?? name;
+}
+
+/** `× scale`; undefined unless the op combines one tensor with one weight. */
+function withWeight({ name, weights = {} }: OpNode, sign: Glyph): string | undefined {
+  const [weight, ...more] = Object.entries(weights);
+  if (weight === undefined || more.length > 0) return undefined;
   const known = weight[1].slice(weight[1].lastIndexOf(".") + 1);
   const first = /^(self|input)$/.test(weight[0]) && (sign === "sub" || sign === "div");
-  return first !== name.startsWith("r") ? `${known} ${SIGNS[sign]}` : `${SIGNS[sign]} ${known}`;
+  return first !== shortName(name).startsWith("r") ? `${known} ${SIGNS[sign]}` : `${SIGNS[sign]} ${known}`;
 }
 
 /** `- -0.4` is `+ 0.4`. */
@@ -79,6 +86,12 @@ function indexText(key: Json | undefined): string | undefined {
     entry === null ? "None" : typeof entry === "string" ? entry.replace(/:$/, "") : JSON.stringify(entry);
   const written = `[${(Array.isArray(key) ? key : [key]).map(part).join(", ")}]`;
   return written.length <= MAX_VALUE ? written : undefined;
+}
+
+/** `y[:, 0] = 1` as `[:, 0] = 1`. */
+function assignmentText({ key, value }: Attributes): string {
+  const at = indexText(key);
+  return `${at === undefined ? "setitem" : `${at} =`} ${valueText(value)}`.trim();
 }
 
 /** The number that an op combines its tensor with. */
