@@ -113,11 +113,12 @@ class DiagramBuilder:
                 return msgspec.structs.replace(diagram, problem=loaded.problem, sources=loaded.sources)
             diagram = msgspec.structs.replace(
                 diagram,
-                id=diagram_id(written, has_case_variant=loaded.has_case_variant),
+                id=diagram_id(_called(written, loaded.name), has_case_variant=loaded.has_case_variant),
                 graph=loaded.graph,
                 sources=loaded.sources,
                 libraries=loaded.libraries,
                 names=loaded.names,
+                own_names=loaded.own_names,
                 problem=loaded.problem,
             )
             diagram = msgspec.structs.replace(diagram, picture=self._draw(loaded.content, options))
@@ -254,7 +255,8 @@ class DiagramBuilder:
             return loaded  # a source that was edited meanwhile is not what was traced
         if isinstance(answer, Traced) and isinstance(loaded, LoadedGraph) and loaded.graph.status.state != "partial":
             if self._cache:
-                self._cache.add_graph(graph_key(options, self.folder), answer, python)
+                key, *others = (graph_key(_called(options, name), self.folder) for name in (*loaded.own_names, model))
+                self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
         elif loaded.problem:
             key = self._failure_key(options)
             if self._session_failures and recurs(loaded.problem):
@@ -286,6 +288,13 @@ class DiagramBuilder:
         if (python, gpu) not in self._workers:
             self._workers[python, gpu] = Worker(python, gpu=gpu)
         return self._workers[python, gpu]
+
+
+def _called(options: Options, name: str | None) -> Options:
+    """The options with another name of the model."""
+    if name is None:
+        return options
+    return msgspec.structs.replace(options, call=msgspec.structs.replace(options.call, model=name))
 
 
 def _with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
