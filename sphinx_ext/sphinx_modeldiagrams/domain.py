@@ -101,15 +101,18 @@ class ModelDiagramsDomain(Domain):
         self.diagrams.update({name: found for name, found in otherdata["diagrams"].items() if name in docnames})
 
     def check_consistency(self) -> None:
-        """Called by Sphinx when all documents are read: warn of references with two targets."""
+        """Called by Sphinx when all documents are read: warn of the same diagram twice.
+
+        Diagrams of one model with other arguments, or of another view, are different diagrams.
+        """
         first: dict[str, str] = {}
         for docname, entry in self._targets():
             if not entry["has_graph"]:
                 continue
-            if entry["model"] not in first:
-                first[entry["model"]] = docname
+            if entry["id"] not in first:
+                first[entry["id"]] = docname
             elif not entry["location"]["automatic"]:
-                other = f"other instance in {first[entry['model']]}; give one of them `:no-index:`"
+                other = f"other instance in {first[entry['id']]}; give one of them `:no-index:`"
                 warn("duplicate", f"duplicate diagram of {entry['model']}, {other}", entry["location"]["source"])
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx.util import logging
 
@@ -14,15 +14,13 @@ __all__ = ["warn"]
 _log = logging.getLogger("sphinx_modeldiagrams")
 
 
-def warn(kind: str, message: str, location: str | Node | None = None, *, once: bool = False) -> None:
+def warn(kind: str, message: str, location: str | Node | None = None) -> None:
     """Warn of a problem.
 
     Args:
         kind: What sites silence: a problem's kind, or what else is wrong.
         message: Without the prefix ``model-graph:``.
         location: Where it is: ``file:line``, a document or a node.
-        once: Whether the same message is shown once in a build only.
     """
-    more: dict[str, Any] = {"once": True} if once else {}
     text = message if message.startswith("model-graph: ") else f"model-graph: {message}"
-    _log.warning("%s", text, location=location, type="modeldiagrams", subtype=kind, **more)
+    _log.warning("%s", text, location=location, type="modeldiagrams", subtype=kind)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from docutils import nodes
+from sphinx.util import logging
 
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = ["picture_of"]
+
+_log = logging.getLogger(__name__)
 
 _FOLDER = "modeldiagrams-pictures"
 _CAPTION = 0.9
@@ -54,7 +58,8 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
         builder: What it is for.
 
     Returns:
-        The image; None for builders without pictures, and after a warning where it can't be drawn.
+        The image; None for builders without pictures, where no library makes any, and after a warning where it can't
+        be drawn.
     """
     if diagram.graph is None or builder.format not in {"latex", "html"}:
         return None
@@ -81,16 +86,23 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
 
 
 def _best_format(builder: Builder) -> _Format | None:
-    """The best format that the builder takes and an installed library writes; warns if another would be better."""
+    """The best format that the builder takes and an installed library writes; says so if another would be better."""
     shown = [kind for kind in _FORMATS if kind.mimetype in builder.supported_image_types]
     made = [kind for kind in shown if kind.library is None or importlib.util.find_spec(kind.library)]
     best = made[0] if made else None
     if shown and best != shown[0]:
         wanted = shown[0].form
         instead = f"{best.form.upper()} files" if best else "text"
-        cause = f'because {wanted.upper()} files can\'t be made: pip install "modeldiagrams[{wanted}]"'
-        warn("static", f"diagrams are {instead} here, {cause}", once=True)
+        _inform(
+            f'model-graph: diagrams are {instead} here; for {wanted.upper()}: pip install "modeldiagrams[{wanted}]"'
+        )
     return best
+
+
+@functools.cache
+def _inform(message: str) -> None:
+    """Show a line in the log, once. No warning: a site that asked for no better pictures must build with ``-W``."""
+    _log.info("%s", message)
 
 
 def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm) -> PictureFile | None:

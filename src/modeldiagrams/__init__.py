@@ -82,7 +82,13 @@ def __dir__() -> list[str]:
 
 
 def _imported(name: str) -> Any:
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+    try:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        message = "PyTorch is not installed here: pip install torch. Graphs traced elsewhere are read by `load`."
+        raise _imported("ModelDiagramsError")(message) from error
 
 
 def _version() -> str:

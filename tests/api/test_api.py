@@ -39,6 +39,16 @@ def test_all_lists_exactly_the_public_names():
         modeldiagrams.nothing  # noqa: B018
 
 
+@pytest.mark.parametrize("ask", ["from modeldiagrams import trace", "modeldiagrams.diagram(None)"])
+def test_without_torch_an_error_says_what_to_install(ask):
+    script = f"import sys\nsys.modules['torch'] = None\nimport modeldiagrams\n{ask}"
+    done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "modeldiagrams.errors.ModelDiagramsError: PyTorch is not installed here: pip install torch."
+        " Graphs traced elsewhere are read by `load`."
+    )
+
+
 @pytest.mark.parametrize("draw", [modeldiagrams.to_svg, modeldiagrams.to_html, modeldiagrams.to_png])
 def test_unknown_view_keyword_is_an_option_error(draw):
     with pytest.raises(

@@ -51,45 +51,29 @@ def source(site, tmp_path):
     return make
 
 
-@pytest.fixture
-def latex(source, tmp_path, build):
-    """Builds it; text and warnings."""
-
-    def run(*missing, **config):
-        done = build(source(*missing, **config), tmp_path / "out", "-b", "latex")
-        assert done.returncode == 0, done.stderr
-        return (tmp_path / "out" / "fixture.tex").read_text("utf-8"), done.stderr
-
-    return run
-
-
 def pictures(text):
     return re.findall(r"\\sphinxincludegraphics(?:\[(.*?)\])?\{\{(.*?)\}(\.\w+)\}", text)
 
 
-def test_without_typst_latex_gets_png_and_one_warning(latex, tmp_path):
-    text, warnings = latex("typst")
-    found = pictures(text)
+def test_without_typst_latex_gets_png_and_is_told_so_without_a_warning(source, tmp_path, build):
+    done = build(source("typst"), tmp_path / "out", "-b", "latex", "-W", verbosity="-N")
+    assert done.returncode == 0, done.stderr
+    found = pictures((tmp_path / "out" / "fixture.tex").read_text("utf-8"))
     assert [suffix for _, _, suffix in found] == [".png", ".png"]
     assert all((tmp_path / "out" / f"{base}{suffix}").is_file() for _, base, suffix in found)
     # as large as the vector picture, though of twice as many pixels
     assert all(size.startswith("width=") for size, _, _ in found)
-    assert warnings.count("WARNING") == 1
-    assert 'diagrams are PNG files here, because PDF files can\'t be made: pip install "modeldiagrams[pdf]"' in warnings
+    assert done.stdout.count('diagrams are PNG files here; for PDF: pip install "modeldiagrams[pdf]"') == 1
 
 
-def test_without_typst_and_resvg_latex_gets_outlines(latex):
-    text, warnings = latex("typst", "resvg_py")
+def test_without_typst_and_resvg_latex_gets_outlines(source, tmp_path, build):
+    done = build(source("typst", "resvg_py"), tmp_path / "out", "-b", "latex", "-W", verbosity="-N")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "fixture.tex").read_text("utf-8")
     assert pictures(text) == []
     assert "Architecture of Net" in text
     assert "Linear" in text
-    assert warnings.count("WARNING") == 1
-    assert 'diagrams are text here, because PDF files can\'t be made: pip install "modeldiagrams[pdf]"' in warnings
-
-
-def test_missing_library_warning_can_be_suppressed(latex):
-    _, warnings = latex("typst", suppress_warnings=["modeldiagrams.static"])
-    assert "WARNING" not in warnings
+    assert done.stdout.count('diagrams are text here; for PDF: pip install "modeldiagrams[pdf]"') == 1
 
 
 def test_pictures_of_one_id_with_other_content_have_files_of_their_own(tmp_path, monkeypatch):

@@ -161,3 +161,13 @@ def test_duplicate_diagram_warns_once(jobs, make_site, build, tmp_path):
     result = build(source, tmp_path / "out", "-j", jobs)
     (warning,) = [line for line in result.stderr.splitlines() if "WARNING" in line]
     assert "b.rst:4: WARNING: model-graph: duplicate diagram of mypkg.Net, other instance in a" in warning
+
+
+def test_variants_of_one_model_are_no_duplicates_and_references_lead_to_the_first(make_site, build, tmp_path):
+    """A page may show a model with several arguments, or from several sides."""
+    variants = f"{NET}   :depth: 0\n\n{NET}   :direction: LR\n\n:model-graph:`mypkg.Net`\n"
+    done = build(make_site("", page=variants), tmp_path / "out", "-W")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "page.html").read_text("utf-8")
+    ((address, _),) = links(page)
+    assert page.index(f'id="{address[1:]}"') < page.index("<model-graph") < page.rindex("<model-graph")

@@ -1,5 +1,6 @@
 """Real, fake, meta and auto: what each computes, guesses and says."""
 
+import contextlib
 import gc
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from modeldiagrams.ir import serialize
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.recording import recorder
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, names, x
 
 
@@ -78,6 +80,53 @@ def test_guess_that_no_op_asked_for_is_recorded_without_one(costs):
     model = Lambda(lambda self, h: (f"{self.a(h).sum():.3f}", h + 1)[1], a=linear())
     graph = trace(model, (x(),), mode="fake", costs=costs)
     assert [(guess.node, guess.value) for guess in graph.status.guesses] == [(None, 1.0)]
+
+
+def greedy(self, h):
+    """Marks one element after the other, until all are marked: an endless loop if every question is answered alike."""
+    seen, steps = torch.zeros(4, dtype=torch.bool), []
+    while not seen.all():
+        with contextlib.suppress(Exception):
+            at = self.a(h).mean(0).masked_fill(seen, float("-inf")).argmax(-1)
+            seen = seen.scatter(0, at[None], value=True)
+            steps.append(at)
+    return torch.stack(steps)
+
+
+def test_endless_question_ends_the_pass_without_values():
+    graph = trace(Lambda(greedy, a=linear()), (x(),))
+    assert (graph.status.mode, graph.status.state, graph.status.guesses) == ("real", "complete", ())
+    assert graph.tensors["/stack:0"].shape == (4,)
+    (note,) = graph.status.notes
+    assert "test_modes.py:" in note
+    assert "asked 601 times for a value that was not computed" in note
+
+
+def test_endless_question_around_a_large_model_ends_early(monkeypatch):
+    monkeypatch.setattr(recorder, "_ENDLESS", ((600, 0), (5, 500)))
+
+    def forward(self, h):
+        while not self.a(h).sum() > 0:
+            for _ in range(100):
+                h = h + 1
+
+    status = trace(Lambda(forward, a=linear()), (x(),), mode="fake").status
+    assert (status.state, status.error.type) == ("partial", "EndlessLoop")
+    assert "asked 6 times" in status.error.message
+
+
+def test_loop_that_an_assumed_answer_ends_says_so():
+    def forward(self, h):
+        for _ in range(5):
+            h = self.a(h)
+            if h.sum() > 0:
+                break
+        return h
+
+    (note,) = trace(Lambda(forward, a=linear()), (x(),)).status.notes
+    assert "test_modes.py:" in note
+    assert "asked 5 times" in note
+    assert trace(Lambda(lambda self, h: h if (h := self.a(h)).sum() > 0 else -h, a=linear()), (x(),)).status.notes == ()
 
 
 def test_tensors_that_nobody_knows_are_not_close():

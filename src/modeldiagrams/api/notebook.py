@@ -43,9 +43,11 @@ def diagram(
 
     Raises:
         OptionError: for a wrong view keyword.
+        ModelDiagramsError: if PyTorch is not installed.
     """
     parse_view(view)  # before the trace, which may take long
-    from modeldiagrams.tracer import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
+    # through the package, which explains a missing torch
+    from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
     return ModelDiagram(trace(model, args, kwargs), view)
 

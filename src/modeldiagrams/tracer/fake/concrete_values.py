@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import weakref
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -14,42 +12,25 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from modeldiagrams.tracer.fake.data_dependent import GUESSES, MASKS, guess_nonzero, guess_split, is_checked, is_running
-from modeldiagrams.tracer.torch_facts.private_api import (
-    Operator,
-    memory_key,
-    schema_of,
-)
+from modeldiagrams.tracer.fake.known_values import SMALL, KnownValues
+from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ConcreteValues"]
 
-_SMALL = 1 << 15
-"""Largest number of elements of a tensor that is computed for real."""
 _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 _ONES = "as if whole numbers made of others were 1"
 _PUBLIC_NAMES = {"_local_scalar_dense": "item", "_unique2": "unique"}
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 aten = torch.ops.aten
 _RNN = "torch.nn.utils.rnn"
 _EMPTY = aten.empty.memory_format
 _PACK = getattr(aten, "_pack_padded_sequence").default  # noqa: B009 - not private, only named so
 _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not private, only named so
-
-
-class _Known(NamedTuple):
-    """What a fake tensor holds."""
-
-    fake: weakref.ref[Tensor]
-    real: Tensor
-    writes: int
-    """How often its memory had been written."""
-    is_assumed: bool
-    """It was not computed, but follows from an assumption."""
 
 
 class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -67,20 +48,13 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake_mode = fake_mode
         self._on_guess = on_guess
-        self._known: dict[int, _Known] = {}
-        self._writes: dict[int | None, int] = {}
+        self.known = KnownValues()
         self._has_guessed = False
         self._is_closed = False
 
     def close(self) -> None:
         """The pass is over: threads that still run compute for real, except with fakes that they have."""
         self._is_closed = True
-
-    def remember(self, fake: Tensor, real: Tensor, *, is_assumed: bool = False) -> None:
-        """Remember what a fake tensor would hold, or is assumed to hold."""
-        if real.numel() <= _SMALL and not real.is_meta:
-            writes = self._writes.get(memory_key(fake), 0)
-            self._known[id(fake)] = _Known(weakref.ref(fake), real, writes, is_assumed)
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -91,13 +65,14 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return func(*args, **kwargs)
         if not isinstance(func, Operator):
             return func(*args, **kwargs)
-        if func is _PACK and (lengths := self._value(args[1])) is not None:
+        if func is _PACK and (lengths := self.known.value(args[1])) is not None:
             return _packed(args[0], lengths)
         if func is _EMPTY and kwargs.get("dtype") is torch.int64 and is_running("pad_packed_sequence", _RNN):
             with _disable_current_modes():  # C++ code writes the lengths into it
                 return func(*args, **kwargs)
-        real = self._computed(func, args, kwargs)
-        is_assumed = real is not None and any(map(self._is_assumed, tree_leaves((args, kwargs))))
+        written = _written(func, args, kwargs)
+        real = self._computed(func, args, kwargs, written)
+        is_assumed = real is not None and any(map(self.known.is_assumed, tree_leaves((args, kwargs))))
         if real is not None and func is _READ_SCALAR:
             return self._assumed_scalar(args[0], real[0]) if is_assumed else real[0]
         if real is not None and torch.Tag.dynamic_output_shape in func.tags:
@@ -108,7 +83,8 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if func is aten.index.Tensor:
                 args = (args[0], self._positions(args[1]))
             result = self._run(func, args, kwargs)
-        self._update(func, args, result, real, is_assumed=is_assumed)
+        self.known.written(written, is_known=real is not None and not is_assumed)
+        self._remember(func, args, result, real, is_assumed=is_assumed)
         return result
 
     def _assumed_scalar(self, tensor: Tensor, value: Any) -> Any:
@@ -136,10 +112,10 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 raise
             if answer is not None:
                 self._report(func, answer)
-                if guess is guess_nonzero and args[0].numel() <= _SMALL:
+                if guess is guess_nonzero and args[0].numel() <= SMALL:
                     with _disable_current_modes():  # every element is nonzero, so these are their positions
                         positions = torch.ones(args[0].shape).nonzero()
-                    self.remember(result, positions)
+                    self.known.remember(result, positions)
             return result
 
     def _run_uncached(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -156,70 +132,57 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         found: list[Tensor | None] = []
         for index in indices:
             is_mask = index is not None and index.dtype in MASKS and index.dim() > 0
-            mask = self._value(index) if index is not None and is_mask else None
+            mask = self.known.value(index) if index is not None and is_mask else None
             if mask is None:
                 found.append(index)
             else:
-                if self._is_assumed(index):
+                if self.known.is_assumed(index):
                     self._report(aten.index.Tensor, _ONES)
                 with _disable_current_modes():
                     positions = mask.nonzero().unbind(1)
                 found += map(self._faked, positions)
         return found
 
-    def _computed(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any] | None:
-        """The real result in a tuple, or None where something it depends on is not known."""
+    def _computed(
+        self, func: Any, args: Sequence[Any], kwargs: dict[str, Any], written: Sequence[Tensor]
+    ) -> tuple[Any] | None:
+        """The real result in a tuple, or None where something it depends on is not known.
+
+        What an operator writes is written to the known values, too, so that all views see it.
+        """
         if torch.Tag.nondeterministic_seeded in func.tags:
             return None
         leaves = tree_leaves((args, kwargs))
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        values = {id(tensor): self._value(tensor) for tensor in tensors}
+        tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Tensor)}
+        values = {key: self.known.value(tensor) for key, tensor in tensors.items()}
         if any(value is None for value in values.values()) or not (tensors or _is_small_factory(func, leaves)):
             return None
-        real_args, real_kwargs = tree_map_only(Tensor, lambda tensor: values[id(tensor)], (tuple(args), kwargs))
-        if "device" in real_kwargs:
-            real_kwargs["device"] = torch.device("cpu")
+        # others than fakes, of which a view may be written later
+        apart = {key for key, tensor in tensors.items() if values[key] is tensor}
+        apart |= {id(tensor) for tensor in written if not self.known.reaches_all_views(tensor)}
         try:
             with _disable_current_modes():
-                if schema_of(func).is_mutable:
-                    real_args = tree_map_only(Tensor, torch.clone, real_args)
-                return (func(*real_args, **real_kwargs),)
+                values |= {key: value.clone() for key, value in values.items() if value is not None and key in apart}
+                args, kwargs = tree_map_only(Tensor, lambda tensor: values[id(tensor)], (tuple(args), kwargs))
+                if "device" not in kwargs:
+                    return (func(*args, **kwargs),)
+                # between fake devices the result is a copy, even where the values are on one
+                return (tree_map_only(Tensor, torch.clone, func(*args, **{**kwargs, "device": torch.device("cpu")})),)
         except Exception:  # noqa: BLE001 (then the result stays unknown)
             return None
 
-    def _update(
+    def _remember(
         self, func: Any, args: Sequence[Any], result: Any, real: tuple[Any] | None, *, is_assumed: bool
     ) -> None:
-        if schema_of(func).is_mutable:
-            # the values of all views of the written memory are outdated
-            for argument, tensor in zip(schema_of(func).arguments, args, strict=False):
-                if argument.is_write and isinstance(tensor, Tensor):
-                    self._writes[memory_key(tensor)] = self._writes.get(memory_key(tensor), 0) + 1
         if real is None:
-            if _converts_to_integers(func, args, result) and result.numel() <= _SMALL:
+            if _converts_to_integers(func, args, result) and result.numel() <= SMALL:
                 with _disable_current_modes():  # now, so that everything computed from them agrees
                     ones = torch.ones(result.shape, dtype=result.dtype)
-                self.remember(result, ones, is_assumed=True)
+                self.known.remember(result, ones, is_assumed=True)
             return
         for fake, value in zip(tree_leaves(result), tree_leaves(real[0]), strict=False):
             if isinstance(fake, Tensor) and isinstance(value, Tensor) and fake.shape == value.shape:
-                self.remember(fake, value, is_assumed=is_assumed)
-
-    def _value(self, tensor: Tensor) -> Tensor | None:
-        if not isinstance(tensor, FakeTensor) and not tensor.is_meta:
-            return tensor if tensor.numel() <= _SMALL else None
-        known = self._entry(tensor)
-        return None if known is None else known.real
-
-    def _entry(self, tensor: Tensor) -> _Known | None:
-        known = self._known.get(id(tensor))
-        if known is None or known.fake() is not tensor or self._writes.get(memory_key(tensor), 0) != known.writes:
-            return None
-        return known
-
-    def _is_assumed(self, leaf: Any) -> bool:
-        known = self._entry(leaf) if isinstance(leaf, Tensor) else None
-        return known is not None and known.is_assumed
+                self.known.remember(fake, value, is_assumed=is_assumed)
 
     def _faked(self, real: Tensor) -> Tensor:
         return real.to("meta") if self._fake_mode is None else self._fake_mode.from_tensor(real)
@@ -233,10 +196,20 @@ def _packed(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     return padded.new_empty((rows, *padded.shape[2:])), sizes
 
 
+def _written(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
+    """The tensors that an operator writes."""
+    if not schema_of(func).is_mutable:
+        return []
+    arguments = schema_of(func).arguments
+    given = {**dict(zip((argument.name for argument in arguments), args, strict=False)), **kwargs}
+    written = [given.get(argument.name) for argument in arguments if argument.is_write]
+    return [leaf for leaf in tree_leaves(written) if isinstance(leaf, Tensor)]
+
+
 def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
     name = schema_of(func).name.removeprefix("aten::")
     sizes = [abs(leaf) for leaf in leaves if isinstance(leaf, int)]
-    return name in _FACTORIES and math.prod(max(1, size) for size in sizes) <= _SMALL * 16
+    return name in _FACTORIES and math.prod(max(1, size) for size in sizes) <= SMALL * 16
 
 
 def _converts_to_integers(func: Any, args: Sequence[Any], result: Any) -> bool:

@@ -37,7 +37,7 @@ def as_meta(value: Any, values: ConcreteValues) -> Any:
 
     def move(tensor: Tensor) -> Tensor:
         moved = tensor.to("meta")
-        values.remember(moved, tensor.detach())
+        values.known.remember_given(moved, tensor)
         return moved
 
     return tree_map_only(Tensor, move, value)
@@ -56,7 +56,7 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> An
         if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too
             made.fake_device = torch.device("cpu")
         if not tensor.requires_grad:
-            values.remember(made, tensor.detach())
+            values.known.remember_given(made, tensor)
         return made
 
     if isinstance(value, Tensor):

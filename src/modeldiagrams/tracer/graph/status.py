@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from modeldiagrams.ir.graph import Failure, Guess, Status
@@ -38,8 +39,23 @@ def status_of(
             Guess(node=None if op is None else op.id, value=value, reason=reason)
             for op, value, reason in recording.guesses
         ),
-        notes=(*notes, _THREADS_NOTE) if recording.has_threads else notes,
+        notes=(*notes, *_loop_notes(recording), *([_THREADS_NOTE] if recording.has_threads else [])),
     )
+
+
+def _loop_notes(recording: Recording) -> list[str]:
+    """One for each line that asked several times in one module call for a value that decides what Python does."""
+    asked = Counter(
+        (op.parent, op.site.source)
+        for op, value, _ in recording.guesses
+        if op is not None and not isinstance(value, str)
+    )
+    most: dict[str, int] = {}
+    for (_, source), count in asked.items():
+        if source is not None and count > 1:
+            most[source] = max(count, most.get(source, 0))
+    what = "for a value that was not computed: what the loop there does, and when it ends, is assumed"
+    return [f"{source} asked {count} times {what}" for source, count in most.items()]
 
 
 def _message(error: BaseException) -> str:

@@ -27,9 +27,20 @@ from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from modeldiagrams.tracer.values.records import ModuleCall
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 __all__ = ["Recorder"]
+
+_ENDLESS = ((600, 0), (50, 10_000))
+"""Questions at one line in one module call, and steps between the first and the last of them.
+
+More questions than a mixture of experts has experts, or fewer in a loop around a whole model.
+"""
+
+
+class EndlessLoop(BaseException):
+    """Code asks on and on for values that were not computed; no handler of the model's for exceptions catches it."""
 
 
 class Recorder(TorchFunctionMode):
@@ -58,6 +69,8 @@ class Recorder(TorchFunctionMode):
         self._on_write = before_write
         self._describe = functools.cache(describe)
         self._sites: dict[Any, CallSite] = {}
+        self._questions: dict[tuple[ModuleCall, str | None], list[int]] = {}
+        """Line in a module call → numbers of steps recorded when it asked for a value that was not computed."""
         self._is_closed = False
         self.context.on_main_thread = True
 
@@ -200,8 +213,17 @@ class Recorder(TorchFunctionMode):
         return self._bind_results(op, call, result, returned, written)
 
     def on_guess(self, value: Any, reason: str) -> None:
-        """Keep a value that was assumed while the observed call ran."""
+        """Keep a value that was assumed while the observed call ran.
+
+        Raises:
+            EndlessLoop: if a line asks on and on in one module call.
+        """
         context = self.threads.context
+        line = self.finder.current_line(context.stack)
+        asked = self._questions.setdefault((context.stack[-1], line), [])
+        asked.append(len(self.recording.steps))
+        if any(len(asked) > questions and asked[-1] - asked[0] > steps for questions, steps in _ENDLESS):
+            raise EndlessLoop(f"{line} asked {len(asked)} times for a value that was not computed")
         context.guesses.append((value, reason))
         if not context.observed:
             self.recording.add_guesses(None, context.guesses)
