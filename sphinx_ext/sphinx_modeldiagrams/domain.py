@@ -11,7 +11,7 @@ from sphinx.domains import Domain, ObjType
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
-from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import accepted_problems
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
@@ -55,6 +55,7 @@ class ModelDiagramsDomain(Domain):
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
     data_version = 8
 
+    _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
     _process: int | None = None
 
@@ -67,15 +68,18 @@ class ModelDiagramsDomain(Domain):
     def diagram_builder(self) -> DiagramBuilder:
         """This process's builder of diagrams.
 
-        A child that Sphinx forked must not share its parent's tracing process, and ends its own when it ends: forked
-        children run no `atexit`, but they do run multiprocessing's finalizers.
+        A child that Sphinx forked has its own, with the worker of its parent, and ends what it started when it ends:
+        forked children run no `atexit`, but they do run multiprocessing's finalizers.
         """
         if self._diagram_builder is None or self._process != os.getpid():
             folder = Path(self.env.srcdir)
             settings = settings_of(self.env.config)
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
-            self._diagram_builder = DiagramBuilder(cache, folder=folder, snapshots=folder / settings.snapshots)
-            self._diagram_builder.on_trace = lambda model: _log.info("tracing %s", model)
+            self._session = self._session or Session()
+            self._diagram_builder = DiagramBuilder(
+                cache, folder=folder, snapshots=folder / settings.snapshots, session=self._session
+            )
+            self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()
             util.Finalize(None, self._diagram_builder.close, exitpriority=1)
         return self._diagram_builder

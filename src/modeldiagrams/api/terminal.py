@@ -42,7 +42,7 @@ class Failed(click.ClickException):
 
 
 def _paragraph(problem: Problem) -> str:
-    return "\n  ".join([problem.message, *problem.frames])
+    return "\n  ".join([problem.message, *problem.frames, *problem.remarks])
 
 
 @contextmanager

@@ -161,7 +161,7 @@ def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
 
 def describe(problem: Problem) -> str:
     """A problem as one warning of a build: what happened, and where in user code."""
-    lines = [f"model-graph: {problem.message.strip()}", *problem.frames]
+    lines = [f"model-graph: {problem.message.strip()}", *problem.frames, *problem.remarks]
     return "\n  ".join("\n".join(lines).splitlines())
 
 

@@ -88,7 +88,7 @@ class Services:
         with self._lock:
             if key not in self._builders:
                 builder = _SharedBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
-                builder.on_trace = lambda model: _log.info("tracing %s", model)
+                builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
                 self._builders[key] = builder
             return self._builders[key]
 
@@ -192,7 +192,7 @@ class MarkdownHost(FenceHost):
             self.settings = msgspec.structs.replace(self.settings, cache_dir=_ZENSICAL_CACHE)
         self.builder = self._services.builder(root, docs, self.settings)
         # Zensical shows warnings only
-        self.builder.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
+        self.builder.tracing.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
 
 
 def makeExtension(**configs: Any) -> ModelDiagramsExtension:  # noqa: N802  (Python-Markdown's name)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import queue
 import signal
 import sys
+import threading
 import traceback
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -28,7 +31,7 @@ from modeldiagrams.worker.protocol import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["answer_requests", "get_ready", "trace_models"]
 
@@ -42,7 +45,8 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
 
     Args:
         answer: The answer to a request; the second argument is a file descriptor for stacks.
-        prepare: Called before the first request comes.
+        prepare: Called before the first request comes, in a process that has no guard: it then notices by itself, even
+            while it answers, that the other side is gone.
     """
     log = os.dup(2)
     requests, answers = _private_pipes()
@@ -51,16 +55,33 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
     if prepare:
         prepare()
     process = os.getpid()
-    while True:
-        try:
-            request: Request = receive(requests, _REQUEST)
-        except EOFError:
-            _end_group()
+    for request in _read_ahead(requests) if prepare else _read(requests):
         reply = _whatever_happens(answer, request, log)
         if os.getpid() != process:
             # the model forked and its child got here; the parent answers
             _leave(0)
         send(answers, reply)
+    _leave(0)
+
+
+def _read(requests: IO[bytes]) -> Iterator[Request]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield receive(requests, _REQUEST)
+    _end_group()
+
+
+def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
+    """The requests, read by a thread."""
+    waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
+
+    def read() -> None:
+        for request in _read(requests):
+            waiting.put(request)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield waiting.get()
 
 
 def _whatever_happens(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:

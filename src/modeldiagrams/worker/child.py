@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import traceback
-from typing import IO, TYPE_CHECKING, NoReturn, Protocol
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias
 
 from modeldiagrams.errors import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Child", "adopt_orphans", "end_descendants", "forked", "spawned"]
+__all__ = ["Child", "Forked", "adopt_orphans", "end_descendants", "spawned"]
 
 _THREADS = "2"
 """Tracing computes next to nothing, so it leaves the cores to others."""
@@ -27,24 +28,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 _leave = os._exit
 
 
-class Child(Protocol):
-    """What of `subprocess.Popen` a dialogue needs."""
-
-    pid: int
-    returncode: int | None
-
-    @property
-    def stdin(self) -> IO[bytes] | None: ...
-    @property
-    def stdout(self) -> IO[bytes] | None: ...
-    def poll(self) -> int | None: ...
-    def wait(self) -> int: ...
-    def kill(self) -> None: ...
-
-
 def spawned(
     python: str | None, role: str, log: IO[bytes], *, gpu: bool = False, inherited: Sequence[int] = ()
-) -> Child:
+) -> subprocess.Popen[bytes]:
     """Start ``python -m modeldiagrams.worker``.
 
     Args:
@@ -83,10 +69,16 @@ def _environment(*, gpu: bool) -> dict[str, str]:
     return {**limits, **os.environ, **hidden, "PYTHONHASHSEED": "0"}
 
 
-class _Forked:
-    """A fork of this process."""
+class Forked:
+    """A fork of this process, with what of `subprocess.Popen` a dialogue needs."""
 
     def __init__(self, main: Callable[[], NoReturn], log: IO[bytes]) -> None:
+        """Run a function in a fork with new standard streams.
+
+        Args:
+            main: The function.
+            log: For all that it prints.
+        """
         self.returncode: int | None = None
         parent, requests, answers = os.getpid(), os.pipe(), os.pipe()
         self.pid = os.fork()
@@ -102,12 +94,15 @@ class _Forked:
         os.close(answers[1])
 
     def poll(self) -> int | None:
+        """Its exit status; None while it runs."""
         return self.returncode or self._wait(os.WNOHANG)
 
     def wait(self) -> int:
+        """Its exit status, once it has ended."""
         return self._wait(0) or 0
 
     def kill(self) -> None:
+        """End it at once."""
         os.kill(self.pid, signal.SIGKILL)
 
     def _wait(self, options: int) -> int | None:
@@ -117,9 +112,7 @@ class _Forked:
         return self.returncode
 
 
-def forked(main: Callable[[], NoReturn], log: IO[bytes]) -> Child:
-    """Fork this process, and run a function in the fork with new standard streams."""
-    return _Forked(main, log)
+Child: TypeAlias = subprocess.Popen[bytes] | Forked
 
 
 def _become(parent: int, stdin: int, stdout: int, stderr: int) -> None:
@@ -149,14 +142,14 @@ def end_descendants() -> None:
 
 
 def _children() -> list[int]:
-    own = str(os.getpid())
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == own]
+    folders = [folder for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [int(folder.name) for folder in folders if _parent(folder) == os.getpid()]
 
 
-def _parent(process: str) -> str:
-    with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[1].decode()
-    return ""
+def _parent(process: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return int((process / "stat").read_bytes().rpartition(b")")[2].split()[1])
+    return None
 
 
 def _prctl(option: int, value: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import msgspec
 
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.options.options import package_of
-from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process
+from modeldiagrams.worker.process import SETUP_SECONDS, START_SECONDS, Process, worker_problem
 from modeldiagrams.worker.protocol import Problem, Refused, Trace, Traced, receive, send
 from modeldiagrams.worker.template import ask_for_fork
 
@@ -46,7 +45,7 @@ class Forks:
             with self._fork(self._imported.get(package, ())) as conversation:
                 answer = _converse(conversation, request)
         except WorkerError as error:
-            return Refused(problem=Problem(kind="worker", message=f"importing PyTorch {error}", frames=error.frames))
+            return Refused(problem=worker_problem("importing PyTorch", error))
         self._imported.setdefault(package, answer.imported)
         return answer
 
@@ -72,9 +71,7 @@ class Forks:
                     self.close()
             control, inherited = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with inherited:
-                self._template = Process.spawn(
-                    "template", self._python, gpu=self._gpu, inherited=[inherited.fileno()]
-                )
+                self._template = Process.spawn("template", self._python, gpu=self._gpu, inherited=[inherited.fileno()])
             self._control = control
             return ask_for_fork(control, modules)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from modeldiagrams.common.version import own_version
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.worker.child import forked, spawned
+from modeldiagrams.worker.child import Forked, spawned
 from modeldiagrams.worker.crash import read_crash
 from modeldiagrams.worker.protocol import Hello, Prepare, Problem, Ready, Refused, Request, Trace, Traced, receive, send
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.worker.child import Child
 
-__all__ = ["SETUP_SECONDS", "Process"]
+__all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "worker_problem"]
 
 T = TypeVar("T")
 
@@ -97,8 +97,8 @@ class Process:
 
     @classmethod
     def fork(cls, main: Callable[[], NoReturn]) -> Self:
-        """Fork this process; see `forked`."""
-        return cls(lambda log: forked(main, log))
+        """Fork this process; see `Forked`."""
+        return cls(lambda log: Forked(main, log))
 
     def is_usable(self) -> bool:
         """Whether this very process started it, and it is alive."""
@@ -131,7 +131,7 @@ class Process:
                 doing = f"tracing {request.call.model}"
                 answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
-            answer = Refused(problem=Problem(kind="worker", message=f"{doing} {error}", frames=error.frames))
+            answer = Refused(problem=worker_problem(doing, error))
         return msgspec.structs.replace(answer, output=self.printed())
 
     def end(self, patience: float = 0) -> None:
@@ -231,7 +231,7 @@ class Process:
     def _exit_error(self, request: Request, seconds: float) -> WorkerError:
         """How the process ended, in one sentence, and where in user code it was."""
         crash = read_crash(self.printed(), self._libraries, self._path)
-        status = self._child.returncode
+        status = self._child.returncode or 0
         if self._is_late or crash.is_timeout:
             limit = f"{request.limits.seconds:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
             hint = " (option `timeout`)" if isinstance(request, Trace) else ""
@@ -240,8 +240,13 @@ class Process:
             end = f"ended the tracing process by signal {_signal_name(-status)}"
         else:
             end = f"ended the tracing process with exit status {status}"
-        said = "".join(f"\n  {line}" for line in crash.printed.splitlines()[-_SHOWN_LINES:])
-        return WorkerError(f"{end}{'; its last output:' if said else ''}{said}", crash.frames)
+        return WorkerError(end, crash.frames, tuple(crash.printed.splitlines()[-_SHOWN_LINES:]))
+
+
+def worker_problem(doing: str, error: WorkerError) -> Problem:
+    """How a process ended, as a problem; what it printed is a remark."""
+    printed = ("its last output:", *error.printed) if error.printed else ()
+    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, remarks=printed)
 
 
 def _signal_name(number: int) -> str:
@@ -250,4 +255,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return str(number)
-

@@ -1,7 +1,7 @@
 """What a model may change in its process so that the next one there gets another diagram (see `reuse`).
 
-No such list is complete; this one has what happens in practice. A fork per model needs none. It only has to know whether
-the import of a package changes what libraries see that are imported later.
+No such list is complete; this one has what happens in practice. Where each model has its own process, it only tells
+whether the import of a package changes what libraries see that are imported later.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ def has_changed(before: State, after: State) -> bool:
 def _functions() -> State:
     """What the names of PyTorch's and Python's own functions, layers and methods are bound to."""
     layers = [value for value in vars(torch.nn).values() if isinstance(value, type)]
-    owners = (builtins, torch, torch.nn.functional, torch.nn.init, torch.Tensor, *layers)
+    owners: tuple[Any, ...] = (builtins, torch, torch.nn.functional, torch.nn.init, torch.Tensor, *layers)
     return {
         f"{owner.__name__}.{name}": id(value)
         for owner in owners
-        for name, value in list(vars(owner).items())
+        for base in reversed(getattr(owner, "__mro__", (owner,)))  # a new method hides an inherited one
+        for name, value in list(vars(base).items())
         if callable(value)
     }
 

@@ -4,6 +4,7 @@ A message is its length, eight bytes, and its content in MessagePack. (JSON woul
 inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
 """
 
+from io import BufferedIOBase
 from typing import IO, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -56,6 +57,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One or more lines; the first is one complete sentence."""
     frames: tuple[str, ...] = ()
     """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
+    remarks: tuple[str, ...] = ()
+    """For who builds the documentation, and not for its readers: what a model printed before it died."""
+
+    def with_remark(self, remark: str) -> "Problem":
+        """The same with one more remark."""
+        return msgspec.structs.replace(self, remarks=(*self.remarks, remark))
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -115,6 +122,8 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     """Modules of libraries that the import of the model's package loaded, where it took long and did nothing else."""
     loaded: tuple[str, ...] = ()
     """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
+    is_external: bool = False
+    """Whether a file or a connection failed the model, so that another try may succeed though its sources stay."""
     has_side_effects: bool = False
     """Whether the model changed its process for later models."""
 
@@ -155,14 +164,14 @@ Request: TypeAlias = Prepare | Trace | Render | RenderFile
 Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Refused
 
 
-def send(file: IO[bytes], message: Hello | Request | Answer) -> None:
+def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:
     """Write one message."""
     content = msgspec.msgpack.encode(message)
     file.write(len(content).to_bytes(_LENGTH) + content)
     file.flush()
 
 
-def receive(file: IO[bytes], kind: type[T]) -> T:
+def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
     """Read one message.
 
     Raises:

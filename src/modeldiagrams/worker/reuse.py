@@ -7,13 +7,12 @@ effects were noticed. As not all are, a model that fails in a used process is tr
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from modeldiagrams.errors import WorkerError
-from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Problem, Refused, Trace, Traced
+from modeldiagrams.worker.process import Process, worker_problem
+from modeldiagrams.worker.protocol import Refused, Trace, Traced
 
 __all__ = ["Reuse"]
 
@@ -62,7 +61,7 @@ class Reuse:
             self._is_used = True
             answer = process.trace(request)
         except WorkerError as error:
-            return Refused(problem=Problem(kind="worker", message=f"importing PyTorch {error}", frames=error.frames))
+            return Refused(problem=worker_problem("importing PyTorch", error))
         except BaseException:
             self.close()  # the rest of an interrupted answer would be read as the next one
             raise

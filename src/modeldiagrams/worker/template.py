@@ -18,6 +18,7 @@ import os
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
@@ -55,7 +56,11 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
     """
     ours, theirs = socket.socketpair()
     with theirs:
-        socket.send_fds(control, [msgspec.msgpack.encode(modules)], [theirs.fileno()])
+        try:
+            socket.send_fds(control, [msgspec.msgpack.encode(modules)], [theirs.fileno()])
+        except BaseException:
+            ours.close()
+            raise
     return ours
 
 
@@ -130,7 +135,7 @@ def _has_imported(modules: Sequence[str]) -> bool:
 
 
 def _threads() -> int:
-    return len(os.listdir("/proc/self/task"))
+    return len([*Path("/proc/self/task").iterdir()])
 
 
 def _fork_guard(conversation: socket.socket) -> None:

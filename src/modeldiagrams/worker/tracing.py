@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import sys
 import time
@@ -17,7 +18,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.target import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.target.device import move_to_device
 from modeldiagrams.target.locate import locate
-from modeldiagrams.target.user_code import failure, loaded_files
+from modeldiagrams.target.user_code import failure, is_external, loaded_files
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_names
@@ -25,7 +26,7 @@ from modeldiagrams.worker.process_state import State, has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
 
 if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.graph import Failure, Graph
     from modeldiagrams.options.options import Limits
 
 __all__ = ["trace", "warm_up"]
@@ -35,7 +36,7 @@ _LONG_IMPORT = 0.3
 
 
 def warm_up() -> None:
-    """Trace a small model, so that every later one finds what torch imports and sets at its first trace.
+    """Trace a small model, so that every later one finds what torch imports at its first trace, and what is installed.
 
     It is on the meta device: a real op would start threads, which forks of this process would lack.
     """
@@ -44,6 +45,7 @@ def warm_up() -> None:
     target = Target(model=model, args=inputs, kwargs={}, assumptions=())
     for mode in ("meta", "fake"):
         serialize(record(target, mode).graph)
+    libraries([nn.Linear], [], dependencies([nn.Linear], [], loaded_files()))
 
 
 def trace(request: Trace, log: int) -> Traced | Refused:
@@ -56,13 +58,15 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     Returns:
         The graph, or why there is none.
     """
-    before, imported = process_state(), ()
+    before = process_state()
+    imported: tuple[str, ...] = ()
     try:
         with limited(request.limits.seconds, request.limits.gigabytes, log):
             imported = _imported_libraries(request.call.model, before)
             answer: Traced | Refused = _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
-        answer = Refused(problem=_problem(error, request), sources=loaded_sources(request.call, error))
+        sources = loaded_sources(request.call, error)
+        answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
     side_effects = has_changed(before, process_state())
     return msgspec.structs.replace(answer, loaded=loaded_files(), imported=imported, has_side_effects=side_effects)
 
@@ -98,7 +102,14 @@ def _traced(request: Trace) -> Traced:
         names=public_names(classes),
         has_case_variant=has_case_variant(call.model),
         tried=target.tried,
+        is_external=_is_external(trace.graph.status.error),
     )
+
+
+def _is_external(error: Failure | None) -> bool:
+    """Whether a built-in exception says that a file or a connection failed the forward."""
+    kind = getattr(builtins, error.type, None) if error else None
+    return isinstance(kind, type) and issubclass(kind, OSError)
 
 
 def _on_device(target: Target, request: Trace) -> Target:

@@ -47,8 +47,11 @@ class Worker:
         Returns:
             The graph, or why there is none: whatever happens to the process is a problem of kind ``worker``.
         """
-        call, limits, path = options.call, options.limits, self._import_path(paths)
-        return self._way.trace(Trace(call=call, limits=limits, mode=mode, path=path))
+        return self._way.trace(self.request(options, paths, mode))
+
+    def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
+        """What `trace` asks for."""
+        return Trace(call=options.call, limits=options.limits, mode=mode, path=self._import_path(paths))
 
     def close(self) -> None:
         """End the processes, and every process that a model started."""
