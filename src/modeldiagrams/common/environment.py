@@ -110,7 +110,7 @@ def _contents(folder: str, _stamp: int | None) -> list[tuple[metadata.Distributi
 
     As `metadata.packages_distributions`, which reads every file list as a table: torch's has 10,000 lines.
     """
-    found = []
+    found: list[tuple[metadata.Distribution, frozenset[str]]] = []
     for path in Path(folder).glob("*.*-info"):
         item = metadata.Distribution.at(path)
         listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)

@@ -4,6 +4,7 @@ Nothing here imports torch, runs user code or starts V8: workers and the drawer 
 """
 
 import shutil
+import threading
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Self
@@ -39,11 +40,10 @@ class Session:
 
 
 class DiagramBuilder:
-    """Builds diagrams. Owns processes and the cache; use it with ``with``, or `close` it.
+    """Builds diagrams. Owns processes and the cache; use it with ``with``, or `close` it. Several threads may build.
 
     Attributes:
         folder: Graph files are relative to it.
-        output: What the last model printed, if it was run at all.
         tracing: Where graphs of models come from.
     """
 
@@ -66,13 +66,18 @@ class DiagramBuilder:
             snapshots: Folder of graphs to take where torch is not installed.
             session: What earlier builds of this process left.
         """
-        self.output = ""
+        self._thread = threading.local()
         self.folder = folder
         self._store = Store(cache_dir) if cache_dir else None
         self._cache = Cache(self._store) if self._store else None
         self._session = session or Session()
         self._snapshots = Snapshots(snapshots) if snapshots else None
         self.tracing = Tracing(self._store, self._session.workers, folder, paths)
+
+    @property
+    def output(self) -> str:
+        """What the last model of this thread printed, if it was run at all."""
+        return getattr(self._thread, "output", "")
 
     def build(
         self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
@@ -88,7 +93,7 @@ class DiagramBuilder:
         Returns:
             The diagram. Whatever a model does becomes its `problem` and is not raised.
         """
-        self.output = ""
+        self._thread.output = ""
         written = written or options
         diagram = Diagram(id=diagram_id(written), options=options)
         try:
@@ -112,6 +117,10 @@ class DiagramBuilder:
             return _with_problem(diagram, error)
         unmatched = diagram.picture.unmatched if diagram.picture else None
         return _with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
+
+    def prefetch(self, wanted: Sequence[Options]) -> None:
+        """Run many models at the same time, so that `build` need not wait for each."""
+        self.tracing.prefetch(options for options in wanted if self._can_trace(options))
 
     def draw_file(self, graph: Graph, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
         """Take a picture file from the cache, or draw it.
@@ -165,12 +174,12 @@ class DiagramBuilder:
         snapshot = self._snapshots.path(name).absolute() if self._snapshots else None
         if self._snapshots and snapshot:
             self._snapshots.note_mention(snapshot, traced=True)
-        python = self.tracing.interpreter(options)
-        if snapshot and snapshot.is_file() and not (shutil.which(python) if python else has_torch()):
+        can_trace = self._can_trace(options)
+        if snapshot and snapshot.is_file() and not can_trace:
             return read_graph_file(snapshot, f"{snapshot.parent.name}/{snapshot.name}")
-        if python is None and not has_torch():
+        if options.limits.python is None and not can_trace:
             return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {NO_TORCH}"))
-        loaded, self.output = self.tracing.graph(options)
+        loaded, self._thread.output = self.tracing.graph(options)
         if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
@@ -180,6 +189,10 @@ class DiagramBuilder:
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources
         return msgspec.structs.replace(loaded, problem=problem, sources=sources)
+
+    def _can_trace(self, options: Options) -> bool:
+        python = self.tracing.interpreter(options)
+        return shutil.which(python) is not None if python else has_torch()
 
     def _draw(self, content: bytes, options: Options) -> Picture:
         """Take a picture from the cache, or draw it."""

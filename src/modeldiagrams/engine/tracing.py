@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +22,7 @@ from modeldiagrams.options.options import package_of
 from modeldiagrams.worker import Refused, Traced, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
@@ -72,6 +75,7 @@ class Tracing:
         self._workers = workers
         self._folder = folder
         self._paths = tuple(paths)
+        self._fresh: dict[str, tuple[LoadedGraph | Refused, str]] = {}
 
     def graph(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
         """Take a graph from the cache, or trace it.
@@ -83,8 +87,23 @@ class Tracing:
             The graph or why there is none, and what the model printed if it was run.
         """
         options = self._with_interpreter(options)
-        known = self._known(options)
-        return (known, "") if known else self._newly_traced(options)
+        if fresh := self._fresh.pop(self._failure_key(options), None):
+            return fresh
+        if known := self._known(options):
+            return known, ""
+        self._announce(options)
+        return self._newly_traced(options)
+
+    def prefetch(self, wanted: Iterable[Options]) -> None:
+        """Trace what is not known of many models, one for each core at a time; `graph` then has them at hand."""
+        unknown: dict[str, Options] = {}
+        for options in map(self._with_interpreter, wanted):
+            key = self._failure_key(options)
+            if key not in unknown and not self._is_known(options, key):
+                unknown[key] = options
+                self._announce(options)
+        with _pool(len(unknown), self._workers) as pool:
+            self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
     def interpreter(self, options: Options) -> str | None:
         """The interpreter that runs a model; None for this process's."""
@@ -110,6 +129,14 @@ class Tracing:
     def _failure_key(self, options: Options) -> str:
         return digest(graph_key(options, self._folder).encode(), msgspec.msgpack.encode(options.limits))
 
+    def _announce(self, options: Options) -> None:
+        if self.on_trace:
+            self.on_trace(options.call.model)
+
+    def _is_known(self, options: Options, key: str) -> bool:
+        is_cached = self._cache is not None and self._cache.has_graph(graph_key(options, self._folder))
+        return is_cached or self.would_fail(key)
+
     def _known(self, options: Options) -> LoadedGraph | Refused | None:
         """The graph in the cache, or the failure that is remembered."""
         model = options.call.model
@@ -122,8 +149,6 @@ class Tracing:
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
         model, python = options.call.model, options.limits.python
-        if self.on_trace:
-            self.on_trace(model)
         start = time.time_ns()
         answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths)
         output, answer = answer.output, msgspec.structs.replace(answer, output="")
@@ -149,3 +174,18 @@ class Tracing:
         folders = [path / package for path in self._paths]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(sorted(str(file) for file in files if file.is_file()))
+
+
+@contextlib.contextmanager
+def _pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
+    """Threads, each of which waits for one model. If one fails, or the build is interrupted, no other is waited for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    pool = ThreadPoolExecutor(max(1, min(most, cores or 1)))
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        workers.close()
+        raise
+    finally:
+        pool.shutdown()

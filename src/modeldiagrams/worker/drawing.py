@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
@@ -40,6 +41,7 @@ class Drawer:
 
     def __init__(self) -> None:
         self._process: Process | None = None
+        self._lock = threading.Lock()
 
     def render(self, graph: bytes, view: View) -> Picture:
         """Draw a graph for a page.
@@ -84,17 +86,21 @@ class Drawer:
             process.end()
 
     def _ask(self, request: Request, kind: type[T]) -> T:
-        if self._process is None or not self._process.is_usable():
-            self.close()
-        try:
-            if self._process is None:
-                self._process = Process.spawn("draw")
-            answer = self._process.ask(request, kind, SETUP_SECONDS)
-        except BaseException as error:
-            self.close()  # the rest of an interrupted answer would be read as the next one
-            if isinstance(error, WorkerError):
-                raise WorkerError(f"drawing {error}", error.frames) from error
-            raise
+        with self._lock:
+            try:
+                answer = self._usable_process().ask(request, kind, SETUP_SECONDS)
+            except BaseException as error:
+                self.close()  # the rest of an interrupted answer would be read as the next one
+                if isinstance(error, WorkerError):
+                    raise WorkerError(f"drawing {error}", error.frames) from error
+                raise
         if isinstance(answer, Refused):
             raise RenderError(answer.problem.message)
         return answer
+
+    def _usable_process(self) -> Process:
+        if self._process is not None and not self._process.is_usable():
+            self.close()
+        if self._process is None:
+            self._process = Process.spawn("draw")
+        return self._process

@@ -6,6 +6,7 @@ effects were noticed. As not all are, a model that fails in a used process is tr
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import msgspec
@@ -27,17 +28,19 @@ class Reuse:
         self._process: Process | None = None
         self._is_used = False
         self._loaded: dict[str, object] = {}
+        self._lock = threading.Lock()
 
     def trace(self, request: Trace) -> Traced | Refused:
-        """Run a model."""
-        if self._is_stale():
-            self.close()
-        was_used = self._is_used
-        answer = self._attempt(request)
-        if was_used and _has_failed(answer):
-            self.close()
+        """Run a model, and no other at the same time."""
+        with self._lock:
+            if self._is_stale():
+                self.close()
+            was_used = self._is_used
             answer = self._attempt(request)
-        return answer
+            if was_used and _has_failed(answer):
+                self.close()
+                answer = self._attempt(request)
+            return answer
 
     def close(self) -> None:
         """End the process, and every process that a model started from it."""
