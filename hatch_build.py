@@ -24,8 +24,10 @@ STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
     "core.js",
+    "packed.js",
     "model-graph.css",
     "picture.css",
+    "table.css",
     "static.js",
     "viz.js",
     "inter-regular.ttf",
@@ -33,7 +35,15 @@ ASSETS = (
     "third-party-notices.txt",
 )
 # what decides the output: our sources, the build script and the pinned versions
-SOURCES = ("src/**/*.ts", "src/**/*.css", "*.mjs", "package.json", "package-lock.json", "tsconfig.json")
+SOURCES = (
+    "src/**/*.ts",
+    "src/**/*.css",
+    "*.mjs",
+    "viz_functions.json",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+)
 
 
 class ViewerBuildHook(BuildHookInterface[Any]):

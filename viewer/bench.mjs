@@ -96,11 +96,11 @@ function wholeGraph(shown) {
     if (node.kind === "module") parent.subgraphs.push(cluster(node.id));
     else parent.nodes.push({ name: node.id, attributes: { label: node.name ?? "", shape: "box" } });
   }
-  const edges = Object.entries(shown.graph.adjacency).flatMap(([tail, all]) =>
+  const edges = [...shown.graph.adjacency].flatMap(([tail, all]) =>
     all.map(({ to, tensor }) => ({
       tail,
       head: to,
-      attributes: { label: (shown.graph.tensors[tensor]?.shape ?? []).join("×") },
+      attributes: { label: (shown.graph.tensors.get(tensor)?.shape ?? []).join("×") },
     })),
   );
   const { nodes, subgraphs } = cluster("");

@@ -3,13 +3,15 @@
  *
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
- *   model-graph.css, picture.css (its part for SVG files), third-party-notices.txt
+ *   packed.js        starts the widget in a page that brings all of this along, packed
+ *   model-graph.css, picture.css (its part for SVG files), table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { notices } from "./notices.mjs";
+import { withoutUnusedFunctions } from "./viz_functions.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const output = resolve(process.argv[2] ?? join(here, "../src/modeldiagrams/render/static"));
@@ -29,13 +31,24 @@ const common = {
 /** Sets a factory: the layout engine starts when the widget calls it. */
 const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
 
+/** A third of Graphviz's functions is all that readers download. */
+const onlyWhatIsCalled = {
+  name: "without-unused-functions",
+  setup({ onLoad }) {
+    onLoad({ filter: /@viz-js\/viz\/dist\/viz\.js$/ }, ({ path }) => ({
+      contents: withoutUnusedFunctions(readFileSync(path, "utf8")),
+    }));
+  },
+};
+
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
 const CORE = /^src\/(graph|view|layout|draw|flat|session)\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
+  { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
-  { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022" },
+  { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];
@@ -81,7 +94,8 @@ mkdirSync(output, { recursive: true });
 const { pictureStylesheet, classStylesheet } = await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 const shadow = [pictureStylesheet(), classStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
-writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page")));
+writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page"), widgetStyle("table")));
+writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = { STYLE: JSON.stringify(await sheet(...shadow)) };
 const inputs = [];

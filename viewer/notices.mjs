@@ -18,7 +18,7 @@ function bundledByViz(folder) {
     "",
     `It contains a WebAssembly build of Graphviz ${graphviz}, Copyright (c) AT&T Intellectual Property and contributors,`,
     "under the Eclipse Public License (https://graphviz.org/license/). Its source code is available at",
-    "https://gitlab.com/graphviz/graphviz.",
+    "https://gitlab.com/graphviz/graphviz. In viz.js, functions that the viewer never calls are left out of this build.",
     "",
     "It contains Expat, Copyright (c) 1998-2000 Thai Open Source Software Center Ltd and Clark Cooper, Copyright (c)",
     "2001 Expat maintainers, under the MIT License (https://github.com/libexpat/libexpat/blob/master/COPYING).",

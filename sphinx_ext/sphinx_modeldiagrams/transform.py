@@ -8,11 +8,13 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from modeldiagrams.html.outline import outline_rows
+from modeldiagrams.html.table import diagram_summary
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
 from sphinx_modeldiagrams.static import picture_of
+from sphinx_modeldiagrams.tables import as_table
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder
@@ -34,6 +36,11 @@ class ReplaceDiagrams(SphinxPostTransform):
         if makes_web_pages(builder) or builder.name == "gettext":
             return
         for node in list(self.document.findall(model_graph)):
+            summary = diagram_summary(diagram_of(node))
+            if summary:
+                # not inside of the figure: LaTeX breaks long tables across pages, but no figures
+                figure = node.parent
+                figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
             node.replace_self(_ordinary(node, builder))
 
 

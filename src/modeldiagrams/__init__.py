@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from modeldiagrams.api.mermaid import to_mermaid
     from modeldiagrams.api.networkx import to_networkx
     from modeldiagrams.api.notebook import diagram
+    from modeldiagrams.api.pandas import to_pandas
+    from modeldiagrams.api.summary import summary
     from modeldiagrams.errors import (
         GraphError,
         ModelDiagramsError,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     )
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.ir.serialize import load, save
+    from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
     from modeldiagrams.tracer import trace
 
@@ -42,10 +45,13 @@ __all__ = [
     "diagram",
     "load",
     "save",
+    "structural_digest",
+    "summary",
     "to_dot",
     "to_html",
     "to_mermaid",
     "to_networkx",
+    "to_pandas",
     "to_pdf",
     "to_png",
     "to_svg",
@@ -58,10 +64,13 @@ _MODULES = {
     "diagram": "api.notebook",
     "load": "ir.serialize",
     "save": "ir.serialize",
+    "structural_digest": "ir.structure",
+    "summary": "api.summary",
     "to_dot": "api.dot",
     "to_html": "api.export",
     "to_mermaid": "api.mermaid",
     "to_networkx": "api.networkx",
+    "to_pandas": "api.pandas",
     "to_pdf": "api.export",
     "to_png": "api.export",
     "to_svg": "api.export",

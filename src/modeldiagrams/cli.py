@@ -6,20 +6,22 @@ import json
 import re
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import click
 
 import modeldiagrams
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
+from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, errors, exit_if_partial, progress, report
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
-from modeldiagrams.options.options import Call, Limits, Options, View
+from modeldiagrams.options.options import Call, Limits, Options, View, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_options
 from modeldiagrams.render.draw import Theme
 from modeldiagrams.worker import Mode, Refused, Worker
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from modeldiagrams.api.summary import Column
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["main"]
@@ -38,6 +41,7 @@ _DRAWN = (
     "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
     " stdout."
 )
+_FORCE = click.option("--force", is_flag=True, help="Replace a file also by a graph that is not complete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
     " for models larger than this machine. real: with numbers. auto, the default: fake, and real if that fails."
@@ -81,7 +85,7 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("target")
 @_trace_options
 @click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
-@click.option("--force", is_flag=True, help="Replace a complete graph even if the new one is not complete.")
+@_FORCE
 @click.option(
     "--explain", "explained", is_flag=True, help="Print what was assumed as options to paste, instead of the graph."
 )
@@ -92,19 +96,19 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     class, a factory function or an instance. Modules in the current directory can be imported.
     """
     with errors(), report(output) as say:
+        if output and output != STDIO and output.suffix != ".json":
+            raise ModelDiagramsError(
+                f"option '-o': expected a name ending in .json, got {output.name!r};"
+                f" `modeldiagrams show {target} -o {output.name}` draws"
+            )
         options, graph, tried = _traced(target, mode, given)
-        kept = output is not None and not force and _is_worse(graph, output)
-        if output and output != STDIO and not kept:
+        if output and output != STDIO and (force or not _is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
         if explained:
             click.echo(explain(options.call, graph, tried))
         elif output in {None, STDIO}:
             click.echo(serialize.serialize(graph, indent=1))
-    if kept:
-        click.echo(
-            f"{output} was left as it is: its graph is complete, and this one is not; --force replaces it", err=True
-        )
     exit_if_partial(target, graph)
 
 
@@ -128,8 +132,9 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **vie
 @_trace_options
 @_draw_options
 @click.option("-o", "--output", type=_GRAPH_FILE, help=f"{_DRAWN} By default the model's name with .html.")
-def _show(
-    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, **given: str | None
+@_FORCE
+def _show(  # noqa: PLR0913  (one for each flag)
+    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
 ) -> None:
     """Run a model once and draw it: `trace` and `render` in one step.
 
@@ -140,11 +145,39 @@ def _show(
         look.check(output or Path("page.html"))
         _, graph, _ = _traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
-        with progress(f"drawing {graph.model.name}"):
-            look.draw(graph, path)
-        say(graph, path)
+        if force or not _is_worse(graph, path):
+            with progress(f"drawing {graph.model.name}"):
+                look.draw(graph, path)
+            say(graph, path)
         if output is None:
             click.echo(path)
+    exit_if_partial(target, graph)
+
+
+@main.command("summary")
+@click.argument("target")
+@_trace_options
+@click.option("--depth", default=LEVELS, help=f"How many levels of modules the table has, {LEVELS} by default.")
+@click.option(
+    "--columns",
+    default=",".join(DEFAULT_COLUMNS),
+    help=f"What it says of each module, separated by commas: some of {', '.join(COLUMNS)}.",
+)
+def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | None) -> None:
+    """Print a table of a model's modules with shapes, parameters and FLOPs.
+
+    TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
+    line (`layers.0–11`, ×12), whose numbers are those of one of them.
+    """
+    with errors():
+        if target == str(STDIO) or is_graph_file(target):
+            for name in _given(given):
+                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; leave it out")
+            graph = _loaded(Path(target))
+        else:
+            _, graph, _ = _traced(target, mode, given)
+        names = cast("list[Column]", [name.strip() for name in columns.split(",")])
+        click.echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
 
@@ -157,12 +190,15 @@ def _snapshot(source: Path, *, prune: bool) -> None:
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
     it; commit them, and the documentation builds where PyTorch is not installed.
     """
+    start = time.monotonic()
     with errors():
         report = take_snapshots(source, prune=prune)
     for path in report.written:
         click.echo(path)
-    written = len(report.written)
-    click.echo(f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged", err=True)
+    written, seconds = len(report.written), time.monotonic() - start
+    click.echo(
+        f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged, {seconds:.1f} s", err=True
+    )
     for path in report.stale:
         click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.missing:
@@ -197,12 +233,12 @@ class _Look(NamedTuple):
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                picture = write(graph, file, self.view, flat=self.flat, theme=self.theme)
+                unmatched = write(graph, file, self.view, flat=self.flat, theme=self.theme)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            picture = write(graph, output, self.view, flat=self.flat, theme=self.theme)
-        if picture and picture.unmatched:
-            click.echo(f"Warning: {picture.unmatched.error(graph)}", err=True)
+            unmatched = write(graph, output, self.view, flat=self.flat, theme=self.theme)
+        if unmatched:
+            click.echo(f"Warning: {unmatched.error(graph)}", err=True)
 
 
 def _file_name(output: Path) -> str:
@@ -242,10 +278,14 @@ def _loaded(graph: Path) -> Graph:
 
 
 def _is_worse(graph: Graph, output: Path) -> bool:
-    """Whether a graph would take the place of a complete one without being complete."""
+    """Whether a graph that is not complete would take the place of one that is, or of a picture; then that is told."""
     if graph.status.state == "complete" or not output.is_file():
         return False
-    try:
-        return serialize.load(output).status.state == "complete"
-    except ModelDiagramsError:
-        return False
+    if output.suffix == ".json":
+        try:
+            if serialize.load(output).status.state != "complete":
+                return False
+        except ModelDiagramsError:
+            return False
+    click.echo(f"{output} was left as it is, because the new graph is not complete; --force replaces it", err=True)
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import time
@@ -11,9 +12,12 @@ from pathlib import Path
 import msgspec
 import networkx as nx
 import pytest
+import torch
+from torch import nn
 
 from graphs import hostile_graph, nested_graph, small_graph
-from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx
+from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx, to_pandas, to_svg, trace
+from modeldiagrams.api.export import write
 from modeldiagrams.api.nested import plain_ids
 from modeldiagrams.ir.check import check_graph
 
@@ -42,6 +46,58 @@ def test_networkx_has_what_is_shown_and_what_flows(graph, depth):
     expected = Counter((c.source, c.target, tensor, c.flow) for c in graph.connections(depth) for tensor in c.tensors)
     assert found == expected
     assert nx.is_directed_acyclic_graph(to_networkx(graph))
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+        self.b = nn.Sequential(nn.Linear(4, width), nn.ReLU(), nn.Linear(width, 4))
+
+    def forward(self, x):
+        return x + self.b(self.a(x)).sin()
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """Blocks of different widths, so that no picture rolls them."""
+    return trace(nn.Sequential(*map(Block, (5, 6, 7)), nn.Sequential(Block(3), nn.Linear(4, 2))), (torch.zeros(1, 4),))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"depth": 1},
+        {"depth": 0, "expand": ["*.b", "0"]},
+        {"depth": 2, "collapse": "1, *.b"},
+        {"expand": ["3.0.b"]},
+        {"expand": "Block", "collapse": ["2"]},
+    ],
+)
+def test_same_modules_are_open_as_in_the_picture(blocks, view):
+    opened = set(re.findall('data-id="([^"]*)" aria-expanded="true"', to_svg(blocks, **view)))
+    assert opened
+    shown = {node.id for node in blocks.nodes if (blocks.hierarchy[node.id] or "") in {"", *opened}} - opened
+    assert set(to_networkx(blocks, **view)) == shown
+    assert to_dot(blocks, **view).source.count("subgraph ") == len(opened)
+    assert to_mermaid(blocks, **view).count("subgraph ") == len(opened)
+
+
+def test_pattern_that_matches_nothing_is_told(blocks, tmp_path):
+    for suffix in (".mmd", ".dot", ".svg"):
+        unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})
+        assert str(unmatched.error(blocks)) == "option 'collapse': no module matches 'Blokc'; did you mean 'Block'?"
+
+
+def test_rows_of_modules_are_a_table_of_pandas(blocks):
+    pandas = importlib.import_module("pandas")
+    table = to_pandas(blocks)
+    for row in blocks.module_rows():
+        assert {name: value for name, value in row.items() if name != "id"} == {
+            name: None if value is pandas.NA else value for name, value in table.loc[row["id"]].items()
+        }
+    assert table.loc["0.a", "flops"] == 32
+    assert to_pandas(trace(nn.ReLU(), (torch.zeros(1),))).empty
 
 
 def test_networkx_without_depth_has_the_edges_of_the_graph():

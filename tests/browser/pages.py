@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import (
     Assumption,
@@ -169,7 +170,7 @@ def write_site(folder: Path, press: Press) -> None:
     large = press.make(encoder("Large", layers=40), depth=9)
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
-    rich_ = press.make(rich())
+    rich_ = press.make(rich(), table=True)
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
     pages = {
@@ -188,7 +189,7 @@ def write_site(folder: Path, press: Press) -> None:
     for name, body in pages.items():
         text = f"{HEAD}<title>{name}</title>\n<main>{body}</main>\n"
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    (folder / "alone.html").write_text(page.standalone(encoder_), encoding="utf-8")
+    (folder / "alone.html").write_text(standalone(encoder_), encoding="utf-8")
     assets = folder / "modeldiagrams"
     assets.mkdir()
     for name, content in page.viewer_files().items():

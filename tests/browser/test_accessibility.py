@@ -8,7 +8,7 @@ from browser.controls import button
 
 AXE = Path(__file__).parents[2] / "viewer/node_modules/axe-core/axe.min.js"
 RUN = """async () => {
-  const { violations } = await axe.run('model-graph');
+  const { violations } = await axe.run({ include: [['model-graph'], ['.mg-table']] });
   return violations.flatMap(({ id, nodes }) => nodes.map(n => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message}`));
 }"""
 DARK = """() => {
@@ -125,6 +125,17 @@ def test_text_at_double_size_fits(reader_with, server, name):
         for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():
             assert part.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
             assert part.bounding_box()["x"] >= 0
+
+
+def test_wide_table_scrolls_inside_a_narrow_page(reader_with, server):
+    with reader_with(**COARSE) as reader:
+        reader.page.goto(f"{server}/rich.html")
+        table = reader.page.get_by_role("region", name="Modules of Rich")
+        assert table.evaluate("e => e.scrollWidth") > 320
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320
+        table.focus()
+        reader.page.keyboard.press("ArrowRight")
+        reader.page.wait_for_function("document.querySelector('.mg-table').scrollLeft > 0")
 
 
 def test_controls_are_large_enough_for_touch(reader_with, server):

@@ -9,6 +9,7 @@ import pytest
 from browser import fuzz
 from modeldiagrams.engine.diagram import Problem
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html.standalone import standalone
 
 SEEDS = range(8)
 ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
@@ -132,7 +133,7 @@ def _explore(reader, number):
 def test_random_graphs_work_in_standalone_files(reader, diagrams, tmp_path):
     for diagram in diagrams[:1]:
         file = tmp_path / "alone.html"
-        file.write_text(page.standalone(diagram), encoding="utf-8")
+        file.write_text(standalone(diagram), encoding="utf-8")
         reader.page.goto(file.as_uri())
         _explore(reader, 0)
         assert reader.evaluate(INJECTED) == []

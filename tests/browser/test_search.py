@@ -45,6 +45,37 @@ def test_focus_returns_if_no_hit_was_visited(reader, server):
         assert reader.evaluate(FOCUSED) == opener
 
 
+THEME = """() => {
+    window.seen = [];
+    for (const type of ["keydown", "keypress", "keyup"])
+        for (const whole of [document, window])
+            whole.addEventListener(type, event => event.isTrusted && window.seen.push(event.key));
+}"""
+"""The shortcuts of a theme: `n` for the next page, `/` for the site's search."""
+
+
+def test_theme_gets_no_key_that_the_diagram_uses(reader, server):
+    """It sees the element and not the text field inside, and would leave the page."""
+    open_page(reader, server)
+    reader.page.evaluate(THEME)
+    seen, keyboard = (lambda: set(reader.page.evaluate("window.seen"))), reader.page.keyboard
+    keyboard.press("Tab")
+    assert seen() == {"Tab"}
+    reader.node("embed").focus()
+    keyboard.press("/")
+    keyboard.type("np*")
+    for key in ("ArrowDown", "Enter", "Shift+Enter", "Escape", "ArrowDown", "i", "Escape"):
+        keyboard.press(key)
+    assert seen() <= {"Tab", "Shift"}
+    keyboard.press("n")
+    keyboard.press("Control+k")
+    assert seen() >= {"n", "k"}
+    reader.page.evaluate("document.activeElement.blur()")
+    keyboard.press("/")
+    assert "/" in seen()
+    assert reader.page.get_by_role("search").count() == 0
+
+
 def test_hit_is_not_covered_by_the_details(reader, server):
     open_page(reader, server, "tall")
     reader.page.keyboard.press("Tab")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 import modeldiagrams
 from graphs import small_graph
+from modeldiagrams.api import terminal
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import progress
 from modeldiagrams.cli import main
@@ -48,7 +50,22 @@ def test_render_writes_text_for_graphviz_and_mermaid(run, tmp_path, name, conver
         assert run(*words, *flags).exit_code == 0
         expected = convert(small_graph(), **view)
         assert (tmp_path / name).read_text("utf-8") == getattr(expected, "source", expected)
-    assert "option 'expand'" in run(*words, "--expand", "fc").stderr
+    assert "option 'fit'" in run(*words, "--fit", "a4").stderr
+    assert "Warning: option 'expand': no module matches 'fcc'" in run(*words, "--expand", "fcc").stderr
+
+
+def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
+    options = ["mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]"]
+    assert run("trace", *options, "-o", tmp_path / "graph.json").exit_code == 0
+    flags = ["--depth", "1", "--columns", "outputs, calls"]
+    traced, read = run("summary", *options, *flags), run("summary", tmp_path / "graph.json", *flags)
+    assert traced.exit_code == read.exit_code == 0
+    assert traced.stdout == read.stdout
+    assert traced.stdout.split()[:5] == ["Module", "Class", "Output", "shape", "Calls"]
+    wrong = run("summary", tmp_path / "graph.json", "--inputs", "[1, 4]")
+    assert wrong.exit_code == 2
+    assert "option 'inputs': " in wrong.stderr
+    assert "is a graph file" in wrong.stderr
 
 
 def test_module_writes_the_graph_to_stdout_only():
@@ -78,7 +95,8 @@ def test_explained_options_give_the_same_graph(run, tmp_path):
     options = dict(re.findall(r":(\w+): (.*)", rst))
     body = yaml.safe_load("\n".join(textwrap.dedent(fence).splitlines()[1:-1]))
     assert parse_options(body) == parse_options({"model": rst.split()[2], **options})
-    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    _, _, model, *flags = shlex.split(explained.stdout.partition("Command line:\n")[2].partition("\n\n")[0])
+    assert model == rst.split()[2]
     pasted = run("trace", "mypkg.models.Configured", *flags, "-o", tmp_path / "pasted.json")
     assert pasted.exit_code == 0
     found, same = (modeldiagrams.load(tmp_path / name) for name in ("found.json", "pasted.json"))
@@ -91,7 +109,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
     assert done.exit_code == 1
     assert "5 (module hierarchy)" in done.stdout
     assert "{'word': [1, 2]} (fake): " in done.stdout
-    assert "write the option `inputs`, e.g. `inputs: {word: [1, 8]}`" in done.stderr
+    assert "write the option `inputs` with a shape for each tensor" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -105,8 +123,15 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
             ["render", "graph.json", "-o", "out.gif"],
             "Error: option '-o': expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'out.gif'",
         ),
-        (["trace", "mypkg.Model", "--inputs", "foo"], "Expected `object | array | null`, got `str`: 'foo'. "),
-        (["trace", "mypkg.Model", "--inputs", "[1,16"], "but got '<stream end>': '[1,16'. "),
+        (["trace", "mypkg.Model", "--inputs", "foo"], "option 'inputs': expected a list or a map, got 'foo'. Example"),
+        (
+            ["trace", "mypkg.Model", "--inputs", "[1,16"],
+            "',' or ']', but it ends there, got '[1,16'. Ex",
+        ),
+        (
+            ["trace", "mypkg.Model", "-o", "net.svg"],
+            "got 'net.svg'; `modeldiagrams show mypkg.Model -o",
+        ),
         (
             ["render", "graph.json", "-o", "out.svg", "--theme", "dark"],
             "are shown on; a theme is for .png, .pdf and flat .svg files",
@@ -144,12 +169,23 @@ def test_bugs_and_interrupts_do_not_exit_with_1(run, monkeypatch, tmp_path, erro
     assert run("render", "x.json", "-o", tmp_path / "x.svg").exit_code == code
 
 
-def test_progress_is_printed_after_a_second(capsys):
+def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "_EVERY", 0.1)
     with progress("a short one"):
         pass
     with progress("a long one"):
         time.sleep(1.3)
-    assert capsys.readouterr().err == "a long one …\n"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["a long one …", "a long one … 0.1 s"]
+
+
+def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress("tracing"):
+        time.sleep(1.3)
+    shown, _, rest = capsys.readouterr().err.partition("\rtracing … 1 s")
+    assert shown == "tracing …"
+    assert rest == f"\r{' ' * len('tracing … 1 s')}\r"
 
 
 def test_help_explains_the_modes(run):
@@ -182,13 +218,27 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was left as it is: its graph is complete, and this one is not; --force" in done.stderr
+    assert "graph.json was left as it is, because the new graph is not complete; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)
         assert done.exit_code == 1
         assert "graph.json: 1 module, 2 ops, " in done.stderr
         assert modeldiagrams.load(output) == partial
+
+
+def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_path, monkeypatch):
+    output = tmp_path / "net.mmd"
+    status = Status(state="partial", error=Failure(type="ValueError", message="no"))
+    partial = msgspec.structs.replace(small_graph(), status=status)
+    monkeypatch.setattr("modeldiagrams.cli._traced", lambda *_: (None, partial, ()))
+    for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
+        if before:
+            output.write_text(before)
+        done = run("show", "mypkg.Model", "-o", output, *words)
+        assert done.exit_code == 1
+        assert (output.read_text() != before) is replaced
+        assert ("net.mmd was left as it is" in done.stderr) is not replaced
 
 
 def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkeypatch):
@@ -277,7 +327,7 @@ def test_show_has_the_options_of_both_commands(run):
     def flags(command):
         return set(re.findall(r"^  (?:-o, )?(--[\w-]+)", run(command, "--help").output, re.MULTILINE))
 
-    assert flags("show") == (flags("trace") | flags("render")) - {"--force", "--explain"}
+    assert flags("show") == (flags("trace") | flags("render")) - {"--explain"}
 
 
 @pytest.mark.parametrize("target", ["model.py", "model.py:Net", "mypkg.Model"])

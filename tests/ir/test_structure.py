@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+import torch
+from torch import nn
 
 from graphs import small_graph
 from modeldiagrams.ir.graph import (
@@ -20,6 +22,7 @@ from modeldiagrams.ir.graph import (
     TensorSpec,
 )
 from modeldiagrams.ir.structure import describe_changes, structural_digest
+from modeldiagrams.tracer import trace
 
 COUNT = ParameterCount(own=0, total=0, trainable=0)
 
@@ -45,6 +48,7 @@ def with_modules(*names: str) -> Graph:
     [
         with_node("fc/linear", source="mypkg.py:99"),
         with_node("fc", source="torch/nn/modules/linear.py:1", signature="00", flops=1, activation_bytes=1),
+        with_node("fc", attributes={"in_features": 4, "out_features": 2, "bias": False, "added_in_torch_2_12": True}),
         with_(model=msgspec.structs.replace(small_graph().model, source="mypkg.py:3", signature="1", flops=3)),
         with_(provenance=Provenance(modeldiagrams="9", torch="9")),
         with_(assumptions=(Assumption(subject="rule", value="4", reason="said in other words"),)),
@@ -56,6 +60,18 @@ def test_lines_versions_and_costs_are_no_difference(other: Graph) -> None:
     assert other != small_graph() or list(other.tensors) != list(small_graph().tensors)
     assert structural_digest(other) == structural_digest(small_graph())
     assert describe_changes(small_graph(), other) == ""
+
+
+def with_wider_layer(width: int) -> Graph:
+    """And from another release of torch, whose modules say more of themselves."""
+    graph = with_node("fc", attributes={"in_features": 4, "out_features": width, "added_in_torch_2_12": True})
+    tensors = {**graph.tensors, "fc/linear:0": TensorSpec(shape=(1, width), dtype="float32")}
+    return msgspec.structs.replace(graph, tensors=tensors)
+
+
+def not_run(**attributes: int) -> Graph:
+    """Where no pass was run, attributes are all that is known of a layer."""
+    return msgspec.structs.replace(with_node("fc", attributes=attributes), status=Status(state="hierarchy"))
 
 
 def with_parameters(total: int) -> Graph:
@@ -76,14 +92,9 @@ def with_edge(**changes: Any) -> Graph:
         (small_graph(), with_modules("layer.12"), "1 module added: layer.12"),
         (small_graph(), with_modules("layer.12", "layer.12.a", "b"), "3 modules added: layer.12 …"),
         (with_modules("layer.12", "b"), small_graph(), "2 modules removed: layer.12 …"),
-        (
-            small_graph(),
-            with_node("fc", attributes={"in_features": 4, "out_features": 20, "bias": False}),
-            "fc: out_features 2 → 20",
-        ),
+        (small_graph(), with_wider_layer(20), "fc: out_features 2 → 20"),
         (small_graph(), with_node("fc", class_="mypkg.Fast"), "fc: class Linear → Fast"),
-        (small_graph(), with_node("fc", attributes={"0": 4}), "fc: in_features 4 → –"),
-        (with_node("fc", attributes={"0": 3}), with_node("fc", attributes={"0": 4}), "fc: 3 → 4"),
+        (not_run(**{"0": 3}), not_run(**{"0": 4, "added": 1}), "fc: 3 → 4"),
         (with_parameters(11_700_000), with_parameters(12_100_000), "parameters 11.7M → 12.1M"),
         (with_parameters(11_700_000), with_parameters(11_700_001), "parameters 11700000 → 11700001"),
         (with_parameters(9_999), with_parameters(10_499), "parameters 9999 → 10.5k"),
@@ -120,6 +131,19 @@ def test_several_differences_fit_one_short_sentence() -> None:
     assert describe_changes(with_modules(name), graph) == "1 module added: b; parameters 8 → 1.0B"
     assert "x…" in describe_changes(small_graph(), with_modules("x" * 300))
     assert len(describe_changes(with_modules("y" * 190), graph)) <= 200
+
+
+def test_layers_that_say_more_in_another_release_of_torch_are_no_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Dropout(0.1))
+    before = trace(model, (torch.zeros(1, 4),))
+    for layer in (nn.Linear, nn.LayerNorm):
+        said = layer.extra_repr
+        monkeypatch.setattr(layer, "extra_repr", lambda self, said=said: f"{said(self)}, added=True")
+    now = trace(model, (torch.zeros(1, 4),))
+    assert before != now
+    assert structural_digest(before) == structural_digest(now)
+    model[2].p = 0.2
+    assert describe_changes(before, trace(model, (torch.zeros(1, 4),))).startswith("2: p 0.1 → 0.2")
 
 
 def test_digest_is_short_and_counts_edges() -> None:

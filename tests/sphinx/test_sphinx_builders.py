@@ -100,6 +100,26 @@ def test_text_builder_draws_a_tree(built):
     assert "      Net\n      └── fc  Linear\n" in text
 
 
+@pytest.mark.parametrize("builder", [*OUTPUTS, "latex"])
+def test_builders_without_scripts_show_the_table(built, builder):
+    out, _ = built
+    name = {**OUTPUTS, "latex": "fixture.tex"}[builder]
+    text = re.sub(r"[^\S\n]+", " ", (out / builder / name).read_text("utf-8"))
+    assert "Output shape" in text
+    assert "32 B of parameters (float32)" in text
+    if builder == "text":
+        assert '| fc | "Linear" | 1×2 | 8 | 8 | – | 1 |' in text
+
+
+def test_epub_has_the_table(built):
+    out, _ = built
+    with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
+        page = book.read("index.xhtml").decode()
+    table = page[page.index("<table") : page.index("</table>")]
+    assert re.findall(r"<th[^>]*><p>(.*?)</p></th>", table)[:3] == ["Module", "Class", "Output shape"]
+    assert "<p>1×2</p>" in table
+
+
 def test_gettext_extracts_only_the_authors_text(built):
     out, _ = built
     catalogue = (out / "gettext" / "index.pot").read_text("utf-8")

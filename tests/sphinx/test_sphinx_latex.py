@@ -23,6 +23,7 @@ Shown by :numref:`first`.
 .. model-graph:: tall.json
    :caption: Taller than a page.
    :depth: 9
+   :table:
 """
 
 
@@ -52,5 +53,6 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
         text = "".join(page.get_textpage().get_text_range() for page in document)
     assert "Linear 4 → 2" in text
     assert "layers" in text
+    assert "Output shape" in text
     assert "Shown by Fig. 1" in text
     assert "A picture with a caption." in text

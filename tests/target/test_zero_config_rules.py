@@ -25,7 +25,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inference.search import Budget, search
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.graph.module_tree import module_tree
+from modeldiagrams.tracer.graph.build_graph import module_tree
 
 
 def first(candidates):
@@ -358,6 +358,6 @@ def test_model_without_inputs_shows_its_modules_and_the_option_to_write():
     target = resolve(parse_options({"model": f"{__name__}.Stubborn"}).call)
     graph = record(target).graph
     assert graph.status.state == "hierarchy"
-    assert "write the option `inputs`, e.g. `inputs: {secret: [1, 8]}`" in graph.status.notes[0]
+    assert "write the option `inputs` with a shape for each tensor" in graph.status.notes[0]
     assert target.tried
     assert target.assumptions[0].value == "5 (module hierarchy)"

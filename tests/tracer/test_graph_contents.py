@@ -49,6 +49,7 @@ def stack():
         ("in_features=768, bias=True", {"in_features": 768, "bias": True}),
         ("3, 64, kernel_size=(7, 7), mode='a,b'", {"0": 3, "1": 64, "kernel_size": [7, 7], "mode": "a,b"}),
         ("(4,), eps=1e-05", {"0": [4], "eps": 1e-05}),
+        ("kernel=torch.Size([32, 32]), torch.Size([])", {"kernel": [32, 32], "0": []}),
         ("size=7x7\nact=GELU()", {"size": "7x7", "act": "GELU()"}),
         ("unclosed=(1, 2", {"unclosed": "(1, 2"}),
         ("", {}),

@@ -212,6 +212,29 @@ def test_fall_back_to_real_says_why():
     assert ".numpy() is not supported" in graph.status.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("forward", "mode"),
+    [
+        (lambda self, h: torch.mul(self.a(h), 2, out=torch.empty(3, 4)), "fake"),
+        (lambda self, h: self.a(h) + self.a.weight.add_(1).sum(), "fake"),
+        (lambda self, h: h.copy_(torch.from_numpy(self.a(h).numpy())), "real"),
+    ],
+)
+def test_what_runs_only_without_gradients_is_traced_without(forward, mode):
+    graph = trace(Lambda(forward, a=linear()), (x(),))
+    assert (graph.status.error, graph.status.mode) == (None, mode)
+    assert any(note.startswith("Traced without gradients, because with them the model") for note in graph.status.notes)
+    assert torch.is_grad_enabled()
+
+
+def test_failure_without_gradients_is_the_models_own():
+    status = trace(Lambda(lambda self, h: self.a(h) @ h, a=linear()), (x(),), mode="fake").status
+    assert (status.error.type, status.notes) == ("RuntimeError", ())
+    with torch.no_grad():
+        status = trace(Lambda(lambda self, h: self.a(h).sum().backward(), a=linear()), (x(),), mode="fake").status
+    assert ("does not require grad" in status.error.message, status.notes) == (True, ())
+
+
 def test_memory_that_is_not_there_is_not_handed_out():
     graph = trace(Lambda(lambda self, h: torch.from_dlpack(self.a(h).detach()).exp_(), a=linear()), (x(),))
     assert graph.status.error is None

@@ -49,6 +49,25 @@ def test_setitem():
     assert not found.edges("linear", "linear")
 
 
+def test_augmented_assignment_to_a_slice():
+    def forward(self, given):
+        out = torch.zeros(3, 4)
+        for i in range(2):
+            out[:, i] += torch.sin(given[:, i])
+        row = out[2]
+        torch.mul(row[:2], 2, out=row[:2])
+        return self.a(out)
+
+    found = checked(Lambda(forward, a=linear()), x())
+    shapes = {edge.to: set() for edges in found.graph.adjacency.values() for edge in edges}
+    for edges in found.graph.adjacency.values():
+        for edge in edges:
+            shapes[edge.to].add(found.graph.tensors[edge.tensor].shape)
+    assert {len(op.outputs) for op in (*found.ops["setitem"], *found.ops["mul"])} == {1}
+    assert shapes["/getitem#3"] == {(3, 4)}  # reads the slice that was written before
+    assert found.flows("sin", "linear")
+
+
 def test_setitem_on_a_fresh_tensor():
     def forward(self, given):
         out = torch.zeros(3, 4)

@@ -2,7 +2,7 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type Graph, type GraphIndex, index } from "../src/graph/graph.js";
+import { type GraphData, type GraphIndex, index } from "../src/graph/graph.js";
 import { isBroken, layout, layoutCache, type Viz } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
@@ -34,7 +34,7 @@ function retry(traced: GraphIndex, engine: () => Viz, cache = layoutCache()): { 
   }
 }
 
-function drawnByDot(graph: Graph): string {
+function drawnByDot(graph: GraphData): string {
   return draw(layout(view(index(graph), open), working));
 }
 

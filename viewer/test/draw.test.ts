@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type Graph, index } from "../src/graph/graph.js";
+import { type GraphData, index } from "../src/graph/graph.js";
 import { layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { chain, recurrent, wrapped } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
-function drawn(graph: Graph): string {
+function drawn(graph: GraphData): string {
   return draw(layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB" }), null));
 }
 
 describe("the badge of a run", () => {
-  const badge = (graph: Graph) => /<g class="mg-repeat"[^>]*>(.*?)<\/g>/.exec(drawn(graph))?.[1];
+  const badge = (graph: GraphData) => /<g class="mg-repeat"[^>]*>(.*?)<\/g>/.exec(drawn(graph))?.[1];
 
   it("has a circular arrow for a loop with shared weights", () => {
     expect(badge(recurrent)).toMatch(/<rect .*<path class="mg-strokes".*×3</);

@@ -1,5 +1,5 @@
 /** Tiny models, each named after the feature it shows. */
-import type { Graph } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
 import { sketch } from "./sketch.js";
 
 /**
@@ -109,6 +109,36 @@ export const listened = calledAgain(
 );
 
 /**
+ *     x ─ [b [layers.0] relu] ─ [b [layers.1] relu] ─ [b [layers.2] relu] ─ y        one module, each call with another layer
+ */
+export const choosing = eachWithAnotherLayer(
+  sketch(
+    "x > b.layers.0/linear > b/relu > b@2.layers.1/linear > b@2/relu > b@3.layers.2/linear > b@3/relu > y",
+    Object.fromEntries(
+      ["b", "b@2", "b@3"].flatMap((b, i) => [
+        [b, "Blocks"],
+        [`${b}.layers.${i}`, "Linear"],
+      ]),
+    ),
+  ),
+);
+
+/** Numbers the calls, and gives every layer a weight. */
+function eachWithAnotherLayer(graph: GraphData): GraphData {
+  for (const node of graph.nodes) {
+    if (node.kind === "op" && node.name.endsWith("linear")) {
+      const weight = node.id.replace(/@\d/, "").replace("/linear", ".weight");
+      Object.assign(node, { weights: { weight } });
+      graph.parameters[weight] = { shape: [8, 8], dtype: "float32", owner: weight.replace(".weight", "") };
+    }
+    if (node.kind !== "module") continue;
+    const [, call = 1] = /@(\d)/.exec(node.path) ?? [];
+    Object.assign(node, { path: node.path.replace(/@\d/, ""), call: node.path.includes("layers") ? 1 : Number(call) });
+  }
+  return graph;
+}
+
+/**
  *     u ─┬ u[0] ─ ⊕ ─┐           a loop over time in plain ops; the first state is the input s
  *        ├ u[1] ─ ⊕ ─┤
  *        └ u[2] ─ ⊕ ─┴ y
@@ -139,7 +169,7 @@ export const unbound = givingEach(`
 `);
 
 /** Gives every reader of `unbind` a separate tensor. */
-function givingEach(text: string): Graph {
+function givingEach(text: string): GraphData {
   const graph = sketch(text);
   const edges = graph.adjacency["/unbind"] ?? [];
   edges.forEach((edge, i) => {
@@ -152,7 +182,7 @@ function givingEach(text: string): Graph {
 }
 
 /** `getitem'2` picks `[:, 2]`. */
-function picking(text: string): Graph {
+function picking(text: string): GraphData {
   const graph = sketch(text);
   for (const node of graph.nodes) {
     const [, key] = /getitem'(\d+)$/.exec(node.id) ?? [];
@@ -164,7 +194,7 @@ function picking(text: string): Graph {
 }
 
 /** `cell@2` is the second call of `cell`. */
-function calledAgain(graph: Graph): Graph {
+function calledAgain(graph: GraphData): GraphData {
   for (const node of graph.nodes) {
     if (node.kind !== "module" || !node.path.includes("@")) continue;
     const [path = "", call] = node.path.split("@");
@@ -202,7 +232,7 @@ export const dense = sketch(
 /** x is reshaped between two ops. */
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
-export const all: Record<string, Graph> = {
+export const all: Record<string, GraphData> = {
   ...{ residual, fork, chain, alternating, parallel, loose, wrapped, dense, plumbing },
-  ...{ recurrent, listened, scan, unbound },
+  ...{ recurrent, listened, choosing, scan, unbound },
 };

@@ -1,18 +1,18 @@
 /** Very dense or long graphs: layout terminates, overlaps nothing and is deterministic. */
-import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type Graph, index } from "../src/graph/graph.js";
+import { type GraphData, index } from "../src/graph/graph.js";
 import { layout, type Viz } from "../src/layout/layout.js";
 import type { Direction } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";
+import { strippedInstance } from "./stripped_viz.js";
 import { NO_FAULTS, validate } from "./validate.js";
 
-const viz = await instance();
+const viz = await strippedInstance();
 
 /** A graph of ops with the given edges, each from an earlier to a later op. */
-function wired(count: number, wires: [from: number, to: number][]): Graph {
+function wired(count: number, wires: [from: number, to: number][]): GraphData {
   const graph = sketch("x > y");
   const id = (op: number) => `/op'${op}`;
   const ops = Array.from({ length: count }, (_, op) => op);

@@ -1,6 +1,6 @@
 /** The initial state for the author's options. */
 import { describe, expect, it } from "vitest";
-import { type Graph, index } from "../src/graph/graph.js";
+import { type GraphData, index } from "../src/graph/graph.js";
 import type { Item } from "../src/view/frame.js";
 import type { ViewOptions } from "../src/view/options.js";
 import { view } from "../src/view/view.js";
@@ -9,7 +9,7 @@ import { chain } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
 /** Ids of the modules that are expanded in the initial view. */
-function open(graph: Graph, options: ViewOptions): string[] {
+function open(graph: GraphData, options: ViewOptions): string[] {
   const found: string[] = [];
   const visit = (items: Item[]) => {
     for (const { id, kind, frame } of items) {
@@ -104,6 +104,11 @@ describe("expand", () => {
 });
 
 describe("without options", () => {
+  it("opens attention, whatever its module is called", () => {
+    const block = sketch("x > stem/linear > block/qkv > block/sdpa > block/proj > y", { block: "PreNormBlock" });
+    expect(open(block, {})).toEqual(["block"]);
+  });
+
   it("shows at most about forty nodes, even on a large page", () => {
     const names = ["one", "two", "three", "four"];
     const inside = (name: string) =>
@@ -123,7 +128,7 @@ describe("without options", () => {
  *     x ─ [text [text.a …] ] ─ ⊕ ─ y        two towers, each with several blocks side by side
  *     z ─ [vision [vision.a …]] ┘
  */
-function towers(names: string[], broad: number, classes = ["TextModel", "VisionModel"]): Graph {
+function towers(names: string[], broad: number, classes = ["TextModel", "VisionModel"]): GraphData {
   const ids = [0, 1].map((tower) => names.map((name) => `t${tower}.${name.padEnd(broad, "_")}`));
   return sketch(
     ids

@@ -1,15 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Graph, type GraphNode, index, type Json, type ModuleNode } from "../src/graph/graph.js";
-import { simplify } from "../src/graph/simplify.js";
+import { type GraphData, type GraphIndex, type GraphNode, index, type Json } from "../src/graph/graph.js";
 import { tensorLabel, words } from "../src/view/labels.js";
-import { familyOf } from "../src/view/op_families.js";
+import { shownIndex } from "../src/view/shown_index.js";
 import { view } from "../src/view/view.js";
-import { sketch } from "./sketch.js";
+import { moduleOf, sketch } from "./sketch.js";
 
-function moduleOf(graph: Graph, id: string): ModuleNode {
-  const found = graph.nodes.find((node) => node.id === id);
-  if (found?.kind !== "module") throw new Error(`no module ${id}`);
-  return found;
+function simplified(graph: GraphData, plumbing = false): GraphIndex {
+  return shownIndex(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing });
 }
 
 /** The detail of a leaf of a class. */
@@ -36,6 +33,9 @@ describe("the detail of a layer", () => {
     ["GroupNorm", { "0": 32, "1": 256, eps: 1e-5 }, "GroupNorm 256, 32 groups"],
     ["Upsample", { scale_factor: 2, mode: "nearest" }, "Upsample ×2"],
     ["PixelShuffle", { upscale_factor: 3 }, "PixelShuffle ×3"],
+    ["LocalConv2d", { ...kernel, kernel_size: "same" }, "LocalConv2d"],
+    ["Conv2d", { ...kernel, kernel_size: "torch.Size([32, 32])" }, "Conv2d 64 → 128, s2"],
+    ["GroupedNorm", { "0": "INFO: runs on any device" }, "GroupedNorm"],
     ["LSTM", { "0": 64, "1": 128, num_layers: 2, bidirectional: true }, "LSTM 64 → 128, 2 layers, bidirectional"],
   ];
   it.each(cases)("%s %j: %s", (name, attributes, detail) => {
@@ -73,6 +73,49 @@ describe("an op with a weight or constant", () => {
   });
 });
 
+describe("an op with a number", () => {
+  const numbered = (name: string, args: Record<string, Json>) => {
+    const graph = sketch(`x > ${name} > relu > y`);
+    graph.nodes = graph.nodes.map(
+      (node) => (node.id === `/${name}` ? { ...node, arguments: args } : node) as GraphNode,
+    );
+    const { root } = view(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing: true });
+    const { name: shown, detail, glyph } = root.items[1] ?? { name: "", detail: "", glyph: null };
+    return glyph === null ? `${shown} ${detail}`.trim() : glyph;
+  };
+  it.each<[string, Record<string, Json>, string]>([
+    ["sub", { other: -0.4 }, "+ 0.4"],
+    ["add", { other: -0.4 }, "− 0.4"],
+    ["mul", { other: -0.4 }, "× −0.4"],
+    ["__rsub__", { other: -0.4 }, "−0.4 −"],
+    ["add", { other: 1 }, "+ 1"],
+    ["add", { alpha: 2 }, "add alpha 2"],
+    ["gt", { other: 0.5 }, "> 0.5"],
+    ["ne", { other: 0 }, "≠ 0"],
+    ["gt", {}, "gt"],
+    ["clamp_min", { min: 0.2 }, "clamp_min 0.2"],
+    ["clamp", { min: 0, max: 1 }, "clamp min 0, max 1"],
+    ["clamp", { max: 1 }, "clamp max 1"],
+    ["var", { dim: -1, keepdim: true }, "var dim -1"],
+    ["std", { dim: [1, 2] }, "std dim 1, 2"],
+    ["masked_fill", { value: -1e9 }, "masked_fill -1e9"],
+    ["masked_fill", { value: "-inf" }, "masked_fill -inf"],
+    ["masked_fill", { value: -3.4028234663852886e38 }, "masked_fill -3.4e38"],
+    ["remainder", { other: 2 }, "remainder 2"],
+    ["setitem", { key: ["::", 0], value: -1 }, "[:, 0] = -1"],
+    ["setitem", { key: ["::", 0] }, "[:, 0] ="],
+    ["setitem", { value: 0 }, "setitem 0"],
+    ["topk", { k: 2, dim: 1 }, "topk 2"],
+    ["pow", { exponent: 2 }, "pow 2"],
+    ["transpose", { dim0: -2, dim1: -1 }, "transpose -2, -1"],
+    ["mul", { other: 0.1 + 0.2 }, "× 0.3"],
+    ["mul", { other: 1e-8 }, "× 1e-8"],
+    ["layer_norm", { normalized_shape: [4], weight: null, eps: 1e-5 }, "layer_norm"],
+  ])("%s %j: %s", (name, args, text) => {
+    expect(numbered(name, args)).toBe(text);
+  });
+});
+
 describe("the name of a layer", () => {
   const called = (path: string, name: string, attributes: Record<string, Json>) => {
     const graph = sketch(`x > ${path}/op > y`, { [path]: name });
@@ -105,7 +148,7 @@ describe("shape labels", () => {
   graph.tensors["attn.proj/view:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn.proj/linear:0"] = { shape: [16, 64], dtype: "float32" };
   graph.tensors["attn/view'heads:0"] = { shape: [1, 4, 16, 16], dtype: "float32" };
-  const shown = index(simplify(graph, false).graph);
+  const shown = simplified(graph);
 
   it("ignore reshapes inside a reader", () => {
     expect(tensorLabel(shown, "norm/layer_norm:0")).toBe("1×16×64");
@@ -115,10 +158,17 @@ describe("shape labels", () => {
     expect(tensorLabel(shown, "attn.proj/linear:0")).toBe("1×4×16×16");
   });
 
+  it("show an input as it is given to the model", () => {
+    const flattened = sketch("x > flatten > linear > y\nx > view > mul > y2");
+    flattened.tensors["input:x:0"] = { shape: [2, 4, 8], dtype: "float32" };
+    for (const op of ["flatten", "view"]) flattened.tensors[`/${op}:0`] = { shape: [2, 32], dtype: "float32" };
+    expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
+  });
+
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
-    expect(tensorLabel(index(simplify(repeated, false).graph), "/linear:0")).toBe("1×8");
+    expect(tensorLabel(simplified(repeated), "/linear:0")).toBe("1×8");
   });
 
   it("ignore axes inserted for broadcasting", () => {
@@ -126,7 +176,7 @@ describe("shape labels", () => {
     const steps = (...ops: (keyof typeof shapes)[]) => {
       const made = sketch(`x > linear > ${ops.join(" > ")} > sdpa > y`);
       for (const op of ops) made.tensors[`/${op}:0`] = { shape: shapes[op], dtype: "float32" };
-      return tensorLabel(index(simplify(made, false).graph), "/linear:0");
+      return tensorLabel(simplified(made), "/linear:0");
     };
     expect(steps("unsqueeze")).toBe("1×8");
     expect(steps("unsqueeze", "contiguous")).toBe("1×8");
@@ -147,7 +197,7 @@ describe("an op with a neutral number is removed", () => {
     graph.nodes = graph.nodes.map((node) =>
       node.id === `/${op}` ? { ...node, arguments: { other } } : node,
     ) as GraphNode[];
-    expect(simplify(graph, false).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
+    expect(simplified(graph).graph.nodes.some(({ id }) => id === `/${op}`)).toBe(shown);
   });
 });
 
@@ -159,35 +209,7 @@ describe("a counter of batches", () => {
     const weighted = (node: GraphNode): GraphNode =>
       node.kind === "op" ? { ...node, weights: { self: "norm.num_batches_tracked" } } : node;
     graph.nodes = graph.nodes.map(weighted);
-    expect(simplify(graph, false).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
-    expect(simplify(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
-  });
-});
-
-describe("a container of unknown class", () => {
-  const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
-    net: "Stage",
-    "net.stem": "Conv2d",
-    "net.norm": "BatchNorm2d",
-    tail: "Layer",
-    "tail.attn": "Attention",
-    "tail.mlp": "MLP",
-  });
-  const count = (id: string, total: number) => {
-    moduleOf(graph, id).parameters = { own: 0, total, trainable: total };
-  };
-  for (const [id, total] of Object.entries({ "net.stem": 900, "net.norm": 100, "tail.attn": 100, "tail.mlp": 900 })) {
-    count(id, total);
-  }
-  count("net", 1000);
-  count("tail", 1000);
-  const family = (id: string) => familyOf(index(graph), moduleOf(graph, id));
-
-  it("has the family with nearly all of its parameters", () => {
-    expect(family("net")).toBe("convolution");
-  });
-
-  it("has no family if it contains attention", () => {
-    expect(family("tail")).toBe("other");
+    expect(simplified(graph).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
+    expect(simplified(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
   });
 });

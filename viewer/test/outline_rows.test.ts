@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Graph, index, type ModuleNode } from "../src/graph/graph.js";
+import { type GraphData, index, type ModuleNode } from "../src/graph/graph.js";
 import { outlineRows } from "../src/view/outline_rows.js";
 import { chain } from "./fixtures.js";
 
 /** Rows as lines, indented by level. */
-function lines(graph: Graph): string[] {
+function lines(graph: GraphData): string[] {
   const rows = outlineRows(index(graph));
   const below = (parent: number | null, indent: string): string[] =>
     rows.flatMap((row, i) =>
@@ -25,7 +25,7 @@ function module(path: string, signature: string | null, call = 1): ModuleNode {
 }
 
 /** Modules without tensors, nested by their paths. */
-function listed(...modules: ModuleNode[]): Graph {
+function listed(...modules: ModuleNode[]): GraphData {
   const hierarchy = Object.fromEntries(
     modules.map(({ id, path }) => [id, modules.find((other) => path.startsWith(`${other.path}.`))?.id ?? null]),
   );
@@ -48,6 +48,13 @@ describe("the outline", () => {
 
   it("does not merge modules that differ or lack a signature", () => {
     expect(lines(listed(module("a", "A"), module("b", "B"), module("c", null), module("d", null)))).toHaveLength(4);
+  });
+
+  it("says which rows use weights again", () => {
+    const shared = (...modules: ModuleNode[]) => outlineRows(index(listed(...modules))).map((row) => row.shared);
+    expect(shared(module("a", "Block"), module("b", "Block"))).toEqual([false]);
+    expect(shared(module("a", "Block"), module("a", "Block", 2))).toEqual([true]);
+    expect(shared(module("a", "Block"))).toEqual([false]);
   });
 
   it("lists rows breadth first", () => {

@@ -2,7 +2,7 @@ import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
 import { escapeText } from "../src/draw/svg_text.js";
-import { type Graph, index, type OpNode } from "../src/graph/graph.js";
+import { type GraphData, index, type OpNode } from "../src/graph/graph.js";
 import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { toggle } from "../src/view/toggle.js";
@@ -15,7 +15,7 @@ import { NO_FAULTS, validate } from "./validate.js";
 
 const viz = await instance();
 
-function place(graph: Graph, state: Partial<State>, engine: Viz | null = viz): Layout {
+function place(graph: GraphData, state: Partial<State>, engine: Viz | null = viz): Layout {
   return layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state }), engine);
 }
 
@@ -77,7 +77,7 @@ describe("layout", () => {
   });
 
   it("wraps a long left-to-right flow into lines", () => {
-    const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`);
+    const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `layer${i}`).join(" > ")} > y`);
     const made = place(long, { direction: "LR" });
     expect(made.width).toBeLessThan(1200);
     expect(new Set(made.root.geometry.boxes.map((box) => box.y + box.height / 2)).size).toBeGreaterThan(1);
@@ -156,7 +156,7 @@ describe("drawing", () => {
   });
 
   it("shows the error at the failed node", () => {
-    const graph = broken as unknown as Graph;
+    const graph = broken as unknown as GraphData;
     const svg = draw(place(graph, firstState(index(graph))));
     expect(svg).toContain("mg-error");
     expect(svg).toContain("RuntimeError: ");

@@ -1,5 +1,5 @@
 /** Graphs drawn as text, for tests: one line per edge or chain, `a/b` for `b` inside module `a`, `#` starts a comment. */
-import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph/graph.js";
+import type { Edge, GraphData, GraphNode, ModuleNode } from "../src/graph/graph.js";
 
 /**
  * ```
@@ -7,7 +7,7 @@ import type { Edge, Graph, GraphNode, ModuleNode } from "../src/graph/graph.js";
  * ```
  * Modules appear with their contents, in order of first mention; modules of one class (`classes`) have one signature.
  */
-export function sketch(text: string, classes: Record<string, string> = {}): Graph {
+export function sketch(text: string, classes: Record<string, string> = {}): GraphData {
   const chains = text
     .split("\n")
     .map((line) => (line.split("#")[0] ?? "").trim())
@@ -42,6 +42,29 @@ export function sketch(text: string, classes: Record<string, string> = {}): Grap
     assumptions: [],
     provenance: { modeldiagrams: "test" },
   };
+}
+
+/** The graph with a parameter that these ops read, at the top. */
+export function withParameter(graph: GraphData, name: string, owner: string, readers: string[]): GraphData {
+  const id = `parameter:${name}`;
+  const edges = readers.map((to) => ({ to, tensor: `${id}:0`, argument: "weight" }));
+  const first = graph.nodes.findIndex((node) => readers.includes(node.id));
+  const before = graph.nodes.slice(0, first);
+  return {
+    ...graph,
+    nodes: [...before, { kind: "parameter", id, name, outputs: [`${id}:0`] }, ...graph.nodes.slice(first)],
+    adjacency: { ...graph.adjacency, [id]: edges },
+    hierarchy: { ...graph.hierarchy, [id]: null },
+    tensors: { ...graph.tensors, [`${id}:0`]: { shape: [8, 8], dtype: "float32" } },
+    parameters: { ...graph.parameters, [name]: { shape: [8, 8], dtype: "float32", owner } },
+  };
+}
+
+/** A module call of a graph, to be changed. */
+export function moduleOf(graph: GraphData, id: string): ModuleNode {
+  const found = graph.nodes.find((node) => node.id === id);
+  if (found?.kind !== "module") throw new Error(`no module ${id}`);
+  return found;
 }
 
 function isEnd(name: string, chains: string[][]): "input" | "output" | null {

@@ -1,29 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { contentsOf, type Graph, index, ROOT } from "../src/graph/graph.js";
+import { contentsOf, type GraphData, index, ROOT } from "../src/graph/graph.js";
 import type { Frame, View } from "../src/view/frame.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";
 import { toggle, toggleRun } from "../src/view/toggle.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
-import {
-  alternating,
-  chain,
-  crossed,
-  fork,
-  listened,
-  loose,
-  parallel,
-  plumbing,
-  recurrent,
-  residual,
-  scan,
-  unbound,
-  wrapped,
-} from "./fixtures.js";
+import { chain, fork, plumbing, residual, wrapped } from "./fixtures.js";
 import { sketch } from "./sketch.js";
 
-function show(graph: Graph, state: Partial<State> = {}): View {
+function show(graph: GraphData, state: Partial<State> = {}): View {
   return view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...state });
 }
 
@@ -45,128 +31,25 @@ describe("index", () => {
   });
 });
 
-describe("folding runs", () => {
-  it("folds a chain of equal blocks that share an input", () => {
-    const { root } = show(chain);
-    expect(names(root)).toEqual(["x", "m", "b.0–2 ×3", "y"]);
-    expect(root.wires).toHaveLength(3);
+describe("an op that writes in place", () => {
+  const named = (graph: GraphData) => {
+    const { items, wires } = show(graph).root;
+    return wires.map(({ from, to }) => `${items[from]?.name} > ${items[to]?.name}`);
+  };
+
+  it("is between what it writes into and later readers", () => {
+    // `y[0].view(-1).zero_()` does not read what it overwrites
+    const graph = sketch("x > fft > getitem > view > zero_ > irfft > y\nfft > irfft");
+    for (const edge of graph.adjacency["/view"] ?? []) edge.flow = "shape";
+    for (const part of ["/getitem:0", "/view:0", "/zero_:0"]) graph.tensors[part] = { shape: [1], dtype: "float32" };
+    expect(named(graph)).toContain("index > zero");
+    expect(named(graph)).toContain("zero > irfft");
   });
 
-  it("unrolls a run and folds it again", () => {
-    const traced = index(chain);
-    const start: State = { expanded: [], unrolled: [], direction: "TB" };
-    const open = toggleRun(traced, start, "b.0");
-    expect(names(view(traced, open).root).filter((name) => name.startsWith("b"))).toEqual(["b.0", "b.1", "b.2"]);
-    expect(toggleRun(traced, open, "b.0")).toEqual(start);
-  });
-
-  it("expands the first member for all", () => {
-    const block = show(chain, { expanded: ["b.0"] }).root.items.find((item) => item.id === "b.0");
-    expect(block?.times).toBe(3);
-    expect(block?.frame?.items.map((item) => item.name)).toEqual(["norm", "mul", "add"]);
-    expect(block?.frame?.outputs).toHaveLength(1);
-  });
-
-  it("puts a panel around a period of several blocks", () => {
-    const group = show(alternating).root.items.find((item) => item.kind === "group");
-    expect(group?.times).toBe(2);
-    expect(group?.frame?.items.map((item) => item.name)).toEqual(["a.0", "b.0"]);
-  });
-
-  it.each([
-    ["b.0.attn", "b.0.mlp", "b.2.mlp", "b.0–2"],
-    ["b0.attn", "b0.mlp", "b2.mlp", "b0–2"],
-    ["attn.0", "mlp.0", "mlp.2", "attn.0 … mlp.2"],
-  ])("names a period of %s and %s, up to %s: %s", (one, other, last, name) => {
-    const repeats = [0, 1, 2].map((i) => [one, other].map((path) => path.replace("0", String(i))));
-    const classes = repeats.flatMap(([a = "", b = ""]) => [[a, "Attention"] as const, [b, "Mlp"] as const]);
-    expect(classes[classes.length - 1]?.[0]).toBe(last);
-    const chained = classes.map(([path]) => `${path}/norm > ${path}/mul`).join(" > ");
-    const { root } = show(sketch(`x > ${chained} > y`, Object.fromEntries(classes)));
-    expect(root.items.find(({ times }) => times === 3)?.name).toBe(name);
-  });
-
-  it("unrolls a period of several blocks and folds it again", () => {
-    const traced = index(alternating);
-    const start: State = { expanded: [], unrolled: [], direction: "TB" };
-    const group = view(traced, start).root.items.find((item) => item.kind === "group");
-    const open = toggleRun(traced, start, group?.run ?? "");
-    const items = view(traced, open).root.items;
-    expect(items.map((item) => item.kind)).not.toContain("group");
-    expect(items.filter((item) => item.unrolled > 1).map((item) => item.run)).toEqual([group?.run]);
-    expect(toggleRun(traced, open, group?.run ?? "")).toEqual(start);
-  });
-
-  it("folds equal branches of one list and unrolls them", () => {
-    const graph = structuredClone(parallel);
-    for (const [id, edges] of Object.entries(graph.adjacency)) {
-      for (const edge of edges) if (edge.to === "/cat") edge.argument = `tensors[${id.slice(2, 3)}]`;
-    }
-    const { root } = show(graph);
-    expect(names(root)).toEqual(["x", "e.0–2 ×3", "cat", "y"]);
-    expect(root.wires).toHaveLength(3);
-    expect(names(show(graph, { unrolled: ["e.0"] }).root)).toEqual(["x", "e.0", "e.1", "e.2", "cat", "y"]);
-  });
-
-  it("folds a loop of calls of one module, including the first step", () => {
-    const { root } = show(recurrent);
-    const step = root.items.find((item) => item.kind === "group");
-    expect([step?.name, step?.times]).toEqual(["step", 3]);
-    expect(step?.frame?.items.map((item) => item.name)).toEqual(["pick", "cell"]);
-  });
-
-  it("shows the steps of an unrolled loop from left to right", () => {
-    const { root } = show(recurrent, { unrolled: ["group:/pick'1"] });
-    const steps = root.items.find((item) => item.kind === "group");
-    expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
-    expect(steps?.frame?.items.map((item) => item.name)).toEqual(["step 1", "step 2", "step 3"]);
-  });
-
-  it("shows the calls of one module on different inputs as steps with the same weights", () => {
-    expect(show(listened).root.items.find((item) => item.times === 3)?.detail).toMatch(/same weights$/);
-    const steps = show(listened, { unrolled: ["cell"] }).root.items.find((item) => item.kind === "group");
-    expect([steps?.frame?.direction, steps?.detail]).toEqual(["LR", "same weights"]);
-    expect(steps?.frame?.items.map((item) => item.detail.includes("weights"))).toEqual([false, false, false]);
-  });
-
-  it("folds a loop over the results of one op into a step with one of them", () => {
-    const { root } = show(unbound);
-    const step = root.items.find((item) => item.kind === "group");
-    expect([step?.name, step?.times]).toEqual(["step", 3]);
-    expect(step?.frame?.items.map((item) => item.name)).toEqual(["add", "tanh"]);
-    expect(root.wires.filter(({ to }) => root.items[to] === step)).toHaveLength(2);
-  });
-
-  it("folds and unrolls a loop over time that calls no module", () => {
-    const [, , step] = show(scan).root.items;
-    expect([step?.name, step?.times, step?.detail, step?.loop]).toEqual(["step", 3, "", true]);
-    expect(step?.frame?.items.map((item) => item.name)).toEqual(["[:, 0]", "add"]);
-    const steps = show(scan, { unrolled: [step?.run ?? ""] }).root.items.find((item) => item.kind === "group");
-    expect([steps?.frame?.direction, steps?.unrolled]).toEqual(["LR", 3]);
-    expect(steps?.frame?.items.map((item) => item.frame?.items.map((inner) => inner.name).join(" "))).toEqual([
-      ...["[:, 0] add", "[:, 1] add", "[:, 2] add"],
-    ]);
-  });
-
-  it("does not fold ops with equal indices, or parallel indexing", () => {
-    const same = structuredClone(scan);
-    for (const node of same.nodes) if (node.kind === "op" && node.arguments) node.arguments = { key: ["::", 0] };
-    const beside = sketch("x > getitem'0\nx > getitem'1\nx > getitem'2 > cat > y\ngetitem'0 > cat\ngetitem'1 > cat");
-    for (const graph of [same, beside]) expect(show(graph).root.items.map((item) => item.times)).not.toContain(3);
-  });
-
-  it("does not fold repeats of unconnected blocks", () => {
-    expect(show(loose).root.items.map((item) => item.kind)).not.toContain("group");
-  });
-
-  it("does not fold parallel blocks that feed no common list", () => {
-    expect(show(parallel).root.items.map((item) => item.times)).toEqual([1, 1, 1, 1, 1, 1]);
-  });
-});
-
-describe("folding pairs", () => {
-  it("does not fold pairs that read one tensor twice, then two tensors", () => {
-    expect(names(show(crossed).root).sort()).toEqual(["a.0", "a.1", "b.0", "b.1", "x", "y", "z"]);
+  it("is left out where it only writes into constants", () => {
+    const graph = sketch("x > zeros > select > fill_ > mul > y\nx > mul");
+    for (const edge of graph.adjacency["input:x"] ?? []) if (edge.to === "/zeros") edge.flow = "shape";
+    expect(named(graph)).toEqual(["x > mul", "mul > y"]);
   });
 });
 
@@ -322,9 +205,9 @@ describe("a model that is a single layer", () => {
   const bare = sketch("x > linear > y\nweight > linear");
   const weight = bare.nodes.find((node) => node.id === "input:weight");
   const nodes = bare.nodes.map((node) => (node === weight ? { ...node, kind: "parameter" as const } : node));
-  const linear = (name: string): Graph => ({
+  const linear = (name: string): GraphData => ({
     ...bare,
-    nodes: nodes as Graph["nodes"],
+    nodes: nodes as GraphData["nodes"],
     model: { ...bare.model, class: name, attributes: { in_features: 768, out_features: 3072 } },
   });
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Literal
 
-from modeldiagrams.api.nested import Direction, check_view, label, plain_ids, printable, shape, walk
+from modeldiagrams.api.nested import Direction, Levels, Patterns, label, levels, plain_ids, printable, shape, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
 
@@ -38,7 +38,14 @@ _SHAPES = {
 }
 
 
-def to_dot(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> graphviz.Digraph:
+def to_dot(
+    graph: Graph,
+    *,
+    depth: int | None = None,
+    expand: Patterns = None,
+    collapse: Patterns = None,
+    direction: Direction = "TB",
+) -> graphviz.Digraph:
     """Convert a graph to Graphviz, to be styled or laid out there; needs ``pip install "modeldiagrams[dot]"``.
 
     Open modules are clusters. A closed module with several inputs or outputs has a port for each. The ``dot`` program
@@ -46,23 +53,25 @@ def to_dot(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> grap
 
     Args:
         graph: What to convert.
-        depth: How many levels of modules are open.
+        depth: How many levels of modules are open; by default 1, and 0 where `expand` is given.
+        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
 
     Returns:
         A `graphviz.Digraph`: its `source` is the text in the DOT language, its `render` draws it.
 
     Raises:
-        OptionError: for a depth or a direction of another form.
+        OptionError: for a wrong value of an option.
         RenderError: if graphviz, the Python package, is not installed.
     """
-    check_view(depth, direction)
+    opened = levels(depth, expand, collapse, direction)
     made = library("graphviz", "dot", "DOT files").Digraph()
     made.attr(rankdir=direction, label=_escaped(graph.model.name), labelloc="t", fontname="sans-serif")
     made.attr("node", fontname="sans-serif")
     made.attr("edge", fontname="sans-serif", fontsize="10")
     ids = plain_ids(graph, _RESERVED)
-    for event, node in walk(graph, depth):
+    for event, node in walk(graph, opened):
         if event == "close":
             made.body.append("\t}\n")
         elif event == "open":
@@ -71,14 +80,14 @@ def to_dot(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> grap
             made.attr(label=_escaped(*label(node)), tooltip=_escaped(node.id))
         else:
             made.node(ids[node.id], **_node(node))
-    for source, target, attributes in _edges(graph, depth):
+    for source, target, attributes in _edges(graph, opened):
         made.edge(_end(ids, *source), _end(ids, *target), **attributes)
     return made
 
 
-def _edges(graph: Graph, depth: int) -> Iterator[tuple[_End, _End, dict[str, str]]]:
+def _edges(graph: Graph, opened: Levels) -> Iterator[tuple[_End, _End, dict[str, str]]]:
     """An edge for each tensor and each pair of ports, with its attributes."""
-    for connection in graph.connections(depth):
+    for connection in graph.connections(**opened):
         source, target = graph.node(connection.source), graph.node(connection.target)
         style = {} if connection.flow == "data" else {"style": "dashed"}
         for tensor in connection.tensors:

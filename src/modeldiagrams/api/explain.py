@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -64,11 +65,13 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
     model = found.pop("model")
     rst = [f".. model-graph:: {model}", *(f"   :{name}: {value}" for name, value in found.items())]
     markdown = ["```model-graph", f"model: {model}", *(f"{name}: {value}" for name, value in found.items()), "```"]
+    flags = (f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in found.items())
     parts = {
         "Rule": rules or ["1 (explicit options): nothing was assumed"],
         "Why": reasons,
         "reStructuredText": rst,
         "Markdown": markdown,
+        "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
         "Tried": [*tried],
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }

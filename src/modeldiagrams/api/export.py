@@ -10,10 +10,11 @@ from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.diagram import Diagram, diagram_id, forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.fragment import standalone
+from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
+from modeldiagrams.options.patterns import Unmatched, unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 
@@ -30,7 +31,7 @@ _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES = (".svg", ".png", ".pdf")
 _TEXTS = (".dot", ".mmd")
 """Formats that other programs lay out and colour."""
-_TEXT_OPTIONS = ("depth", "direction")
+_TEXT_OPTIONS = ("depth", "expand", "collapse", "direction")
 """Options of a view that these formats have."""
 
 
@@ -118,11 +119,11 @@ def to_html(graph: Graph, **view: Any) -> str:
 
 def write(
     graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme | None = None
-) -> Picture | None:
+) -> Unmatched | None:
     """Write a graph in the format of the file's suffix; see `ModelDiagram.save`.
 
     Returns:
-        What was drawn; None for ``.json``, ``.dot`` and ``.mmd``.
+        The option of the view that matches no module, if there is one.
     """
     check_format(path.name, flat=flat, theme=theme)
     if path.suffix == ".json":
@@ -130,11 +131,11 @@ def write(
         return None
     if path.suffix in _TEXTS:
         write_atomically(path, _converted(graph, path.suffix, parse_view(view)).encode())
-        return None
+        return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
         diagram = draw_diagram(graph, view)
         write_atomically(path, standalone(diagram).encode())
-        return diagram.picture
+        return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
     picture = render(graph, parse_view(view), standalone=look is None, flat=look)
     writers: dict[str, Callable[[Picture], bytes]] = {
@@ -143,7 +144,7 @@ def write(
         ".pdf": as_pdf,
     }
     write_atomically(path, writers[path.suffix](picture))
-    return picture
+    return picture.unmatched
 
 
 def _converted(graph: Graph, suffix: str, view: View) -> str:
@@ -175,7 +176,7 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
         raise OptionError("theme", f"{suffix} files {reason}; a theme is for .png, .pdf and flat .svg files")
     for option in view if suffix in _TEXTS else ():
         if option not in _TEXT_OPTIONS:
-            raise OptionError(option, f"{suffix} files take {' and '.join(_TEXT_OPTIONS)} only")
+            raise OptionError(option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and direction only")
     for option in view if suffix == ".json" else ():
         raise OptionError(option, ".json files hold the whole graph, however it is looked at")
 

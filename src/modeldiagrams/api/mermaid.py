@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from modeldiagrams.api.nested import Direction, check_view, label, plain_ids, printable, shape, walk
+from modeldiagrams.api.nested import Direction, Patterns, label, levels, plain_ids, printable, shape, walk
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph, Node
@@ -33,7 +33,14 @@ _SPECIAL = re.compile(r"[^\w ×….,:=/()\[\]]|_(?=_)|(?<=_)_|\.(?= )")
 """Quotes, HTML, Markdown, comments: what Mermaid could take for more than text, even between quotes."""
 
 
-def to_mermaid(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> str:
+def to_mermaid(
+    graph: Graph,
+    *,
+    depth: int | None = None,
+    expand: Patterns = None,
+    collapse: Patterns = None,
+    direction: Direction = "TB",
+) -> str:
     """Convert a graph to a Mermaid flowchart, which GitHub and others draw in Markdown.
 
     Open modules are subgraphs. Mermaid draws at most 500 edges and 50,000 characters, unless its settings say
@@ -41,20 +48,22 @@ def to_mermaid(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> 
 
     Args:
         graph: What to convert.
-        depth: How many levels of modules are open.
+        depth: How many levels of modules are open; by default 1, and 0 where `expand` is given.
+        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
 
     Returns:
         The text of a ``mermaid`` code block.
 
     Raises:
-        OptionError: for a depth or a direction of another form.
+        OptionError: for a wrong value of an option.
     """
-    check_view(depth, direction)
+    opened = levels(depth, expand, collapse, direction)
     ids = plain_ids(graph, _RESERVED)
     lines = [f"flowchart {direction}"]
     indent = "    "
-    for event, node in walk(graph, depth):
+    for event, node in walk(graph, opened):
         if event == "close":
             indent = indent[4:]
             lines.append(f"{indent}end")
@@ -64,7 +73,7 @@ def to_mermaid(graph: Graph, *, depth: int = 1, direction: Direction = "TB") -> 
         else:
             before, after = _BRACKETS[node.kind]
             lines.append(f"{indent}{ids[node.id]}{before}{_text(node)}{after}")
-    for connection in graph.connections(depth):
+    for connection in graph.connections(**opened):
         arrow = "-->" if connection.flow == "data" else "-.->"
         shapes = ", ".join(dict.fromkeys(filter(None, (shape(graph, tensor) for tensor in connection.tensors))))
         text = f'|"{_escaped(printable(shapes))}"|' if shapes else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
@@ -15,33 +16,48 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Direction", "check_view", "label", "plain_ids", "printable", "shape", "walk"]
+__all__ = ["Direction", "Levels", "Patterns", "label", "levels", "plain_ids", "printable", "shape", "walk"]
 
 Direction = Literal["TB", "LR"]
+Patterns: TypeAlias = Sequence[str] | str | None
+"""Patterns of module paths or class names, also as one text with commas."""
 
 _LONGEST = 80
 """Characters of an id, and of one line of a label."""
 
 
-def check_view(depth: int, direction: Direction) -> None:
-    """Reject what is no depth or no direction.
+class Levels(TypedDict):
+    """Which modules are open: the keyword arguments of `Graph.shown`."""
+
+    depth: int
+    expand: Sequence[str]
+    collapse: Sequence[str]
+
+
+def levels(depth: int | None, expand: Patterns, collapse: Patterns, direction: Direction = "TB") -> Levels:
+    """Read options of a view, as in diagrams.
+
+    Args:
+        depth: How many levels of modules are open; by default 1, and 0 where `expand` says which.
+        expand: Patterns of modules that are open as well.
+        collapse: Patterns of modules that are closed.
+        direction: Is checked, too.
 
     Raises:
-        OptionError: for the first of them.
+        OptionError: for the first that is wrong.
     """
     if not isinstance(direction, str):
         raise OptionError("direction", f"expected TB or LR here, got {direction!r}")
-    parse_view({"depth": depth, "direction": direction})
+    view = parse_view({"depth": depth, "expand": expand, "collapse": collapse, "direction": direction})
+    usual = 0 if view.expand else 1
+    return Levels(
+        depth=usual if view.depth is None else view.depth, expand=view.expand or (), collapse=view.collapse or ()
+    )
 
 
-def walk(graph: Graph, depth: int) -> Iterator[tuple[Literal["open", "node", "close"], Node]]:
-    """What to write: the beginning and the end of each open module, and all other nodes.
-
-    Args:
-        graph: The graph.
-        depth: How many levels of modules are open.
-    """
-    shown = graph.shown(depth)
+def walk(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node", "close"], Node]]:
+    """What to write: the beginning and the end of each open module, and all other nodes."""
+    shown = graph.shown(**opened)
     todo: list[tuple[Literal["node", "close"], Node]] = [("node", node) for node in reversed(graph.children())]
     while todo:
         event, node = todo.pop()

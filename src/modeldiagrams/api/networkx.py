@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.api.nested import check_view, walk
+from modeldiagrams.api.nested import Levels, Patterns, levels, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
 
@@ -20,29 +20,34 @@ if TYPE_CHECKING:
 __all__ = ["to_networkx"]
 
 
-def to_networkx(graph: Graph, *, depth: int | None = None) -> nx.MultiDiGraph[str]:
+def to_networkx(
+    graph: Graph, *, depth: int | None = None, expand: Patterns = None, collapse: Patterns = None
+) -> nx.MultiDiGraph[str]:
     """Convert a graph to networkx, for its algorithms; needs ``pip install "modeldiagrams[networkx]"``.
 
     Args:
         graph: What to convert.
-        depth: How many levels of modules are open; a closed module is one node. By default there are no modules, only
-            the ops, inputs, outputs and weights, with the `parent` of each.
+        depth: How many levels of modules are open; a closed module is one node. Without `depth`, `expand` and
+            `collapse` there are no modules, only the ops, inputs, outputs and weights, with the `parent` of each.
+        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        collapse: Patterns of modules that are closed.
 
     Returns:
         Its nodes are ids; their attributes are the keys of the graph format, and `parent`. Its edges have `tensor`,
-        `shape` and `flow`, and without a depth the `argument`.
+        `shape` and `flow`, and between ops the `argument`.
 
     Raises:
-        OptionError: for a depth of another form.
+        OptionError: for a wrong value of an option.
         RenderError: if networkx is not installed.
     """
-    check_view(depth or 0, "TB")
+    is_plain = all(option is None for option in (depth, expand, collapse))
+    opened = levels(depth, expand, collapse)
     made: nx.MultiDiGraph[str] = library("networkx", "networkx", "networkx graphs").MultiDiGraph(name=graph.model.name)
-    nodes = graph.nodes if depth is None else [node for event, node in walk(graph, depth) if event == "node"]
+    nodes = graph.nodes if is_plain else [node for event, node in walk(graph, opened) if event == "node"]
     for node in nodes:
-        if depth is not None or not isinstance(node, ModuleNode):
+        if not (is_plain and isinstance(node, ModuleNode)):
             made.add_node(node.id, parent=graph.hierarchy[node.id], **_attributes(node))
-    for source, target, attributes in _tensors(graph) if depth is None else _connections(graph, depth):
+    for source, target, attributes in _tensors(graph) if is_plain else _connections(graph, opened):
         made.add_edge(source, target, shape=graph.tensors[attributes["tensor"]].shape, **attributes)
     return made
 
@@ -60,8 +65,8 @@ def _tensors(graph: Graph) -> Iterator[tuple[str, str, dict[str, str]]]:
             yield source, edge.to, {"tensor": edge.tensor, "argument": edge.argument, "flow": edge.flow}
 
 
-def _connections(graph: Graph, depth: int) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """The edges between what is shown at a depth."""
-    for found in graph.connections(depth):
+def _connections(graph: Graph, opened: Levels) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """The edges between what is shown."""
+    for found in graph.connections(**opened):
         for tensor in found.tensors:
             yield found.source, found.target, {"tensor": tensor, "flow": found.flow}

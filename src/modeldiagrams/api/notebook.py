@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.api.export import draw_diagram, write
-from modeldiagrams.html.fragment import standalone
+from modeldiagrams.html.standalone import standalone
 from modeldiagrams.options.parsing import parse_view
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 import time
@@ -29,6 +30,8 @@ _FAILURE = 2
 _INTERRUPTED = 130
 STDIO = Path("-")
 """Stands for stdin or stdout."""
+_EVERY = 30
+"""Seconds between two lines of a log that say that a command is still running."""
 _COUNTED: dict[type, str] = {ModuleNode: "module", OpNode: "op"}
 
 
@@ -63,14 +66,38 @@ def errors() -> Iterator[None]:
 
 @contextmanager
 def progress(doing: str) -> Iterator[None]:
-    """Print what is going on: at once on a terminal, elsewhere only after a second."""
-    timer = threading.Timer(0 if sys.stderr.isatty() else 1, click.echo, [f"{doing} …"], {"err": True})
-    timer.daemon = True
-    timer.start()
+    """Print what is going on and for how long: a line that changes on a terminal, elsewhere one now and then."""
+    done = threading.Event()
+    tell = _tell_terminal if sys.stderr.isatty() else _tell_log
+    thread = threading.Thread(target=tell, args=(doing, done), daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()
+        thread.join()
+
+
+def _tell_terminal(doing: str, done: threading.Event) -> None:
+    text = f"{doing} …"
+    click.echo(text, nl=False, err=True)
+    for seconds in itertools.count(1):
+        if done.wait(1):
+            break
+        text = f"{doing} … {seconds} s"
+        click.echo(f"\r{text}", nl=False, err=True)
+    click.echo(f"\r{' ' * len(text)}\r", nl=False, err=True)
+
+
+def _tell_log(doing: str, done: threading.Event) -> None:
+    """What is over within a second is not worth a line."""
+    if done.wait(1):
+        return
+    click.echo(f"{doing} …", err=True)
+    for count in itertools.count(1):
+        if done.wait(_EVERY):
+            return
+        click.echo(f"{doing} … {count * _EVERY} s", err=True)
 
 
 @contextmanager

@@ -157,6 +157,11 @@ class DiagramBuilder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def note_left_out(self, written: Options) -> None:
+        """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
+        if self._snapshots:
+            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+
     def _read(self, options: Options) -> LoadedGraph | Refused:
         """Read a graph file."""
         model = options.call.model
@@ -183,8 +188,7 @@ class DiagramBuilder:
         if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
             return loaded
         if not loaded.graph.nodes and loaded.problem and loaded.problem.kind in accepted:
-            self._snapshots.note_empty(snapshot)
-            return loaded
+            return loaded  # of nothing there is no snapshot, unless an author wants to show it
         drift = self._snapshots.compare(name, loaded.graph)
         problem = loaded.problem or (Problem(kind="snapshot", message=drift) if drift else None)
         sources = (*loaded.sources, str(snapshot)) if snapshot.is_file() else loaded.sources

@@ -63,9 +63,9 @@ class Snapshots:
         """
         self._note("wanted" if traced else "read", path)
 
-    def note_empty(self, path: Path) -> None:
-        """Report that no page shows a mentioned model after all: it is an abstract base, and nothing ran."""
-        self._note("empty", path)
+    def note_left_out(self, path: Path) -> None:
+        """Report that a page does without a mentioned model: a class that can't be called without its author's help."""
+        self._note("left-out", path)
 
     def compare(self, name: str, graph: Graph) -> str | None:
         """Write the snapshot if this build writes snapshots; otherwise compare it with the graph.
@@ -131,7 +131,8 @@ def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
         report = Path(temporary) / "report"
         report.touch()
         command = [sys.executable, "-m", *_builder(source, temporary)]
-        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)})  # noqa: S603
+        # the builder says what it traces; our own stdout lists files
+        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)}, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
             raise ModelDiagramsError(f"the documentation's builder ended with exit status {done.returncode}; see above")
         result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
@@ -154,7 +155,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
         noted.setdefault(what, {})[Path(path)] = None
     written, unchanged, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "wanted"))
     kept = written | unchanged
-    wanted = {path: None for path in wanted if path in kept or path not in noted.get("empty", {})}
+    wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     files = sorted(file for searched in noted.get("folder", {folder: None}) for file in searched.glob("*.json"))
     return SnapshotReport(
@@ -175,7 +176,7 @@ def _is_graph(file: Path) -> bool:
 
 def _builder(source: Path, temporary: str) -> list[str]:
     if (source / "conf.py").is_file():
-        return ["sphinx", "-q", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
+        return ["sphinx", "-b", "dummy", "-d", f"{temporary}/doctrees", str(source), f"{temporary}/out"]
     if (source / "mkdocs.yml").is_file():
         return ["mkdocs", "build", "-f", str(source / "mkdocs.yml"), "-d", f"{temporary}/site"]
     raise ModelDiagramsError(f"expected the folder of a conf.py (Sphinx) or a mkdocs.yml (MkDocs), got {source}")

@@ -92,6 +92,8 @@ def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = 
     diagram = host.builder.build(options, written, accepted_problems(options, host.settings, requested=requested))
     if host.builder.output:
         host.inform(f"{options.call.model} printed:\n{host.builder.output}")
+    if is_left_out(diagram, requested=requested):
+        host.builder.note_left_out(written)
     return diagram
 
 

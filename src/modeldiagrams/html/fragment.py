@@ -1,4 +1,4 @@
-"""Diagrams as HTML: the fragment in a page, its data file, and one self-contained file.
+"""Diagrams as HTML: the fragment in a page, and its data file.
 
 The interface to the browser is the custom element ``<model-graph graph="<id>" src="<data script>">``. Its children are
 what readers see before and without the script: the picture as SVG, a note on a problem, the outline.
@@ -6,45 +6,49 @@ what readers see before and without the script: the picture as SVG, a note on a 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.outline import outline, outline_rows
+from modeldiagrams.html.packing import packed
+from modeldiagrams.html.table import diagram_summary, summary_table
+from modeldiagrams.html.templating import template
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from modeldiagrams.engine.diagram import Diagram, Problem
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
 
 __all__ = [
+    "SCRIPTS",
     "SITE_FILES",
     "Link",
     "data_script",
+    "element",
     "figure_classes",
     "fragment",
     "is_interactive",
-    "standalone",
     "viewer_files",
 ]
 
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _STATIC_FILES = ("model-graph.css",)
-SITE_FILES = (*_STATIC_FILES, "model-graph.js", "core.js", "viz.js", "third-party-notices.txt")
+SCRIPTS = ("model-graph.js", "core.js", "viz.js")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 # a note is short, even if a model raises megabytes of text
@@ -79,9 +83,13 @@ def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
     """
+    if diagram.options.figure.no_links:
+        link = None
     source = f"{assets}{quote(diagram.id)}.js"
-    element = _element(diagram, source=source, link=link, source_link=source_link)
-    return _template("fragment").render(assets=assets, element=element, interactive=is_interactive(diagram))
+    html = element(diagram, source=source, link=link, source_link=source_link)
+    summary = diagram_summary(diagram)
+    table = summary_table(summary, link=link) if summary else None
+    return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram), table=table)
 
 
 def figure_classes(options: Options) -> list[str]:
@@ -96,41 +104,18 @@ def data_script(diagram: Diagram) -> str:
         diagram: One with a graph and a picture.
 
     Returns:
-        JavaScript that registers graph and initial expansion state under the diagram's id; ASCII only.
+        JavaScript that registers graph and initial expansion state, packed, under the diagram's id; ASCII only.
 
     Raises:
         ValueError: if there is nothing to register, because the diagram has no graph or no picture.
     """
     if diagram.graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
-    state = msgspec.json.encode(diagram.picture.state).decode()
-    # JSON.parse instead of a literal: faster, and in a literal a module called `__proto__` would set the prototype
-    data = f'{{"graph":{serialize(diagram.graph).decode()},"state":{state}}}'
-    key = _js_string(msgspec.json.encode(diagram.id).decode())
-    return f"(globalThis.modelDiagramsData??=new Map).set(JSON.parse({key}),JSON.parse({_js_string(data)}));\n"
-
-
-def standalone(diagram: Diagram) -> str:
-    """One self-contained HTML file that works from disk, offline and in a sandboxed frame.
-
-    Args:
-        diagram: What to show.
-
-    Returns:
-        A whole document with picture, data, viz.js and widget inside.
-
-    Raises:
-        RenderError: if the viewer has not been built.
-    """
-    scripts = []
-    if is_interactive(diagram):
-        scripts = [data_script(diagram), *map(_content, ("core.js", "viz.js", "model-graph.js"))]
-    return _template("standalone").render(
-        title=diagram.graph.model.name if diagram.graph else diagram.options.call.model,
-        css=Markup(_content("model-graph.css")),  # noqa: S704  our own file
-        element=_element(diagram),
-        scripts=[Markup(_inline(script)) for script in scripts],  # noqa: S704  our own files and data without `<`
-    )
+    state = msgspec.json.encode(diagram.picture.state)
+    data = packed(b'{"graph":%b,"state":%b}' % (serialize(diagram.graph), state))
+    # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
+    key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
+    return f"(globalThis.modelDiagramsData??=new Map).set({key},'{data}');\n"
 
 
 def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
@@ -155,23 +140,28 @@ def is_interactive(diagram: Diagram) -> bool:
     return bool(diagram.graph.nodes)  # an empty model has nothing to open
 
 
-def _element(
+def element(
     diagram: Diagram,
     *,
     source: str | None = None,
     link: Link | None = None,
     source_link: str | None = None,
 ) -> Markup:
-    """The ``<model-graph>`` itself."""
+    """The ``<model-graph>`` itself.
+
+    Args:
+        diagram: What to show.
+        source: URL of its data script; None where the page has the data.
+        link: As in `fragment`.
+        source_link: As in `fragment`.
+    """
     figure, problem = diagram.options.figure, diagram.shown_problem
-    if figure.no_links:
-        link = None
     styles = {
         "width": _length(figure.width),
         "--mg-height": _length(figure.height),
         "--mg-least": f"{diagram.picture.width * _SMALLEST_SCALE:.0f}px" if diagram.picture else None,
     }
-    html = _template("element").render(
+    html = template("element").render(
         id=diagram.id,
         source=source,
         source_link=source_link,
@@ -257,44 +247,3 @@ def _remarks(graph: Graph) -> list[str]:
 def _length(value: str | None) -> str | None:
     """A CSS length; a plain number means pixels. `Options` has checked the form."""
     return f"{value}px" if value and re.fullmatch(r"[\d.]+", value) else value
-
-
-def _js_string(json: str) -> str:
-    """JSON text as a JavaScript string that no HTML parser, plugin or encoding changes.
-
-    ``<`` could end the script when inlined, privacy plugins rewrite ``src=//``, and without an agreed encoding only
-    ASCII is safe.
-    """
-    json = json.replace("<", r"\u003c").replace("//", r"/\u002f")
-    json = re.sub(r"[^\x00-\x7e]", lambda match: _utf16(match[0]), json)
-    return "'" + json.replace("\\", r"\\").replace("'", r"\'") + "'"
-
-
-def _utf16(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
-
-
-def _inline(script: str) -> str:
-    """A script that can stand between script tags: the HTML parser acts on these even inside string literals."""
-    return re.sub(r"<(?=/?script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
-
-
-def _content(name: str) -> str:
-    return asset(name).read_text(encoding="utf-8")
-
-
-def _template(name: str) -> jinja2.Template:
-    return _environment().get_template(f"{name}.html.jinja")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=html_text,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )

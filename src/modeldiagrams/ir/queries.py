@@ -6,10 +6,13 @@ import difflib
 import re
 from collections import defaultdict
 from functools import cached_property
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.nodes import Edge, Flow, ModuleNode, Node, Struct, TensorSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Connection", "ModuleRow", "Queries", "short_name"]
 
@@ -146,32 +149,42 @@ class Queries:
             todo += self._children.get(node.id, ())
         return tuple(sorted(found, key=lambda node: self._order[node.id]))
 
-    def module_calls(self, *patterns: str) -> tuple[ModuleNode, ...]:
+    def module_calls(self, *wanted: str | type) -> tuple[ModuleNode, ...]:
         """Module calls by path or class.
 
         Args:
-            *patterns: Each is compared with the whole path (``encoder.layers.0``), the class's name (``Linear``) and
-                its full name (``torch.nn.modules.linear.Linear``). ``*`` stands for anything, dots included, and ``?``
-                for one character. Without patterns, all module calls match.
+            *wanted: Classes (`torch.nn.Linear`; not their subclasses, which graphs don't know), and patterns. A pattern
+                is compared with the whole path (``encoder.layers.0``), the class's name (``Linear``) and its full name
+                (``torch.nn.modules.linear.Linear``). ``*`` stands for anything, dots included, and ``?`` for one
+                character. Without any, all module calls match.
 
         Returns:
-            Those that match any of the patterns, in execution order.
+            Those that match any of them, in execution order.
         """
-        matches = re.compile("|".join(map(_regex, patterns or "*")), re.DOTALL).fullmatch
-        modules = self._modules.values()
-        return tuple(node for node in modules if any(map(matches, (node.path, short_name(node.class_), node.class_))))
+        classes = {f"{item.__module__}.{item.__qualname__}" for item in wanted if isinstance(item, type)}
+        patterns = [_regex(item) for item in (wanted or "*") if isinstance(item, str)]
+        matches = re.compile("|".join(patterns), re.DOTALL).fullmatch
+        return tuple(
+            node
+            for node in self._modules.values()
+            if node.class_ in classes or any(map(matches, (node.path, short_name(node.class_), node.class_)))
+        )
 
-    def connections(self, depth: int | None = 0) -> tuple[Connection, ...]:
+    def connections(
+        self, depth: int | None = 0, *, expand: Sequence[str] = (), collapse: Sequence[str] = ()
+    ) -> tuple[Connection, ...]:
         """What flows between modules.
 
         Args:
             depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
                 stands for everything inside of it. None opens all modules.
+            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them.
+            collapse: Patterns of modules that are closed in any case.
 
         Returns:
             One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
         """
-        shown = self.shown(depth)
+        shown = self.shown(depth, expand=expand, collapse=collapse)
         found: dict[tuple[str, str, Flow], dict[str, None]] = defaultdict(dict)
         for node in self.nodes:
             for edge in self.adjacency.get(node.id, ()):
@@ -183,15 +196,24 @@ class Queries:
             for (source, target, flow), tensors in found.items()
         )
 
-    def shown(self, depth: int | None) -> dict[str, str]:
+    def shown(self, depth: int | None, *, expand: Sequence[str] = (), collapse: Sequence[str] = ()) -> dict[str, str]:
         """What stands for each node at a depth.
 
         Args:
             depth: As in `connections`. A module with one op in it stays closed, whatever the depth.
+            expand: As in `connections`.
+            collapse: As in `connections`.
 
         Returns:
             Id of a node → its own id, or that of the closed module call around it, in execution order.
         """
+        closed = {node.id for node in self.module_calls(*collapse)} if collapse else set()
+        requested: set[str] = set()
+        for module in self.module_calls(*expand) if expand else ():
+            at: str | None = module.id
+            while at is not None and at not in requested:
+                requested.add(at)
+                at = self.hierarchy[at]
         open_levels: dict[str | None, int] = {None: 0}  # of modules that are open
         found: dict[str, str] = {}
         for node in self.nodes:
@@ -201,7 +223,8 @@ class Queries:
                 continue
             found[node.id] = node.id
             level = open_levels[parent] + 1
-            if (depth is None or level <= depth) and self._is_openable(node.id):
+            is_asked = depth is None or level <= depth or node.id in requested
+            if is_asked and node.id not in closed and self._is_openable(node.id):
                 open_levels[node.id] = level
         return found
 

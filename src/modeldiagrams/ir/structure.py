@@ -27,8 +27,8 @@ _VALUE_LIMIT = 40
 def structural_digest(graph: Graph) -> str:
     """Hash of the model's structure, 32 hex digits.
 
-    Modules, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, and how the
-    values of the pass were found or computed don't.
+    Modules, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how the values
+    of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
     """
     return digest(msgspec.json.encode(_structure(graph), order="sorted"))
 
@@ -47,16 +47,18 @@ def describe_changes(before: Graph, now: Graph) -> str:
 def _structure(graph: Graph) -> dict[str, Any]:
     content = msgspec.to_builtins(graph)
     error = graph.status.error
+    # what counts is also in arguments of ops and in weights; releases of PyTorch add to the `extra_repr` of its modules
+    ignored = _NO_STRUCTURE if graph.status.state == "hierarchy" else _NO_STRUCTURE | {"attributes"}
     return {
-        "model": _without_ignored(content["model"]),
-        "nodes": [_without_ignored(node) for node in content["nodes"]],
+        "model": _without(content["model"], ignored),
+        "nodes": [_without(node, ignored) for node in content["nodes"]],
         **{name: content[name] for name in ("adjacency", "hierarchy", "tensors", "parameters")},
         "status": [graph.status.state, error and [error.type, error.node]],
     }
 
 
-def _without_ignored(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if name not in _NO_STRUCTURE}
+def _without(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in ignored}
 
 
 def _changes(before: Graph, now: Graph) -> Iterator[str]:
@@ -105,9 +107,10 @@ def _first_change(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 def _node_changes(before: Any, now: Any) -> list[str]:
     old, new = _facts(before), _facts(now)
+    keys = [key for key in {**old, **new} if isinstance(before, OpNode) or (key in old and key in new)]
     return [
         f"{'' if key.isdigit() else key} {_value(old.get(key))} → {_value(new.get(key))}".lstrip()
-        for key in {**old, **new}
+        for key in keys
         if old.get(key) != new.get(key)
     ]
 

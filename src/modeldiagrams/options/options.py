@@ -21,12 +21,13 @@ _MEMORY = 4.0
 _MAXIMUM = 10.0**6
 """Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""
 
-_Length = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$")]
-_Name = Annotated[str, Meta(pattern=r"^[^\s#]+$")]
+_Length = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(px|em|rem|ch|vw|vh|%)?$", title="a CSS length")]
+_Name = Annotated[str, Meta(pattern=r"^[^\s#]+$", title="a name without spaces and #")]
 _Depth = Annotated[int, Meta(ge=0, le=1000)]
+_Levels = Annotated[int, Meta(ge=1, le=1000)]
 _Positive = Annotated[float, Meta(gt=0)]
 _Direction = Literal["TB", "LR"]
-_Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$")]
+_Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
 READ = "read"
 """Key in `Meta.extra`: function from a value as written to plain data, for options with a notation of their own."""
@@ -196,6 +197,13 @@ class Figure(_Group, frozen=True, kw_only=True):
     )
     static: Annotated[
         bool, Meta(description="Show only the picture and its outline: nothing on this diagram opens or zooms.")
+    ] = False
+    table: Annotated[
+        bool | _Levels,
+        Meta(
+            description="Show a table of the modules below the picture: shapes, parameters and FLOPs, down to the third"
+            " level of modules or to the level given as a number."
+        ),
     ] = False
     no_links: Annotated[bool, Meta(description="Don't link the classes in the diagram to their documentation.")] = (
         msgspec.field(default=False, name="no-links")

@@ -1,4 +1,4 @@
-"""Patterns of `expand`, `collapse` and `direction` that match no module; the viewer finds them when it draws."""
+"""Patterns of `expand`, `collapse` and `direction` that match no module; for pictures, the viewer finds them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from modeldiagrams.ir.graph import ModuleNode
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.options.options import View
 
-__all__ = ["Unmatched"]
+__all__ = ["Unmatched", "unmatched"]
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,3 +32,12 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         near = difflib.get_close_matches(self.patterns[0], names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
         return OptionError(self.option, f"no module matches {', '.join(map(repr, self.patterns))}; {hint}")
+
+
+def unmatched(graph: Graph, view: View) -> Unmatched | None:
+    """The first of the options `expand` and `collapse` with patterns that match no module."""
+    for option in ("expand", "collapse"):
+        patterns = tuple(pattern for pattern in getattr(view, option) or () if not graph.module_calls(pattern))
+        if patterns:
+            return Unmatched(option=option, patterns=patterns)
+    return None

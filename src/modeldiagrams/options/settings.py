@@ -13,6 +13,7 @@ import msgspec
 from modeldiagrams.errors import ModelDiagramsError, SettingError
 from modeldiagrams.options.options import Limits
 from modeldiagrams.options.parsing import check_defaults
+from modeldiagrams.options.wording import expected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +124,9 @@ def parse_settings(values: Mapping[str, Any]) -> Settings:
             text = os.fspath(value) if isinstance(value, os.PathLike) else value
             plain[name] = msgspec.convert(text, _types()[name], strict=False)
         except msgspec.ValidationError as error:
-            raise SettingError(name, f"{error}, got {value!r}. {setting_help()[name]}") from error
+            raise SettingError(
+                name, f"expected {expected(_types()[name])}, got {value!r}. {setting_help()[name]}"
+            ) from error
     settings = Settings(**plain)
     try:
         check_defaults(settings.defaults)

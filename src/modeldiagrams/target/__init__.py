@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import call_problem, variants
+from modeldiagrams.target.build import variants
+from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.inference.search import Budget
 from modeldiagrams.target.resolve_inputs import resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
 from modeldiagrams.tracer import Trace, trace_run
-from modeldiagrams.tracer.graph.module_tree import module_tree
+from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
     from torch import nn
@@ -69,7 +70,7 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    built, inputs, tried = _first_that_works(call)
+    built, inputs, tried = _first_that_works(call, device)
     problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
     if problem:
         raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
@@ -84,11 +85,11 @@ def resolve(call: Call, device: str | None = None) -> Target:
     )
 
 
-def _first_that_works(call: Call) -> tuple[Built, Inputs, list[str]]:
+def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
     """Model, inputs and log of the first variant that runs; of the default one if none does."""
     first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
-    for built in variants(call):
+    for built in variants(call, device):
         try:
             inputs = resolve_inputs(built, call, Budget(_VARIANT_PASSES) if built.variant else Budget())
         except TargetError as error:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments, required_parameters
+from modeldiagrams.target.construct import construct, construct_afforded
+from modeldiagrams.target.inference.conventions import (
+    configuration_class,
+    conventional_arguments,
+    without_which_it_fails,
+)
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.locate import did_you_mean, locate
+from modeldiagrams.target.locate import locate
 from modeldiagrams.target.reduced_config import small_values
 from modeldiagrams.target.user_code import user_code
 
@@ -22,10 +28,10 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
 
-__all__ = ["Built", "call_problem", "make_model", "variants"]
+__all__ = ["Built", "make_model", "variants"]
 
 LARGE = 100_000_000
-"""From this number of parameters on, a configured model is made on the meta device: no memory, no random numbers."""
+"""From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
 HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 
@@ -52,7 +58,7 @@ class _Arguments:
     """How a class or factory is called."""
 
     args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] | None = None
+    kwargs: dict[str, Any] = field(default_factory=dict)
     config_class: Callable[..., Any] | None = None
     """Makes the configuration, the first argument."""
     values: dict[str, Any] = field(default_factory=dict)
@@ -66,11 +72,12 @@ class _Arguments:
             return self.config_class(**self.values) if self.config_class else None
 
 
-def variants(call: Call) -> Iterator[Built]:
+def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     """The default model, then variants of it that run more easily.
 
     Args:
         call: What the author wrote.
+        device: Where the model is going to run, with its weights; None for the CPU.
 
     Yields:
         The default model, without memory for its weights if it is large; the same with memory, if they fit; and one
@@ -80,7 +87,7 @@ def variants(call: Call) -> Iterator[Built]:
         TargetError: as `make_model`; if only the default configuration is at fault, there is one with fewer layers.
     """
     try:
-        default = make_model(call, LARGE)
+        default = make_model(call, LARGE if device is None else math.inf)
     except TargetError:
         small = _variant(call, small=True)
         if small is None:
@@ -101,7 +108,7 @@ def _variant(call: Call, *, small: bool) -> Built | None:
     return replace(built, variant="with fewer layers" if small else "with memory for its weights")
 
 
-def make_model(call: Call, meta_from: int, *, small: bool = False) -> Built:
+def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     """Find a model instance, or call a class or factory function for one.
 
     A class that is made from a configuration (a Hugging Face ``config_class``, or a required parameter annotated with
@@ -111,7 +118,7 @@ def make_model(call: Call, meta_from: int, *, small: bool = False) -> Built:
 
     Args:
         call: What the author wrote.
-        meta_from: A model made from a configuration stays on the meta device if it has more parameters.
+        meta_from: A model stays on the meta device if it has more parameters.
         small: Whether an assumed configuration has fewer layers than by default.
 
     Returns:
@@ -129,8 +136,7 @@ def make_model(call: Call, meta_from: int, *, small: bool = False) -> Built:
     elif callable(found):
         arguments = _arguments_of(found, call)
         arguments = _small(arguments, call) if small else arguments
-        weightless = _weightless(found, call, arguments, meta_from) if arguments.config_class else None
-        model, assumptions = weightless or _construct(found, call, arguments), arguments.assumptions
+        model, assumptions = _made(found, call, arguments, meta_from)
     else:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
@@ -138,21 +144,6 @@ def make_model(call: Call, meta_from: int, *, small: bool = False) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
     return Built(model, found, assumptions)
-
-
-def call_problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Why a function can't be called this way; None if it can, or if its parameters are not known."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        unknown = [name for name in kwargs if name not in signature.parameters]
-        hint = did_you_mean(unknown[0], signature.parameters) if unknown else ""
-        return f"{error}{hint} (its parameters: {', '.join(signature.parameters) or 'none'})"
-    return None
 
 
 def _refuse_arguments(call: Call) -> None:
@@ -208,37 +199,37 @@ def _small(arguments: _Arguments, call: Call) -> _Arguments:
     return replace(arguments, values=values, assumptions=(built_from, small))
 
 
-def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
-    kwargs = arguments.kwargs or {}
-    args = (arguments.config(), *arguments.args) if arguments.config_class else arguments.args
-    problem = call_problem(found, args, kwargs)
-    if problem:
-        raise TargetError(
-            f"{call.model} can't be called like this: {problem}; write its arguments with the options `args`, "
-            f"e.g. `args: [64, 10]`, and `kwargs`, e.g. {_example(found)}"
-        )
-    with user_code(f"calling {call.model}"):
-        model = found(*args, **kwargs)
-    if not isinstance(model, nn.Module):
-        raise TargetError(f"expected {call.model} to make a torch.nn.Module, got an object of {type(model)}")
-    return model
-
-
-def _weightless(found: Callable[..., Any], call: Call, arguments: _Arguments, meta_from: int) -> nn.Module | None:
-    """The model without memory for its weights; None if it is small enough to have some."""
+def _made(
+    found: Callable[..., Any], call: Call, arguments: _Arguments, meta_from: float
+) -> tuple[nn.Module, tuple[Assumption, ...]]:
+    """The model, and what was assumed for it: also what the default call turned out to need."""
     try:
-        with torch.device("meta"):
-            model = _construct(found, call, arguments)
+        model = construct_afforded(
+            partial(_construct, found, call, arguments), meta_from, is_configured=arguments.config_class is not None
+        )
     except TargetError as error:
-        if "meta" not in str(error).replace(call.model, ""):
-            raise  # with weights it would fail, too, after filling the memory
-        return None
-    return model if sum(parameter.numel() for parameter in model.parameters()) > meta_from else None
+        is_open = all(given is None for given in (call.args, call.kwargs, call.config, arguments.config_class))
+        more = without_which_it_fails(found, arguments.kwargs, str(error)) if is_open else {}
+        if not more:
+            raise
+        try:
+            return _made(found, call, _with(arguments, more), meta_from)
+        except TargetError:
+            raise error from None
+    return model, arguments.assumptions
 
 
-def _example(found: Callable[..., Any]) -> str:
-    names = [parameter.name for parameter in required_parameters(found)][:3]
-    return "`kwargs: {" + ", ".join(f"{name}: 4" for name in names or ["depth"]) + "}`"
+def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
+    args = (arguments.config(), *arguments.args) if arguments.config_class else arguments.args
+    return construct(found, call.model, args, arguments.kwargs)
+
+
+def _with(arguments: _Arguments, more: dict[str, Any]) -> _Arguments:
+    rule = (
+        () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
+    )
+    values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
+    return replace(arguments, kwargs={**arguments.kwargs, **more}, assumptions=(*rule, *arguments.assumptions, *values))
 
 
 def _describe(found: Any, call: Call) -> str:

@@ -33,8 +33,10 @@ def locate(path: str) -> Any:
     """
     module, colon, attributes = path.partition(":")
     first, names = (module, attributes.split(".")) if colon else (module.split(".")[0], module.split(".")[1:])
-    if not all(part.isidentifier() for part in [*module.split("."), *names]):
-        raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}")
+    if module.endswith(".py") or not all(part.isidentifier() for part in [*module.split("."), *names]):
+        dotted = module.removesuffix(".py").strip("./").replace("/", ".") + colon + attributes
+        hint = f"; did you mean {dotted!r}?" if ".py" in path else ""
+        raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}{hint}")
     found: Any = _module(first)
     owner = first
     for name in names:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.target.as_options import entry_of, is_plain
-from modeldiagrams.target.build import call_problem
-from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.construct import call_problem
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
@@ -139,13 +139,9 @@ def _from_found(found: Found, rule: Rule, budget: Budget) -> Inputs:
 
 def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
     parameters = parameters_of(model.forward)
-    required = [key for key, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
-    named = [key for key in required or parameters if parameters[key].kind not in VARIADIC]
-    example = "{" + ", ".join(f"{key}: [1, 8]" for key in named) + "}" if named else "[[1, 8]]"
     note = (
         f"No inputs were found that {name} can be called with, so it shows modules but no data flow. Its forward takes "
-        f"{', '.join(parameters)}: write the option `inputs`, e.g. `inputs: {example}` with the right shapes, or "
-        "`inputs_from`."
+        f"{', '.join(parameters)}: write the option `inputs` with a shape for each tensor, or `inputs_from`."
     )
     rule = Rule.HIERARCHY.assumption(
         f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import gc
 import itertools
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,8 +28,7 @@ from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
-from modeldiagrams.tracer.restore.leftovers import empty_caches
-from modeldiagrams.tracer.restore.namespaces import namespaces_of
+from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
@@ -37,16 +37,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from modeldiagrams.ir.graph import Failure, Graph
-    from modeldiagrams.tracer.restore.namespaces import Namespace
+    from modeldiagrams.tracer.restore.leftovers import Namespace
     from modeldiagrams.tracer.restore.tensors import TensorSnapshot
-
-__all__ = ["Mode", "Trace", "trace", "trace_run"]
 
 _MAX_YIELDED = 1024
 _FRAMES_FACTOR = 4
 """How many times deeper than usual a traced call may go: a module call takes 3 frames of torch and 4 of ours."""
 _MAX_FRAMES = 12_000
 """Unless the program itself allows more: twice as many overflow the usual stack."""
+
+_ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
+"""Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -91,50 +92,31 @@ def trace(
         TypeError: if `args` is a tensor instead of a tuple.
         ValueError: for an unknown mode.
     """
-    graph, _ = _run(_invocation(model, args, kwargs), mode, costs=costs)
-    return graph
+    return trace_run(model, args, kwargs, mode, costs=costs).graph
 
 
 def trace_run(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
 ) -> Trace:
-    """As `trace`, for the worker, with the user's source files that ran.
-
-    Args:
-        model: As for `trace`.
-        args: As for `trace`.
-        kwargs: As for `trace`.
-        mode: As for `trace`.
-        costs: As for `trace`.
-    """
-    graph, ran = _run(_invocation(model, args, kwargs), mode, costs=costs)
-    return Trace(graph, user_files(ran))
-
-
-def _invocation(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> Invocation:
+    """As `trace`, for the worker, with the user's source files that ran; makes attempts until one succeeds."""
     if isinstance(args, Tensor):
         raise TypeError("args: expected a tuple of arguments, got a tensor; write (x,) for a model that takes one")
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
-    return Invocation(model, tuple(args), dict(kwargs or {}))
-
-
-def _run(invocation: Invocation, mode: Mode, *, costs: bool) -> tuple[Graph, set[str]]:
-    """Make attempts until one succeeds.
-
-    Returns:
-        The graph of the last attempt, and the files that code ran from.
-    """
     if mode not in get_args(Mode):
         raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
-    attempts = _attempts(invocation.function, mode)
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
+    invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    attempts = _attempts(model, mode)
     notes: list[str] = []
-    for i, attempt in enumerate(attempts):
-        with _garbage_collection_paused(), _more_frames():
+    while True:
+        attempt = attempts.pop(0)
+        with _interpreter_settings():
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
-        if graph.status.error is None or i == len(attempts) - 1:
-            break
-        notes += _fallback_note(attempts[i + 1], graph.status.error)
-    return graph, ran
+        error = graph.status.error
+        if error and attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
+            attempts = [dataclasses.replace(following, has_gradients=False) for following in (attempt, *attempts)]
+        if error is None or not attempts:
+            return Trace(graph, user_files(ran))
+        notes += _notes(attempt, attempts[0], error)
 
 
 @dataclass(frozen=True)
@@ -144,6 +126,8 @@ class _Attempt:
     mode: Literal["fake", "meta", "real"]
     concrete: bool = False
     """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
+    has_gradients: bool = True
+    """Whether gradients are on, unless the caller has turned them off."""
 
 
 def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
@@ -160,11 +144,16 @@ def _is_on_meta(model: Any) -> bool:
     return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
 
 
-def _fallback_note(following: _Attempt, error: Failure) -> list[str]:
-    if following.mode != "real":
+def _notes(failed: _Attempt, following: _Attempt, error: Failure) -> list[str]:
+    """Why the next attempt runs in another way than the one that failed."""
+    if failed.has_gradients and not following.has_gradients:
+        changed, before = "without gradients", "with them"
+    elif following.mode == "real":
+        changed, before = "with real values", "without them"
+    else:
         return []
     reason = f"{error.type}: {error.message}".splitlines()[0][:200]
-    return [f"Traced with real values, because without them the model raised {reason}"]
+    return [f"Traced {changed}, because {before} the model raised {reason}"]
 
 
 class _Pass:
@@ -202,6 +191,8 @@ class _Pass:
     def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
         with contextlib.ExitStack() as scope:
+            if not self._attempt.has_gradients:
+                scope.enter_context(torch.no_grad())
             modes, invocation = self._prepare(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
@@ -251,23 +242,17 @@ def _compiler_off() -> Any:
 
 
 @contextlib.contextmanager
-def _garbage_collection_paused() -> Iterator[None]:
-    """A recording is many small objects, none of them garbage: to look for some would take most of the time."""
-    was_enabled = gc.isenabled()
+def _interpreter_settings() -> Iterator[None]:
+    """No garbage collection, as a recording is many small objects, none of them garbage; and more frames.
+
+    Every call takes frames of this package besides its own, and what runs without a trace must run in one.
+    """
+    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@contextlib.contextmanager
-def _more_frames() -> Iterator[None]:
-    """Every call takes frames of this package besides its own, and what runs without a trace must run in one."""
-    limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, min(_FRAMES_FACTOR * limit, _MAX_FRAMES)))
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+        if was_enabled:
+            gc.enable()

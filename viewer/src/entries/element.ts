@@ -22,6 +22,7 @@ import { sticky } from "../widget/features/sticky.js";
 import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { viewport } from "../widget/features/viewport.js";
+import { listenToKeys } from "../widget/keys.js";
 import { runInSlices } from "../widget/time_slice.js";
 import { header, idOf, nodeAt } from "../widget/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
@@ -99,7 +100,7 @@ class ModelGraph extends HTMLElement {
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
-    root.addEventListener("keydown", (event) => onKeyDown(widget, event as KeyboardEvent));
+    listenToKeys(root, (event) => onKeyDown(widget, event));
     this.addEventListener("fullscreenchange", () => {
       // the page may have scrolled meanwhile
       if (this.matches(":fullscreen")) widget.camera.fit();
@@ -129,16 +130,11 @@ function pickOrSelect(widget: Widget, id: string): boolean {
   return nodePicker !== undefined;
 }
 
-function onKeyDown(widget: Widget, event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-  const node = nodeAt(event.target);
-  const isUsed = widget.handleKey(event.key, node === null ? undefined : idOf(node));
-  if (isUsed || (node !== null && onTreeKey(widget, node, event.key))) event.preventDefault();
-}
-
-/** Text fields get every key but Escape. */
-function isTyping(event: KeyboardEvent): boolean {
-  return (event.target as Element).matches("input, select") && event.key !== "Escape";
+/** Do what a key is for; whether it was for something. */
+function onKeyDown(widget: Widget, { target, key }: KeyboardEvent): boolean {
+  const node = nodeAt(target);
+  const isUsed = widget.handleKey(key, node === null ? undefined : idOf(node));
+  return isUsed || (node !== null && onTreeKey(widget, node, key));
 }
 
 /** Handle the keys of the ARIA tree pattern; whether this was one. */

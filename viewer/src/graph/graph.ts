@@ -4,7 +4,9 @@
  */
 import type * as format from "../../generated/format.js";
 
-export type { Edge, InputNode, OutputNode, ParameterCount, TensorSpec } from "../../generated/format.js";
+export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
+export type Edge = format.Edge;
+export type TensorSpec = format.TensorSpec;
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -26,10 +28,22 @@ export type GraphNode =
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
-export interface Graph extends Omit<format.Graph, "model" | "nodes"> {
+/** A graph as files and data scripts have it. */
+export interface GraphData extends Omit<format.Graph, "model" | "nodes"> {
   model: ModelInfo;
   nodes: GraphNode[];
 }
+
+/** Parts of a graph that are found by id or name. */
+interface ById {
+  adjacency: ReadonlyMap<string, Edge[]>;
+  hierarchy: ReadonlyMap<string, string | null>;
+  tensors: ReadonlyMap<string, TensorSpec>;
+  parameters: ReadonlyMap<string, format.ParameterSpec>;
+}
+
+/** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */
+export interface Graph extends Omit<GraphData, keyof ById>, ById {}
 
 /** Id of the root container; the root module's call has no node. */
 export const ROOT = "";
@@ -85,20 +99,30 @@ export function contentsOf(index: GraphIndex, id: string): Contents {
   return index.contents.get(id) ?? NOTHING;
 }
 
+/** Index a graph as files have it. */
+export function index(data: GraphData): GraphIndex {
+  const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
+  return indexed({
+    ...data,
+    adjacency: mapped(data.adjacency),
+    hierarchy: mapped(data.hierarchy),
+    tensors: mapped(data.tensors),
+    parameters: mapped(data.parameters),
+  });
+}
+
 /** Index a graph: the children of every container in execution order, and the links between them. */
-export function index(graph: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+export function indexed(graph: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
   const result: GraphIndex = {
     graph,
     nodes: new Map(graph.nodes.map((node) => [node.id, node])),
     order: new Map(graph.nodes.map((node, i) => [node.id, i])),
-    parent: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy[node.id] ?? ROOT])),
+    parent: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy.get(node.id) ?? ROOT])),
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
     tiedOwners: new Set(
-      Object.values(graph.parameters)
-        .filter((spec) => (spec.tied ?? []).length > 0)
-        .map((spec) => spec.owner),
+      [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),
   };
   for (const node of graph.nodes) {
@@ -157,7 +181,7 @@ function noteUse(result: GraphIndex, container: string, port: string, edge: form
 function edgesByUse(result: GraphIndex): { source: string; edge: format.Edge }[] {
   const position = (id: string) => result.order.get(id) ?? 0;
   const edges = result.graph.nodes.flatMap((node) =>
-    (result.graph.adjacency[node.id] ?? []).map((edge) => ({ source: node.id, edge })),
+    (result.graph.adjacency.get(node.id) ?? []).map((edge) => ({ source: node.id, edge })),
   );
   return edges.sort(
     (a, b) =>

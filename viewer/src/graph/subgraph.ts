@@ -1,4 +1,5 @@
 /** A module as a separate graph, with the tensors across its border as inputs and outputs. */
+import { append } from "./append.js";
 import { ancestors, type Edge, type Graph, type GraphIndex, type GraphNode, type ModuleNode } from "./graph.js";
 
 /** The graph of a module's contents; ids stay as in the whole graph. */
@@ -7,12 +8,10 @@ export function subgraph(index: GraphIndex, id: string): Graph {
   const module = index.nodes.get(id) as ModuleNode;
   const inside = new Set(graph.nodes.filter((node) => ancestors(index, node.id).includes(id)).map((node) => node.id));
   const border = new Border(module);
-  const adjacency: Record<string, Edge[]> = {};
-  const add = (from: string, edge: Edge) => {
-    adjacency[from] = [...(adjacency[from] ?? []), edge];
-  };
+  const adjacency = new Map<string, Edge[]>();
+  const add = (from: string, edge: Edge) => append(adjacency, from, edge);
   for (const node of graph.nodes) {
-    for (const edge of graph.adjacency[node.id] ?? []) {
+    for (const edge of graph.adjacency.get(node.id) ?? []) {
       const [from, to] = [inside.has(node.id), inside.has(edge.to)];
       if (from && to) add(node.id, edge);
       else if (to) add(border.input(edge.tensor), edge);
@@ -21,9 +20,9 @@ export function subgraph(index: GraphIndex, id: string): Graph {
   }
   const nodes = [...border.inputs.values(), ...graph.nodes.filter((node) => inside.has(node.id))];
   nodes.push(...border.outputs.values());
-  const hierarchy = Object.fromEntries(
+  const hierarchy = new Map(
     nodes.map((node) => {
-      const parent = graph.hierarchy[node.id] ?? null;
+      const parent = graph.hierarchy.get(node.id) ?? null;
       return [node.id, parent === id ? null : parent];
     }),
   );

@@ -42,7 +42,7 @@ function weightsOf(index: GraphIndex, id: string): number | undefined {
 }
 
 function elements(index: GraphIndex, name: string): number {
-  return index.graph.parameters[name]?.shape?.reduce((product, size) => product * size, 1) ?? 0;
+  return index.graph.parameters.get(name)?.shape?.reduce((product, size) => product * size, 1) ?? 0;
 }
 
 /** Steps of equal ratio between the least and the most of all nodes that have any. */

@@ -92,7 +92,7 @@ export function formatBytes(bytes: number): string {
 
 /** A tensor as `name: 1×16×768 float32`. */
 export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
-  const spec = index.graph.tensors[tensor];
+  const spec = index.graph.tensors.get(tensor);
   const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
   return [name ?? spec?.name, look].filter(Boolean).join(": ");
 }
@@ -106,7 +106,7 @@ function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): s
     );
   }
   const lines: string[] = [];
-  for (const [source, edges] of Object.entries(index.graph.adjacency)) {
+  for (const [source, edges] of index.graph.adjacency) {
     const from = index.nodes.get(source);
     for (const edge of edges) {
       if (edge.to !== id) continue;
@@ -140,7 +140,7 @@ function valueText(value: Json): string {
 function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
   const names =
     node?.kind === "module"
-      ? Object.keys(index.graph.parameters).filter((name) => index.graph.parameters[name]?.owner === node.path)
+      ? [...index.graph.parameters].filter(([, { owner }]) => owner === node.path).map(([name]) => name)
       : node?.kind === "op"
         ? Object.values(node.weights ?? {})
         : node?.kind === "parameter" || node?.kind === "buffer"
@@ -149,7 +149,7 @@ function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
   return names.map((name) => {
     // the module or op names the rest of the path
     const local = node?.kind === "module" || node?.kind === "op" ? name.slice(name.lastIndexOf(".") + 1) : name;
-    const spec = index.graph.parameters[name];
+    const spec = index.graph.parameters.get(name);
     const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${strings.frozen}` : "";
     return `${local}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
   });
@@ -201,7 +201,7 @@ function percent(part: number, whole: number | null | undefined): string {
 }
 
 function tiedWeightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
-  const specs = Object.entries(index.graph.parameters).filter(
+  const specs = [...index.graph.parameters].filter(
     ([name, spec]) =>
       (spec.tied ?? []).length > 0 &&
       (node?.kind === "module" ? spec.owner === node.path : node !== undefined && "name" in node && node.name === name),

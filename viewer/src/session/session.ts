@@ -4,7 +4,7 @@
  */
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphIndex, index } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, index, indexed } from "../graph/graph.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
@@ -32,7 +32,8 @@ const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
 
 export class Session {
-  /** The whole graph as it was traced. */
+  /** The whole graph as it was traced, as its file has it and with its index. */
+  readonly data: GraphData;
   readonly traced: GraphIndex;
   /** What the author chose to show. */
   readonly initial: SessionState;
@@ -46,6 +47,7 @@ export class Session {
   #flow: { root: Layout["root"]; flow: Flow } | undefined;
 
   constructor(data: DiagramData) {
+    this.data = data.graph;
     this.traced = index(data.graph);
     this.initial = data.state;
     this.#state = data.state;
@@ -199,7 +201,7 @@ export class Session {
     if (root === undefined || !this.traced.nodes.has(root)) return this.traced;
     let part = this.#subgraphs.get(root);
     if (part === undefined) {
-      part = index(subgraph(this.traced, root));
+      part = indexed(subgraph(this.traced, root));
       this.#subgraphs.set(root, part);
     }
     return part;

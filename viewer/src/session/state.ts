@@ -1,10 +1,10 @@
 /** The plain data that a session starts from and changes. */
-import type { Graph } from "../graph/graph.js";
+import type { GraphData } from "../graph/graph.js";
 import type { State } from "../view/state.js";
 
 /** A diagram as its data script brings it: the traced graph, and what the author chose to show. */
 export interface DiagramData {
-  graph: Graph;
+  graph: GraphData;
   state: State;
 }
 

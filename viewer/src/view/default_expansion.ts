@@ -4,7 +4,7 @@ import { type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { boxOf, isExpandable, type ModuleBox } from "./boxes.js";
 import { foldedContents } from "./contents.js";
-import { family } from "./op_families.js";
+import { familyOf } from "./op_families.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
@@ -112,7 +112,7 @@ function weightOf(index: GraphIndex, ids: string[]): number {
   for (const id of ids) {
     const node = index.nodes.get(innermost(index, id));
     if (node?.kind !== "module") continue;
-    if (family(node) === "attention") return Number.MAX_VALUE;
+    if (familyOf(index, node) === "attention") return Number.MAX_VALUE;
     sum += node.parameters.total * timesOf(index, id);
   }
   return sum;
@@ -221,5 +221,8 @@ function isInformative(index: GraphIndex, node: ModuleNode): boolean {
   const blocks = inside.filter((kind) => kind === "module").length;
   const ops = inside.filter((kind) => kind === "op").length;
   if (ops > MAX_OPS && ops > blocks) return false;
-  return blocks > 0 || (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(family(node)));
+  return (
+    blocks > 0 ||
+    (!node.class.startsWith("torch.nn.") && ["other", "attention", "linear"].includes(familyOf(index, node)))
+  );
 }

@@ -56,13 +56,24 @@ function redirect(index: GraphIndex, link: Link, firsts: Map<string, string>): L
     from: from ?? link.from,
     to: to ?? link.to,
     fromPort:
-      from === undefined || link.from === null ? link.fromPort : counterpart(index, link.fromPort, link.from, from),
+      from === undefined || link.from === null ? link.fromPort : sameOutput(index, link.fromPort, link.from, from),
     toPort: to === undefined || link.to === null ? link.toPort : sameInput(index, link.toPort, link.to, to),
   };
 }
 
+/** What is in the last of equal modules where `id` is in the first. */
+export function counterpart(
+  index: GraphIndex,
+  id: string,
+  [first = "", ...more]: readonly string[],
+): string | undefined {
+  const positionOf = (node: string) => index.order.get(node) ?? 0;
+  const last = more[more.length - 1];
+  return last === undefined ? undefined : index.graph.nodes[positionOf(last) + positionOf(id) - positionOf(first)]?.id;
+}
+
 /** The tensor of `first` that corresponds to this one of `later`: same offset in execution order, same output. */
-function counterpart(index: GraphIndex, tensor: string, later: string, first: string): string {
+function sameOutput(index: GraphIndex, tensor: string, later: string, first: string): string {
   const producer = index.producer.get(tensor) ?? "";
   const offset = (index.order.get(producer) ?? 0) - (index.order.get(later) ?? 0);
   const node = index.graph.nodes[(index.order.get(first) ?? 0) + offset];

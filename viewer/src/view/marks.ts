@@ -1,6 +1,7 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
 import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../graph/graph.js";
 import { type Glyph, glyph } from "./op_families.js";
+import { scalarOperand } from "./op_words.js";
 
 /** The glyph of an op that combines at least two tensors; null for others, such as `x + 1`. */
 export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
@@ -8,9 +9,9 @@ export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   const sign = glyph(node.name);
   if (sign === undefined) return null;
   const args = node.arguments ?? {};
-  const scalar = ["other", "1", "0", "input"].some((key) => typeof args[key] === "number" && sign !== "cat");
+  const hasNumber = sign !== "cat" && (scalarOperand(args) !== undefined || (args.alpha ?? 1) !== 1);
   const tensors = contents.links.filter((link) => link.to === node.id).length;
-  return scalar || tensors < 2 ? null : sign;
+  return hasNumber || tensors < 2 ? null : sign;
 }
 
 export function marksOf(index: GraphIndex, node: GraphNode): string[] {

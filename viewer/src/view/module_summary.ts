@@ -25,10 +25,17 @@ const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
 ];
 
 export function attributeSummary(className: string, attributes: Attributes): string {
-  const get: Get = (...names) => names.map((name) => attributes[name]).find((value) => value !== undefined);
+  // other text is no size: some modules describe themselves in sentences
+  const get: Get = (...names) =>
+    names.map((name) => attributes[name]).find((value) => value !== undefined && isSize(value));
   const lower = className.toLowerCase();
   const found = SUMMARIES.find(([rule]) => rule.test(lower));
   return found === undefined ? "" : found[1](get, Number(/([123])d$/.exec(lower)?.[1] ?? 0));
+}
+
+function isSize(value: Json): boolean {
+  if (Array.isArray(value)) return value.every((entry) => entry === null || isSize(entry));
+  return typeof value !== "string" && typeof value !== "object";
 }
 
 function convolution(get: Get, dimensions: number): string {
@@ -107,10 +114,6 @@ function single(value: Json): string {
 
 function isOnes(value: Json): boolean {
   return Array.isArray(value) && value.every((entry) => entry === 1);
-}
-
-export function listText(value: Json | undefined): string {
-  return Array.isArray(value) ? value.map(text).join(", ") : text(value);
 }
 
 export function text(value: Json | undefined): string {

@@ -19,7 +19,7 @@ export type Family =
 /** Matched against lower-case short names; the first match wins, so specific rules precede general ones. */
 const RULES: readonly (readonly [Family, RegExp])[] = [
   ["loss", /loss|cross_entropy|nll|kl_div/],
-  ["normalisation", /norm|^lrn$|localresponse/],
+  ["normalisation", /norm(?!al(?!i))|^lrn$|localresponse/],
   ["attention", /attention|attn|sdpa/],
   ["recurrence", /lstm|gru|rnn|mamba|mixer2|selective_scan|recurrent/],
   ["convolution", /conv|unfold|fold$/],
@@ -56,9 +56,13 @@ export function family(node: GraphNode): Family {
   return "other";
 }
 
-/** Share of a container's parameters that decides its family. */
+/** Families by which a class is known, whatever it is made of: attention is mostly linear layers. */
+const ROLES: readonly Family[] = ["attention", "recurrence", "embedding", "loss"];
+/** Families of ops that say nothing about the module around them. */
+const MINOR: readonly Family[] = ["elementwise", "shape", "activation", "other"];
+/** Share of a module's parameters that decides its family. */
 const MOST = 0.8;
-/** A container with one of these families keeps `other`, even if another family has most parameters. */
+/** A module that contains one of these families has no other, even one with most of the parameters. */
 const MIXING: readonly Family[] = ["attention", "recurrence"];
 
 type Tally = Map<Family, number>;
@@ -66,14 +70,18 @@ type Tally = Map<Family, number>;
 /** Cached per graph: every toggle needs them again. */
 const tallies = new WeakMap<GraphIndex, Map<string, Tally>>();
 
-/** A node's family; a container of unknown class has the family with nearly all of its parameters. */
+/** A node's family; a module has that of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   const own = family(node);
-  if (node.kind !== "module" || own !== "other") return own;
+  if (node.kind !== "module" || ROLES.includes(own)) return own;
   const tally = tallyOf(index, node);
+  // with an activation, it is a whole block
+  if (!tally.has("activation") && childrenOf(index, node, "op").some((op) => family(op) === "attention"))
+    return "attention";
   const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
-  const [main] = [...tally].find(([, count]) => all > 0 && count >= MOST * all) ?? [own];
-  return MIXING.some((family) => family !== main && tally.has(family)) ? own : main;
+  const [most = own] = [...tally].find(([, count]) => count >= MOST * all) ?? [];
+  const main = all === 0 ? own : most;
+  return MIXING.some((family) => family !== main && tally.has(family)) ? "other" : main;
 }
 
 /** Parameters in a module, by family. */
@@ -83,39 +91,64 @@ function tallyOf(index: GraphIndex, node: ModuleNode): Tally {
   const counted = known.get(node.id);
   if (counted !== undefined) return counted;
   const own = family(node);
-  const tally: Tally = new Map([[own, own === "other" ? node.parameters.own : node.parameters.total]]);
-  for (const id of own === "other" ? contentsOf(index, node.id).children : []) {
-    const child = index.nodes.get(id);
-    if (child?.kind !== "module") continue;
-    for (const [name, count] of tallyOf(index, child)) tally.set(name, (tally.get(name) ?? 0) + count);
-  }
+  const tally = ROLES.includes(own) ? new Map([[own, node.parameters.total]]) : tallyOfContent(index, node);
   known.set(node.id, tally);
   return tally;
+}
+
+function tallyOfContent(index: GraphIndex, node: ModuleNode): Tally {
+  const own = family(node);
+  const tally: Tally = new Map();
+  const add = (name: Family, count: number) => tally.set(name, (tally.get(name) ?? 0) + count);
+  const modules = childrenOf(index, node, "module");
+  for (const child of modules) for (const [name, count] of tallyOf(index, child)) add(name, count);
+  let unused = modules.length > 0 ? node.parameters.own : node.parameters.total;
+  for (const op of childrenOf(index, node, "op")) {
+    const used = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
+    add(family(op), 0);
+    add(MINOR.includes(family(op)) ? own : family(op), used);
+    unused -= used;
+  }
+  add(own, Math.max(0, unused));
+  return tally;
+}
+
+function childrenOf<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
+  return contentsOf(index, node.id).children.flatMap((id) => {
+    const child = index.nodes.get(id);
+    return child?.kind === kind ? [child as Extract<GraphNode, { kind: K }>] : [];
+  });
+}
+
+function sizeOf(index: GraphIndex, weight: string): number {
+  return index.graph.parameters.get(weight)?.shape?.reduce((product, size) => product * size, 1) ?? 0;
 }
 
 /** The sign drawn for an op that combines tensors elementwise or by concatenation. */
 export type Glyph = "add" | "sub" | "mul" | "div" | "cat";
 
-const GLYPHS: Readonly<Record<string, Glyph>> = {
-  add: "add",
-  iadd: "add",
-  radd: "add",
-  sub: "sub",
-  isub: "sub",
-  rsub: "sub",
-  mul: "mul",
-  imul: "mul",
-  rmul: "mul",
-  multiply: "mul",
-  div: "div",
-  truediv: "div",
-  itruediv: "div",
-  cat: "cat",
-  concat: "cat",
-  concatenate: "cat",
-};
+const GLYPHS: ReadonlyMap<string, Glyph> = new Map(
+  Object.entries({
+    add: "add",
+    iadd: "add",
+    radd: "add",
+    sub: "sub",
+    isub: "sub",
+    rsub: "sub",
+    mul: "mul",
+    imul: "mul",
+    rmul: "mul",
+    multiply: "mul",
+    div: "div",
+    truediv: "div",
+    itruediv: "div",
+    cat: "cat",
+    concat: "cat",
+    concatenate: "cat",
+  } as const),
+);
 
 /** The glyph for an op's name, if any. */
 export function glyph(name: string): Glyph | undefined {
-  return GLYPHS[shortName(name)];
+  return GLYPHS.get(shortName(name));
 }

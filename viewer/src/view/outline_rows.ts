@@ -1,6 +1,6 @@
 /** The outline: all modules of a graph as rows, with repeats grouped as the picture groups them. */
 import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
-import { isRecurrence } from "./contents.js";
+import { isLoop } from "./contents.js";
 import { spanName } from "./group_names.js";
 import { findRuns, repeat } from "./repeats.js";
 import { shownIndex } from "./shown_index.js";
@@ -16,6 +16,8 @@ export interface OutlineRow {
   /** Empty for several modules that are repeated together. */
   class: string;
   times: number;
+  /** Whether some of its calls are of one module, and so use the same weights. */
+  shared: boolean;
 }
 
 /** A row to be: `calls` with equal computation, or `modules` that repeat together. */
@@ -62,7 +64,7 @@ function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
     const calls = modulesOf(shown, stretch);
     const modules = modulesOf(shown, repeat(contents, run, 0));
     const [first, last] = [modules[0]?.id ?? "", calls[calls.length - 1]?.id];
-    const name = () => (isRecurrence(shown, contents, run) ? "step" : spanName(shown, [first], last));
+    const name = () => (isLoop(shown, contents, run) ? "step" : spanName(shown, [first], last));
     const entry = modules.length > 1 ? { modules, times: run.times, name: name() } : { calls };
     for (const call of calls) found.set(call.id, entry);
   }
@@ -94,12 +96,14 @@ function areEqual(one: ModuleNode | undefined, other: ModuleNode | undefined): b
 
 function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   if ("modules" in entry) {
-    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times };
+    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times, shared: false };
   }
   const { calls } = entry;
   const names = calls.map((call) => (call.path.startsWith(`${path}.`) ? call.path.slice(path.length + 1) : call.path));
   const [first] = calls;
-  return { id: first?.id ?? "", name: joined([...new Set(names)]), class: first?.class ?? "", times: calls.length };
+  const distinct = [...new Set(names)];
+  const { id = "", class: type = "" } = first ?? {};
+  return { id, name: joined(distinct), class: type, times: calls.length, shared: distinct.length < calls.length };
 }
 
 const MOST_NAMES = 4;

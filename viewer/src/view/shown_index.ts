@@ -1,5 +1,5 @@
 /** Chooses and caches the simplified graph for a state. */
-import { type GraphIndex, index } from "../graph/graph.js";
+import { type GraphIndex, indexed } from "../graph/graph.js";
 import { simplify } from "../graph/simplify.js";
 import type { State } from "./state.js";
 
@@ -14,7 +14,7 @@ export function shownIndex(traced: GraphIndex, state: State): GraphIndex {
   let shown = known.get(plumbing);
   if (shown === undefined) {
     const { graph, series } = simplify(traced.graph, plumbing);
-    shown = index(graph, series);
+    shown = indexed(graph, series);
     known.set(plumbing, shown);
   }
   return shown;

@@ -10,6 +10,7 @@ import {
   type ShownContents,
   shownContents,
 } from "./contents.js";
+import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
@@ -76,7 +77,7 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
 }
 
 /** The frame of an item: the contents of its innermost module, with ports named as in the parent. */
-function frameOf(context: Context, id: string, { chain, run }: ModuleBox): Frame {
+function frameOf(context: Context, id: string, { chain, run }: ModuleBox, repeats: readonly string[] = []): Frame {
   const inner = chain[chain.length - 1] ?? id;
   const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
@@ -86,6 +87,7 @@ function frameOf(context: Context, id: string, { chain, run }: ModuleBox): Frame
     id,
     shownContents(context.index, inner, context.unrolled),
     directionOf(context, [id, inner]),
+    repeats,
   );
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
@@ -110,8 +112,15 @@ function directionOf({ state, turned }: Context, ids: string[]): Direction {
   return state.direction === "TB" ? "LR" : "TB";
 }
 
-function makeFrame(context: Context, id: string, shown: ShownContents, direction: Direction): Frame {
-  const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction));
+/** `repeats` are the modules that the container stands for, or the first children of repeats. */
+function makeFrame(
+  context: Context,
+  id: string,
+  shown: ShownContents,
+  direction: Direction,
+  repeats: readonly string[] = [],
+): Frame {
+  const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction, repeats));
   const positions = new Map(items.map((item, i) => [item.id, i]));
   const frame: Frame = {
     id,
@@ -153,7 +162,13 @@ function portOf(ports: string[] | undefined, tensor: string): number {
 
 // -- items ------------------------------------------------------------------------------------------------------------
 
-function itemOf(context: Context, id: string, shown: ShownContents, around: Direction): Item {
+function itemOf(
+  context: Context,
+  id: string,
+  shown: ShownContents,
+  around: Direction,
+  repeats: readonly string[],
+): Item {
   const group = shown.groups.get(id);
   if (group !== undefined) return groupItem(context, id, group, around);
   const { index } = context;
@@ -163,11 +178,12 @@ function itemOf(context: Context, id: string, shown: ShownContents, around: Dire
   const inner = box.chain[box.chain.length - 1] ?? id;
   const expandable = node.kind === "module" && isExpandable(index, inner);
   const series = index.series.get(id);
-  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, members: [] };
+  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
+  const members = isFolded ? run.members : [];
   const marks = marksOf(index, node);
-  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box) : null;
-  const text = boxedWords(index, box.chain, isFolded ? run.members : []);
+  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members) : null;
+  const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   return {
     id,
     kind: node.kind,
@@ -177,9 +193,10 @@ function itemOf(context: Context, id: string, shown: ShownContents, around: Dire
     detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
     glyph: glyphOf(node, shown.contents),
     times: series?.length ?? (isFolded ? run.times : 1),
-    loop: isFolded && run.times > 1 && text.detail.endsWith(SHARED),
+    loop: isFolded && run.isLoop,
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
+    members,
     expandable,
     marks,
     frame,
@@ -198,21 +215,22 @@ function detailIn(detail: string, shown: ShownContents): string {
 
 /** The item of a group panel. */
 function groupItem(context: Context, id: string, group: Group, around: Direction): Item {
-  const { kind, times, run } = group;
+  const { kind, isShared, times, run } = group;
   const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
   return {
     id,
     kind: "group",
     family: "other",
     name: groupName(context.index, group),
-    detail: kind !== "repeat" && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
+    detail: isShared && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
     glyph: null,
     times: kind === "steps" ? 1 : times,
     loop: kind === "step" && times > 1,
     unrolled: kind === "steps" ? times : 1,
     run,
+    members: group.members,
     expandable: false,
     marks: [],
-    frame: makeFrame(context, id, group, direction),
+    frame: makeFrame(context, id, group, direction, group.ends),
   };
 }

@@ -5,10 +5,14 @@
 import type { Viz } from "../layout/layout.js";
 import type { Core } from "../session/core.js";
 import type { DiagramData } from "../session/state.js";
+import { unpacked } from "../shared/unpack.js";
 import { HOME, scriptUrl } from "./trusted_types.js";
 
 declare global {
-  var modelDiagramsData: Map<string, DiagramData> | undefined;
+  /** Id → data, packed or not. */
+  var modelDiagramsData: Map<string, DiagramData | string> | undefined;
+  /** File name → packed script, on pages that bring the whole viewer along. */
+  var modelDiagramsPacked: Record<string, string> | undefined;
   var modelDiagramsViz: (() => Promise<Viz>) | undefined;
   var modelDiagramsCore: Core | undefined;
 }
@@ -25,9 +29,15 @@ export async function loadData(id: string, url: string | undefined): Promise<Dia
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) await loadScript(url, id);
   const data = registered();
-  // the script is cut off, or belongs to another diagram
-  if (data === undefined) throw discardData(id, url);
-  return data;
+  if (typeof data === "object") return data;
+  try {
+    // undefined where the script belongs to another diagram
+    const read = JSON.parse(await unpacked(data ?? "")) as DiagramData;
+    globalThis.modelDiagramsData?.set(id, read);
+    return read;
+  } catch {
+    throw discardData(id, url);
+  }
 }
 
 /** Forget a diagram's incomplete data, so that the next call loads it again. */
@@ -40,7 +50,7 @@ export function discardData(id: string, url: string | undefined): LoadError {
 /** Load the core of this script's own version, unless the page has it. */
 export async function loadCore(): Promise<Core> {
   if (globalThis.modelDiagramsCore === undefined) {
-    await loadScript(HOME ? new URL("core.js", HOME).href : undefined, "core.js");
+    await loadPart("core.js", HOME ? new URL("core.js", HOME).href : undefined);
   }
   if (globalThis.modelDiagramsCore === undefined) throw new LoadError("core.js");
   return globalThis.modelDiagramsCore;
@@ -76,7 +86,7 @@ export function discardViz(): void {
 }
 
 async function startViz(url: string | undefined): Promise<Viz> {
-  if (globalThis.modelDiagramsViz === undefined) await loadScript(url, "viz.js");
+  if (globalThis.modelDiagramsViz === undefined) await loadPart("viz.js", url);
   if (globalThis.modelDiagramsViz === undefined) throw new LoadError(url ?? "viz.js");
   return globalThis.modelDiagramsViz();
 }
@@ -94,6 +104,15 @@ export function wasmAllowed(): boolean {
     }
   }
   return allowed;
+}
+
+/** Run a part of the viewer, from the page or from its URL. */
+async function loadPart(name: string, url: string | undefined): Promise<void> {
+  const packed = globalThis.modelDiagramsPacked?.[name];
+  if (packed === undefined) return loadScript(url, name);
+  const script = document.createElement("script");
+  script.textContent = await unpacked(packed);
+  document.head.append(script);
 }
 
 const scripts = new Map<string, Promise<void>>();

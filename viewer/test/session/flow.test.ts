@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Graph, index } from "../../src/graph/graph.js";
+import { type GraphData, index } from "../../src/graph/graph.js";
 import { layout } from "../../src/layout/layout.js";
 import { Flow } from "../../src/session/flow.js";
 import { view } from "../../src/view/view.js";
 import { fork, residual } from "../fixtures.js";
 
-function flow(graph: Graph, expanded: string[] = []): Flow {
+function flow(graph: GraphData, expanded: string[] = []): Flow {
   return new Flow(layout(view(index(graph), { expanded, unrolled: [], direction: "TB" }), null));
 }
 

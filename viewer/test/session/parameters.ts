@@ -1,8 +1,8 @@
-import type { Graph } from "../../src/graph/graph.js";
+import type { GraphData } from "../../src/graph/graph.js";
 import { sketch } from "../sketch.js";
 
 /** Three modules with these numbers of parameters. */
-export function withParameters(counts: Record<string, number>): Graph {
+export function withParameters(counts: Record<string, number>): GraphData {
   const graph = sketch("x > a/norm > a/mul > b/norm > b/mul > c/norm > c/mul > y", {
     a: "Block",
     b: "Block",

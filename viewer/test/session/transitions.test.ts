@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Graph, index, ROOT } from "../../src/graph/graph.js";
+import { type GraphData, index, ROOT } from "../../src/graph/graph.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionState } from "../../src/session/state.js";
 import {
@@ -35,7 +35,7 @@ function visibleIds(session: Session, state: SessionState): Set<string> {
   return found;
 }
 
-function session(graph: Graph): Session {
+function session(graph: GraphData): Session {
   return new Session({ graph, state: COLLAPSED });
 }
 

@@ -19,8 +19,15 @@ beforeEach(() => {
   });
 });
 
+/** As `html/packing.py` does. */
+async function pack(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
+  return btoa(String.fromCharCode(...new Uint8Array(await new Response(stream).arrayBuffer())));
+}
+
 afterEach(() => {
   vi.unstubAllGlobals();
+  globalThis.modelDiagramsPacked = undefined;
   globalThis.modelDiagramsData = undefined;
   globalThis.modelDiagramsViz = undefined;
 });
@@ -30,6 +37,42 @@ it("uses inlined data without loading a script", async () => {
   globalThis.modelDiagramsData = new Map([["a", data]]);
   expect(await loadData("a", undefined)).toBe(data);
   expect(inserted).toHaveLength(0);
+});
+
+it("unpacks data once", async () => {
+  const { loadData } = await loader();
+  globalThis.modelDiagramsData = new Map([["a", await pack('{"graph":{"é":1},"state":{}}')]]);
+  const first = await loadData("a", "x.js");
+  expect(first).toEqual({ graph: { é: 1 }, state: {} });
+  expect(await loadData("a", "x.js")).toBe(first);
+  expect(inserted).toHaveLength(0);
+});
+
+it.each([
+  ["cut off", (await pack('{"graph":{}}')).slice(0, 12)],
+  ["no packed text", "{}"],
+])("loads data again that is %s", async (_, text) => {
+  const { loadData, LoadError } = await loader();
+  globalThis.modelDiagramsData = new Map([["a", text]]);
+  await expect(loadData("a", "x.js")).rejects.toBeInstanceOf(LoadError);
+  void loadData("a", "x.js").catch(() => undefined);
+  expect(inserted).toHaveLength(1);
+});
+
+it("runs the parts that the page brings along", async () => {
+  const { loadCore } = await loader();
+  const core = {} as never;
+  globalThis.modelDiagramsPacked = { "core.js": await pack("the core") };
+  vi.stubGlobal("document", {
+    createElement: () => ({ textContent: "" }),
+    head: {
+      append: ({ textContent }: HTMLScriptElement) => {
+        if (textContent === "the core") globalThis.modelDiagramsCore = core;
+      },
+    },
+  });
+  expect(await loadCore()).toBe(core);
+  globalThis.modelDiagramsCore = undefined;
 });
 
 it("loads a script once for concurrent calls", async () => {

@@ -6,10 +6,11 @@ name a size instead of a number, and all inputs share it: an image and its mask 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ABSENT", "SIZES", "Candidate", "ids", "named_sizes", "ones", "resolved"]
+__all__ = ["ABSENT", "SIZES", "Candidate", "element_count", "ids", "named_sizes", "ones", "resolved"]
 
 SIZES: dict[str, tuple[int, ...]] = {
     "<size>": (32, 64, 28, 128, 224, 16, 96, 84, 256, 299, 8, 512),
@@ -51,6 +52,22 @@ def resolved(entry: Any, sizes: dict[str, int]) -> Any:
         case dict() if "value" not in entry:
             return {key: resolved(item, sizes) for key, item in entry.items()}
     return entry
+
+
+def element_count(entry: Any) -> int:
+    """Number of elements of the tensors that a resolved entry describes."""
+    match entry:
+        case [int(), *_]:
+            return math.prod(entry)
+        case {"value": _}:
+            return 0
+        case {"shape": [*shape]}:
+            return math.prod(shape)
+        case list():
+            return sum(map(element_count, entry))
+        case dict():
+            return sum(map(element_count, entry.values()))
+    return 0
 
 
 def named_sizes(entry: Any) -> set[str]:

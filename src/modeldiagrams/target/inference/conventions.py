@@ -1,21 +1,30 @@
-"""Values for constructor parameters without a default (rule 3), by names with an unmistakable convention."""
+"""Values for constructor parameters (rule 3), by names with an unmistakable convention."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.forward import VARIADIC, parameters_of
-from modeldiagrams.target.inference.names import value_of
+from modeldiagrams.target.inference.names import matches, table, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["conventional_arguments", "required_parameters"]
+__all__ = [
+    "configuration_class",
+    "conventional_arguments",
+    "likely_value",
+    "required_parameters",
+    "without_which_it_fails",
+]
 
 _FITTING = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
 """Annotation → types of values that it allows."""
+_PLAIN = {"int": 4, "float": 0.5, "bool": False}
+"""Annotation → a value for a hint."""
 
 
 def required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -34,11 +43,41 @@ def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:
     """
     arguments: dict[str, Any] = {}
     for parameter in required_parameters(found):
-        value = _value(parameter)
+        value = _conventional(parameter)
         if value is None or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             return None
         arguments[parameter.name] = value
     return arguments
+
+
+def without_which_it_fails(found: Callable[..., Any], given: dict[str, Any], error: str) -> dict[str, Any]:
+    """Keyword arguments for optional parameters, after a call without them failed.
+
+    Args:
+        found: A class or a factory.
+        given: The keyword arguments of that call.
+        error: What it raised. Parameters with the default None that it names get their conventional value.
+
+    Returns:
+        Parameter → plain value; also for weights that are fetched by default, which the values turn off.
+    """
+    more: dict[str, Any] = {}
+    for name, parameter in parameters_of(found).items():
+        default = parameter.default
+        if name in given:
+            continue
+        value = _conventional(parameter)
+        if isinstance(default, bool | str | Enum) and default is not False and matches(table("fetched_weights"), name):
+            more[name] = False if default is True else None
+        elif default is None and value is not None and re.search(rf"\b{re.escape(name)}\b", error):
+            more[name] = value
+    return more
+
+
+def likely_value(parameter: inspect.Parameter) -> Any:
+    """A value for a hint: the conventional one, or one that suits the annotation; None if there is none."""
+    value = _conventional(parameter)
+    return _PLAIN.get(_written(parameter.annotation)) if value is None else value
 
 
 def configuration_class(found: Callable[..., Any]) -> type | None:
@@ -51,7 +90,7 @@ def configuration_class(found: Callable[..., Any]) -> type | None:
     annotation = _annotation(found, required[0])
     if not inspect.isclass(annotation) or annotation.__module__ == "builtins" or required_parameters(annotation):
         return None
-    return annotation
+    return None if annotation is inspect.Parameter.empty else annotation
 
 
 def _annotation(found: Any, parameter: inspect.Parameter) -> Any:
@@ -63,14 +102,17 @@ def _annotation(found: Any, parameter: inspect.Parameter) -> Any:
     return getattr(inspect.unwrap(function), "__globals__", {}).get(annotation.strip("'\""))
 
 
-def _value(parameter: inspect.Parameter) -> Any:
+def _written(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "") or str(annotation)
+
+
+def _conventional(parameter: inspect.Parameter) -> Any:
     """The conventional value; None if there is none."""
     annotation = parameter.annotation
-    written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "") or str(annotation)
     name = parameter.name.lower()
     if re.search(r"(list|tuple|sequence|iterable)", str(annotation).lower()):
         return value_of("constructor_lists", name)
     known = value_of("constructor_parameters", name)
     if known is None and annotation is inspect.Parameter.empty:
         known = value_of("constructor_lists", name) if name.endswith("s") else None
-    return known if type(known) in _FITTING.get(written, (type(known),)) else None
+    return known if type(known) in _FITTING.get(_written(annotation), (type(known),)) else None

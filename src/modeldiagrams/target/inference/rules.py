@@ -7,7 +7,7 @@ rule  name                   how the model is built                  how it is c
 2     offered by the class   `build` (`config_class`)                `class_examples`, `huggingface`
 3     conventions            `conventions`
 4     inferred inputs                                                `inferred`, `layers`, `parameter_names`
-5     module hierarchy                                               not at all: `tracer.graph.module_tree`
+5     module hierarchy                                               not at all: `tracer.graph.build_graph`
 ====  =====================  ======================================  ===========================================
 
 The names that rules 2 to 4 know are data, in ``names.yaml``.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, OpNode, OutputNode
-from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, named_sizes, resolved
+from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
@@ -41,6 +41,8 @@ _MAX_SAME_FAILURES = 8
 """After this many passes with the same failure, the inputs are likely not its cause."""
 _CHEAP_WORK = 3_000
 """Below this total work it costs little to search on in spite of that."""
+_MAX_ELEMENTS = 1 << 26
+"""Of all inputs of one pass."""
 _MAX_MESSAGE = 120
 _MAX_COMBINATIONS = 20_000
 _MAX_CANDIDATES = 100
@@ -159,6 +161,9 @@ class _Search:
 
     def _run(self, combination: _Combination, entries: Any, mode: Mode) -> int:
         """How many ops a pass has."""
+        if (elements := element_count(entries)) > _MAX_ELEMENTS:
+            self.budget.lines.append(f"{entries}: not tried, its {elements:,} elements may not fit the memory")
+            return -1
         try:
             args, kwargs = from_entries(entries)
         except TargetError as problem:

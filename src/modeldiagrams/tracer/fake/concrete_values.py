@@ -18,8 +18,6 @@ from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["ConcreteValues"]
-
 _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
 )

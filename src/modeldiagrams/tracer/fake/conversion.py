@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 
-__all__ = ["as_fake", "as_meta", "put_fake_weights"]
-
 
 def put_fake_weights(model: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> None:
     """Put fakes in place of every tensor the model's modules hold; `restore` puts the real ones back."""

@@ -15,18 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["GUESSES", "MASKS", "guess_nonzero", "guess_split", "is_checked", "is_running"]
-
 MASKS = (torch.bool, torch.uint8)
 _MAX_FRAMES = 30
 _CHECKING = ("torch.distributions.distribution", "torch.distributions.constraints")
 aten = torch.ops.aten
-
-
-def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
-    value: Any = 1.0 if tensor.is_floating_point() else 1
-    value = is_checked() if tensor.dtype is torch.bool else value
-    return value, value
 
 
 def is_checked() -> bool:
@@ -49,33 +41,39 @@ def _running() -> Iterator[tuple[str, str]]:
         frame = frame.f_back
 
 
+def _integers(like: Tensor, *shape: int) -> Tensor:
+    return torch.empty(shape, dtype=torch.int64, device=like.device)
+
+
+def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
+    value: Any = 1.0 if tensor.is_floating_point() else 1
+    value = is_checked() if tensor.dtype is torch.bool else value
+    return value, value
+
+
 def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
     return False, False
 
 
 def guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
     """Assume that no element is 0."""
-    return torch.empty((tensor.numel(), tensor.dim()), dtype=torch.int64, device=tensor.device), "every element"
+    return _integers(tensor, tensor.numel(), tensor.dim()), "every element"
 
 
 def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
     size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
-    return torch.empty(size, dtype=tensor.dtype, device=tensor.device), "every element"
+    return tensor.new_empty(size), "every element"
 
 
 def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    def integers(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=torch.int64, device=tensor.device)
-
     n = tensor.numel()
-    values = torch.empty(n, dtype=tensor.dtype, device=tensor.device)
-    return (values, integers(*tensor.shape), integers(n)), "all different"
+    return (tensor.new_empty(n), _integers(tensor, *tensor.shape), _integers(tensor, n)), "all different"
 
 
 def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
     dtype = torch.int64 if weights is None else torch.float64
     n = max(int(minlength), 1)
-    return torch.empty(n, dtype=dtype, device=tensor.device), f"{n} bins"
+    return tensor.new_empty(n, dtype=dtype), f"{n} bins"
 
 
 def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any, Any]:
@@ -83,15 +81,14 @@ def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any,
     picked: list[Tensor | None] = []
     for index in indices:
         if index is not None and index.dtype in MASKS:
-            every = torch.zeros(index.numel(), dtype=torch.int64, device=index.device)
-            picked += [every] * index.dim()
+            picked += [index.new_zeros(index.numel(), dtype=torch.int64)] * index.dim()
         else:
             picked.append(index)
     return aten.index.Tensor(tensor, picked), "every element"
 
 
 def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    return torch.empty(repeats.numel(), dtype=torch.int64, device=repeats.device), "once each"
+    return _integers(repeats, repeats.numel()), "once each"
 
 
 def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any, Any]:
@@ -106,14 +103,13 @@ def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any
 
 def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
     """Torch's fake kernel requires bfloat16, on which the shape doesn't depend."""
-    if a.dim() == 2 and b.dim() == 3:  # noqa: PLR2004 (groups of rows times one matrix per group)
-        return torch.empty((a.shape[0], b.shape[2]), dtype=a.dtype, device=a.device), None
-    return None, None
+    is_grouped = a.dim() == 2 and b.dim() == 3  # noqa: PLR2004 (groups of rows times one matrix per group)
+    return a.new_empty(a.shape[0], b.shape[2]) if is_grouped else None, None
 
 
 def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
     """What torch's fake kernel returns from torch 2.12 on."""
-    return (torch.empty_like(tensor), None) if isinstance(tensor, Tensor) else (None, None)
+    return torch.empty_like(tensor) if isinstance(tensor, Tensor) else None, None
 
 
 GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {

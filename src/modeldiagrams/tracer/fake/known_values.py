@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["SMALL", "KnownValues"]
-
 SMALL = 1 << 15
 """Largest number of elements of a tensor that is computed for real."""
 

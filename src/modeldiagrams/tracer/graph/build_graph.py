@@ -1,4 +1,4 @@
-"""Builds a `Graph` from a recording."""
+"""Builds a `Graph` from a recording, or from a model that was not called."""
 
 from __future__ import annotations
 
@@ -15,30 +15,20 @@ from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
 from modeldiagrams.tracer.graph.node_order import node_order
 from modeldiagrams.tracer.graph.signatures import signatures
+from modeldiagrams.tracer.torch_facts.private_api import modules_of
+from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 from modeldiagrams.tracer.values.source_lines import class_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from modeldiagrams.tracer.graph.node_order import NodeOrder, Step
-    from modeldiagrams.tracer.values.named_tensors import NamedTensors
     from modeldiagrams.tracer.values.records import InputKind, Recording, Spec, Value
-
-__all__ = ["build_graph", "class_of", "provenance", "qualified_name"]
 
 
 def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) -> ir.Graph:
-    """Turn a recording into the intermediate representation.
-
-    Args:
-        recording: What happened during the pass.
-        weights: Names of the model's parameters, buffers and constants.
-        status: How the pass went, without ``unseen``, which is filled in here.
-
-    Returns:
-        A graph that passes `check_graph`.
-    """
+    """The graph of a pass, which passes `check_graph`; ``unseen`` of the status is filled in here."""
     order = node_order(recording)
     _add_up_costs(recording.steps)
     builder = _Builder(recording, order, weights, signatures(recording))
@@ -50,8 +40,44 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         tensors=builder.tensors(),
         parameters=weights.specs(),
         status=builder.status(status),
-        provenance=provenance(),
+        provenance=_provenance(),
     )
+
+
+def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
+    """A graph of the modules in the order of their registration, as if each were called once.
+
+    The notes say why there is no data flow; its state is ``hierarchy``.
+    """
+    weights = NamedTensors()
+    weights.add_modules(modules_of(model), "")
+    modules = {path: module for path, module in model.named_modules() if path}
+    return ir.Graph(
+        model=_model_info(model, weights),
+        nodes=tuple(
+            ir.ModuleNode(
+                id=path,
+                path=path,
+                parameters=weights.count(module),
+                **_about(type(module)),
+                attributes=attributes(module),
+            )
+            for path, module in modules.items()
+        ),
+        adjacency={},
+        hierarchy={path: _parent(path, modules) for path in modules},
+        tensors={},
+        parameters=weights.specs(),
+        status=ir.Status(state="hierarchy", notes=notes),
+        provenance=_provenance(),
+    )
+
+
+def _parent(path: str, known: Collection[str]) -> str | None:
+    """Path of the nearest module around it; names may contain dots."""
+    while (path := path.rpartition(".")[0]) and path not in known:
+        pass
+    return path or None
 
 
 def _add_up_costs(steps: list[Op | ModuleCall]) -> None:
@@ -74,22 +100,18 @@ class _Builder:
         self._order = order
         self._weights = weights
         self._signatures = signatures_
-        self._class: Callable[[Any], tuple[str, str | None]] = functools.cache(_name_and_source)
+        self._about: Callable[[Any], dict[str, Any]] = functools.cache(_about)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
-        class_ = class_of(root.module)
-        return ir.ModelInfo(
-            name=class_.__qualname__,
-            class_=qualified_name(class_),
-            parameters=self._weights.count(root.module),
+        return _model_info(
+            root.module,
+            self._weights,
             flops=root.flops,
             activation_bytes=root.nbytes,
-            attributes=attributes(root.module) if isinstance(root.module, nn.Module) else {},
             inputs=self._tensor_ids(root.inputs),
             outputs={name: values[-1].id for name, values in self._recording.outputs if self._is_present(values[-1])},
             signature=self._signatures.get(id(root)),
-            source=class_source(class_),
         )
 
     def nodes(self) -> list[ir.Node]:
@@ -145,11 +167,10 @@ class _Builder:
         )
 
     def _module(self, call: ModuleCall) -> ir.ModuleNode:
-        class_, source = self._class(type(call.module))
         return ir.ModuleNode(
+            **self._about(type(call.module)),
             id=call.id,
             path=call.path,
-            class_=class_,
             parameters=self._weights.count(call.module),
             call=call.number,
             attributes=attributes(call.module),
@@ -158,7 +179,6 @@ class _Builder:
             flops=call.flops,
             activation_bytes=call.nbytes,
             signature=self._signatures.get(id(call)),
-            source=source,
         )
 
     def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
@@ -169,21 +189,26 @@ class _Builder:
         return value.origin.id in self._order.parents
 
 
-def _name_and_source(class_: Any) -> tuple[str, str | None]:
-    return qualified_name(class_), class_source(class_)
-
-
-def class_of(model: Any) -> type | Any:
+def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelInfo:
     """The class of a model; the function itself for a function or a `functools.partial` of one."""
-    while isinstance(model, functools.partial):
-        model = model.func
-    return type(model) if isinstance(model, nn.Module) or not hasattr(model, "__qualname__") else model
+    class_ = model
+    while isinstance(class_, functools.partial):
+        class_ = class_.func
+    class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    return ir.ModelInfo(
+        **_about(class_),
+        name=class_.__qualname__,
+        parameters=weights.count(model),
+        attributes=attributes(model) if isinstance(model, nn.Module) else {},
+        **measured,
+    )
 
 
-def qualified_name(class_: Any) -> str:
-    """Fully qualified name of a class or function."""
+def _about(class_: Any) -> dict[str, Any]:
+    """Full name and source of a class or function."""
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
-    return f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
+    name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
+    return {"class_": name, "source": class_source(class_)}
 
 
 def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
@@ -203,6 +228,5 @@ _INPUT_NODES: dict[InputKind, type[ir.InputNode | ir.ParameterNode | ir.BufferNo
 }
 
 
-def provenance() -> ir.Provenance:
-    """Versions of the software that made the graph."""
+def _provenance() -> ir.Provenance:
     return ir.Provenance(modeldiagrams=own_version(), torch=str(torch.__version__), python=platform.python_version())

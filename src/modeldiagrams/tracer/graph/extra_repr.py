@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.torch_facts.functions import plain, without_addresses
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["attributes", "parse"]
 
 _OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
+_SIZE = re.compile(r"torch\.Size\((\[.*\])\)")
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
@@ -69,6 +71,6 @@ def _split(text: str) -> list[str]:
 
 def _literal(text: str) -> Any:
     try:
-        return plain(ast.literal_eval(text))
+        return plain(ast.literal_eval(_SIZE.sub(r"\1", text)))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return plain(text)

@@ -11,8 +11,6 @@ from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Recording
 
-__all__ = ["NodeOrder", "Step", "node_order"]
-
 Step: TypeAlias = Op | ModuleCall | GraphInput
 
 

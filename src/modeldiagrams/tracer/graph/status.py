@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Recording
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
-__all__ = ["status_of"]
-
 _MAX_MESSAGE = 2000
 _THREADS_NOTE = "Several threads ran operations; the order between threads can differ from run to run"
 

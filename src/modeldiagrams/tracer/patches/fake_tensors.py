@@ -17,18 +17,9 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = [
-    "assign_data",
-    "format_as_number",
-    "new_fake_mode",
-    "overridable_tolist",
-    "refuse_dlpack",
-    "share_fake_modes",
-]
-
 
 def assign_data(tensor: Tensor, other: Tensor) -> None:
-    """Give a tensor the content of another one."""
+    """`torch.utils.swap_tensors`, as an assignment of the other tensor's content."""
     tensor.data = other
 
 
@@ -72,7 +63,7 @@ class _Stack(threading.local):
 
 
 class _Flag:
-    """An attribute that is true or false on each thread apart; on one of them it goes on from before."""
+    """An attribute that is true or false on each thread apart; on the one that makes this, it goes on from before."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -97,11 +88,7 @@ def new_fake_mode() -> Any:
 
 
 def share_fake_modes(undo: contextlib.ExitStack) -> None:
-    """Let several threads run operators in a fake mode at the same time; only passes with threads need it.
-
-    Args:
-        undo: As for `replace`.
-    """
+    """Let several threads run operators in a fake mode at the same time; only passes with threads need it."""
     name = "in_kernel_invocation"
     if not isinstance(vars(FakeTensorMode).get(name), _Flag):
         replace(undo, FakeTensorMode, name, _Flag(name))

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.module_calls import CallStack
 
-__all__ = ["hidden_initialisation", "recorded_call", "recorded_forward"]
-
 
 def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
     """``module(...)``."""

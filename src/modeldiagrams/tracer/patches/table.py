@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.modules.lazy import LazyModuleMixin
 
-from modeldiagrams.tracer.patches import fake_tensors, modules, opaque_functions, tensor_constructors, threads
+from modeldiagrams.tracer.patches import fake_tensors, modules, threads, unseen_functions
 from modeldiagrams.tracer.torch_facts import symbolic_sizes
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.patches.replace import Replacement
     from modeldiagrams.tracer.recording.module_calls import CallStack
 
-__all__ = ["replacements"]
-
 
 def replacements(
     calls: CallStack,
@@ -42,14 +40,7 @@ def replacements(
     modes: Sequence[Any],
     before_backward: Callable[[], None],
 ) -> Iterator[Replacement]:
-    """All that is replaced.
-
-    Args:
-        calls: Records module calls.
-        model_modules: The modules of the model.
-        modes: The dispatch modes that run in the pass.
-        before_backward: To be called before every backward pass.
-    """
+    """All that is replaced in a pass with these dispatch modes; `before_backward` is called before a backward pass."""
     yield from _of_modules(calls, model_modules)
     yield from _of_torch(calls)
     yield from _of_threads(calls)
@@ -57,9 +48,9 @@ def replacements(
         yield from _of_fake_tensors()
     for operator in HIGHER_ORDER_OPERATORS:  # before torch 2.9 they refuse modes that they don't know
         for kind in {type(mode) for mode in modes} - operator.python_key_table.keys():
-            yield operator.python_key_table, kind, opaque_functions.handed_to_mode(operator)
-    # gradients that are there are added to in place
-    yield torch.autograd, "_engine_run_backward", _announced(torch.autograd, "_engine_run_backward", before_backward)
+            yield operator.python_key_table, kind, unseen_functions.handed_to_mode(operator)
+    name = "_engine_run_backward"  # adds to the gradients that are there in place
+    yield torch.autograd, name, _announced(vars(torch.autograd)[name], before_backward)
     yield symbolic_sizes, "names", {}
 
 
@@ -69,8 +60,7 @@ def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]
     for class_ in classes_of(model_modules):
         if _defines(class_, nn.Module, "forward") and not issubclass(class_, torch.jit.ScriptModule):
             yield class_, "forward", modules.recorded_forward(calls, vars(class_)["forward"])
-        if _defines(class_, LazyModuleMixin, "initialize_parameters"):
-            name = "initialize_parameters"
+        if _defines(class_, LazyModuleMixin, name := "initialize_parameters"):
             yield class_, name, modules.hidden_initialisation(calls, vars(class_)[name])
     for _, module in model_modules:  # compiled in place (``module.compile()``): runs as it is written
         if vars(module).get("_compiled_call_impl") is not None:
@@ -86,20 +76,20 @@ def _of_torch(calls: CallStack) -> Iterator[Replacement]:
     recorder = calls.recorder
     apply = vars(torch.autograd.Function)["apply"]
     apply = getattr(apply, "__func__", apply)
-    yield torch.autograd.Function, "apply", classmethod(opaque_functions.recorded_apply(recorder, apply))
+    yield torch.autograd.Function, "apply", classmethod(unseen_functions.recorded_apply(recorder, apply))
     # `cube = Cube.apply`, kept since before the trace, still runs through these
     if APPLY_IS_COMPILED:
-        yield FunctionMeta, "__getattribute__", opaque_functions.recorded_lookup(recorder)
+        yield FunctionMeta, "__getattribute__", unseen_functions.recorded_lookup(recorder)
     else:
         apply = vars(SingleLevelFunction).get("apply") or vars(FunctionBase)["apply"]
-        yield SingleLevelFunction, "apply", classmethod(opaque_functions.recorded_apply(recorder, apply))
-    yield ScriptFunction, "__call__", opaque_functions.recorded_script(recorder, ScriptFunction.__call__)
-    yield Tensor, "__init__", tensor_constructors.recorded_constructor(recorder)
+        yield SingleLevelFunction, "apply", classmethod(unseen_functions.recorded_apply(recorder, apply))
+    yield ScriptFunction, "__call__", unseen_functions.recorded_script(recorder, ScriptFunction.__call__)
+    yield Tensor, "__init__", unseen_functions.recorded_constructor(recorder)
     for name, argument in {"from_numpy": "ndarray", "frombuffer": "buffer", "from_dlpack": "ext_tensor"}.items():
-        yield torch, name, tensor_constructors.recorded_import(recorder, getattr(torch, name), argument)
+        yield torch, name, unseen_functions.recorded_import(recorder, getattr(torch, name), argument)
     nested, name = sys.modules.get("torch.nested._internal.nested_tensor"), "_nt_view_dummy"
     if hasattr(nested, name):  # makes a tensor for the first nested one, and keeps it
-        yield nested, name, opaque_functions.hidden(recorder, getattr(nested, name))
+        yield nested, name, unseen_functions.hidden(recorder, getattr(nested, name))
 
 
 def _of_threads(calls: CallStack) -> Iterator[Replacement]:
@@ -125,9 +115,7 @@ def _of_fake_tensors() -> Iterator[Replacement]:
     yield logging.getLogger("torch._subclasses.fake_tensor"), "disabled", True
 
 
-def _announced(owner: Any, name: str, announce: Callable[[], None]) -> Callable[..., Any]:
-    original = getattr(owner, name)
-
+def _announced(original: Callable[..., Any], announce: Callable[[], None]) -> Callable[..., Any]:
     def announced(*args: Any, **kwargs: Any) -> Any:
         announce()
         return original(*args, **kwargs)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.recorder import Recorder
 
-__all__ = ["recorded_apply_async", "recorded_start", "recorded_submit", "recorded_tasks"]
-
 _POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
 
 
@@ -81,12 +79,7 @@ def recorded_tasks(recorder: Recorder, original: Callable[..., Any]) -> Callable
 
 
 def _new_context(recorder: Recorder, start: ThreadContext | None = None) -> ThreadContext | None:
-    """The context of a thread or job that is started now; None if it is not to be recorded.
-
-    Args:
-        recorder: Records the pass.
-        start: The context that starts it; by default that of the running thread.
-    """
+    """The context of a thread or job that one of these starts, by default the running one; None if not recorded."""
     start = start or recorder.context
     if not start.records_ops:
         return None

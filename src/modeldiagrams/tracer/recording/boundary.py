@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
     from modeldiagrams.tracer.values.records import Invocation, Value
 
-__all__ = ["record_import", "record_inputs", "record_outputs"]
-
 
 def record_inputs(recorder: Recorder, invocation: Invocation) -> None:
     """Name the tensors among the arguments."""

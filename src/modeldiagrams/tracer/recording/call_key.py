@@ -12,8 +12,6 @@ from modeldiagrams.tracer.torch_facts.nested_values import closure_tensors
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["call_key"]
-
 _TENSORS = frozenset({Tensor, nn.Parameter})
 _ATOMS = frozenset(
     {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}

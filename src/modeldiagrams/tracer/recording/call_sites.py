@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Flow
 
-__all__ = ["call_site_of"]
-
 _MAX_DEPTH = 8
 
 

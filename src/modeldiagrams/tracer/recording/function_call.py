@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
-from modeldiagrams.tracer.torch_facts.private_api import versions_of
+from modeldiagrams.tracer.torch_facts.private_api import memory_key, versions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,8 +39,18 @@ class FunctionCall:
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters, after it ran."""
         if self.versions is not None and self.versions != (now := versions_of(self.tensors)):
-            return [t for t, before, after in zip(self.tensors, self.versions, now, strict=True) if before != after]
+            changed = [t for t, before, after in zip(self.tensors, self.versions, now, strict=True) if before != after]
+            return self._without_views(changed) if len(changed) > 1 else changed
         return tensors_of(self.args[0]) if self.function.writes_first and self.args else []
+
+    def _without_views(self, changed: list[Tensor]) -> list[Tensor]:
+        """Without tensors that changed only because they view what was written: `y` in ``x[0] = y``, a view of `x`."""
+        if self.function.writes_any:
+            return changed
+        targets = [self.args[0] if self.function.writes_first else None, self.kwargs.get("out")]
+        written = set(map(id, tensors_of(targets)))
+        memory = {memory_key(tensor) for tensor in changed if id(tensor) in written}
+        return [tensor for tensor in changed if id(tensor) in written or memory_key(tensor) not in memory]
 
     def bound(self) -> list[tuple[str, Any]]:
         """All arguments by name."""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import ModuleCall, Op
 
-__all__ = ["ThreadContext", "ThreadContexts"]
-
 
 @dataclass(slots=True)
 class ThreadContext:

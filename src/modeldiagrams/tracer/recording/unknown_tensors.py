@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Op, Value
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
-__all__ = ["UnknownTensors"]
-
 
 class UnknownTensors:
     """Finds the likely origin of tensors that no recorded op made."""

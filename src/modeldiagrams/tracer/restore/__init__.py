@@ -18,43 +18,75 @@ functions that cache their results get empty caches for each pass, see `leftover
 from __future__ import annotations
 
 import contextlib
+import random
+import sys
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from modeldiagrams.tracer.restore.leftovers import fakes_removed
 from modeldiagrams.tracer.restore.objects import ObjectSnapshot, attempt
-from modeldiagrams.tracer.restore.process_wide import (
-    gradient_modes_restored,
-    mode_stacks_restored,
-    random_state_restored,
-)
 from modeldiagrams.tracer.restore.tensors import TensorSnapshot
+from modeldiagrams.tracer.torch_facts.private_api import MODES, default_device, set_default_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from modeldiagrams.tracer.restore.namespaces import Namespace
-
-__all__ = ["mode_stacks_restored", "restored"]
+    from modeldiagrams.tracer.restore.leftovers import Namespace
 
 
 @contextlib.contextmanager
 def restored(model: Any, inputs: Any, namespaces: Sequence[Namespace]) -> Iterator[TensorSnapshot]:
     """Restore, at the end, what the contract above names; the stacks of modes are up to `mode_stacks_restored`.
 
-    Args:
-        model: A module, or any callable.
-        inputs: Its arguments.
-        namespaces: Where to remove fake tensors.
-
-    Yields:
-        The snapshot of tensors, to be told before something writes to them.
+    Fake tensors are removed from the namespaces. Yields the snapshot of tensors, to be told before a write to them.
     """
     objects = ObjectSnapshot(model, inputs)
     tensors = TensorSnapshot(objects.tensors)
+    has_grad = torch.is_grad_enabled()  # inference mode sets it, too
     with contextlib.ExitStack() as undo:
-        undo.enter_context(gradient_modes_restored())
+        # its guard restores what was when it was made, even if it is freed late: exited last
+        undo.enter_context(torch.inference_mode(torch.is_inference_mode_enabled()))
+        undo.enter_context(torch.set_grad_enabled(has_grad))
         undo.callback(attempt, tensors.restore)
         undo.callback(objects.restore)
-        undo.enter_context(random_state_restored())
+        undo.enter_context(_random_state_restored())
         undo.enter_context(fakes_removed(namespaces))
         yield tensors
+
+
+@contextlib.contextmanager
+def mode_stacks_restored() -> Iterator[None]:
+    """Leave, at the end, the modes of torch that were entered inside and left open.
+
+    Otherwise the modes around would be left in their place.
+    """
+    device = default_device()
+    stacks = [(kind, entered, entered()) for kind, entered in MODES]
+    try:
+        yield
+    finally:
+        if default_device() != device:  # it is a mode, too
+            set_default_device(device)
+        for kind, entered, before in stacks:
+            for mode in reversed(entered()):
+                if not any(mode is other for other in before):
+                    kind.__exit__(mode, None, None, None)
+
+
+@contextlib.contextmanager
+def _random_state_restored() -> Iterator[None]:
+    """Restore the generators of random numbers that torch, Python and numpy have for everyone."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
+    numpy: Any = sys.modules.get("numpy.random")
+    numpy_state = numpy.get_state() if numpy else None
+    torch_state, python_state = torch.get_rng_state(), random.getstate()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(torch_state)
+        random.setstate(python_state)
+        if cuda is not None:
+            torch.cuda.set_rng_state_all(cuda)
+        if numpy:
+            numpy.set_state(numpy_state)

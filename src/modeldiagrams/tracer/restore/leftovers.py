@@ -1,28 +1,30 @@
 """Keeps one pass from what another left in functions that cache their results, and in global variables.
 
-A tensor cached in an earlier pass would come from nowhere, and a fake one would break later passes.
+A tensor cached in an earlier pass would come from nowhere, and a fake one would break later passes. Where to look are
+namespaces: classes and Python modules, read and written past their own ways of doing that.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch._subclasses.fake_tensor import FakeTensor
 
-from modeldiagrams.tracer.restore.namespaces import names_in
-from modeldiagrams.tracer.restore.objects import attempt
-from modeldiagrams.tracer.torch_facts.private_api import CachedFunction
+from modeldiagrams.common.user_files import is_library
+from modeldiagrams.tracer.restore.objects import LIBRARIES, attempt, defining_module
+from modeldiagrams.tracer.torch_facts.private_api import CachedFunction, classes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from modeldiagrams.tracer.restore.namespaces import Namespace
+    from torch import nn
 
-__all__ = ["empty_caches", "fakes_removed"]
+Namespace: TypeAlias = type | ModuleType
 
 _METHODS = (staticmethod, classmethod)
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
@@ -30,16 +32,23 @@ _CONTAINERS = frozenset({*_DICTS, list, deque, set, tuple})
 _MAX_DEPTH = 4
 
 
+def namespaces_of(model: Any, modules: Sequence[tuple[str, nn.Module]]) -> list[Namespace]:
+    """The classes of a model's modules with their bases, the Python modules that define these, and their helpers.
+
+    Helpers are modules of the user's that those import, whole or a function of. Torch and the standard library are
+    left out.
+    """
+    classes = [class_ for class_ in classes_of(modules or [("", model)]) if not _is_library(defining_module(class_))]
+    names = dict.fromkeys([*map(defining_module, classes), str(getattr(model, "__module__", None))])
+    own = [module for module in _loaded(names) if not _is_library(_name_of(module))]
+    helpers = {name for module in own if _is_users(module) for name in _imported(module)}.difference(names)
+    return [*classes, *own, *filter(_is_users, _loaded(sorted(helpers)))]
+
+
 def empty_caches(namespaces: Sequence[Namespace]) -> Iterator[tuple[Any, str, Any]]:
-    """Functions with `functools.lru_cache`, and the same ones with empty caches.
+    """Replacements of functions with `functools.lru_cache` by the same ones with empty caches.
 
-    Functions are found under their names, and in the closures of decorators that wrap them once more.
-
-    Args:
-        namespaces: Where to look.
-
-    Yields:
-        What holds the function, the name it has there, and what is to take its place.
+    They are found under their names, and in the closures of decorators that wrap them once more.
     """
     empty: dict[Any, Any] = {}
 
@@ -49,7 +58,7 @@ def empty_caches(namespaces: Sequence[Namespace]) -> Iterator[tuple[Any, str, An
         return empty[cached]
 
     for namespace in namespaces:
-        for name, value in list(names_in(namespace).items()):
+        for name, value in list(_names_in(namespace).items()):
             function = value.__func__ if type(value) in _METHODS else value
             if type(function) is CachedFunction:
                 yield namespace, name, emptied(function) if function is value else type(value)(emptied(function))
@@ -59,32 +68,59 @@ def empty_caches(namespaces: Sequence[Namespace]) -> Iterator[tuple[Any, str, An
                         yield cell, "cell_contents", emptied(cell.cell_contents)
 
 
-def _holds_cache(cell: Any) -> bool:
-    try:
-        return type(cell.cell_contents) is CachedFunction
-    except ValueError:  # not filled yet
-        return False
-
-
 @contextlib.contextmanager
 def fakes_removed(namespaces: Sequence[Namespace]) -> Iterator[None]:
-    """Remove, at the end, fake tensors from what names are bound to, and bind these as before.
-
-    Args:
-        namespaces: Where to look.
-    """
-    before = [(namespace, dict(names_in(namespace))) for namespace in namespaces]
+    """Remove, at the end, fake tensors from what names are bound to, and bind these as before."""
+    before = [(namespace, dict(_names_in(namespace))) for namespace in namespaces]
     try:
         yield
     finally:
         for namespace, names in before:
-            for name, value in list(names_in(namespace).items()):
+            for name, value in list(_names_in(namespace).items()):
                 if name in names and value is names[name]:
                     _remove_fakes(value)
                 elif _holds_fakes(value) and name in names:
                     attempt(setattr, namespace, name, names[name])
                 elif _holds_fakes(value):
                     attempt(delattr, namespace, name)
+
+
+def _names_in(namespace: Namespace) -> Mapping[str, Any]:
+    """What all names are bound to; modules that load lazily stay unloaded."""
+    names: Mapping[str, Any] = object.__getattribute__(namespace, "__dict__")
+    return names
+
+
+def _name_of(module: ModuleType) -> str:
+    return str(_names_in(module).get("__name__"))
+
+
+def _is_library(python_module: str) -> bool:
+    return python_module.partition(".")[0] in LIBRARIES
+
+
+def _is_users(module: ModuleType) -> bool:
+    """Whether a module is of no installed package: those cache costly things that are no tensors."""
+    return not is_library(str(_names_in(module).get("__file__"))) and not _is_library(_name_of(module))
+
+
+def _loaded(names: Iterable[str]) -> list[ModuleType]:
+    """The Python modules of these names; what else `sys.modules` holds is no module."""
+    found: list[Any] = [sys.modules.get(name) for name in names]
+    return [module for module in found if issubclass(type(module), ModuleType)]
+
+
+def _imported(module: ModuleType) -> set[str]:
+    values = list(_names_in(module).values())
+    functions = {str(value.__module__) for value in values if type(value) is FunctionType}
+    return functions | {_name_of(value) for value in values if issubclass(type(value), ModuleType)}
+
+
+def _holds_cache(cell: Any) -> bool:
+    try:
+        return type(cell.cell_contents) is CachedFunction
+    except ValueError:  # not filled yet
+        return False
 
 
 def _holds_fakes(value: Any, depth: int = 0) -> bool:

@@ -12,7 +12,6 @@ from modeldiagrams.tracer.restore.objects import attempt
 from modeldiagrams.tracer.torch_facts.private_api import (
     UninitializedTensor,
     memory_key,
-    memory_keys,
     no_dispatch_modes,
     set_version,
     unseen_by_modes,
@@ -21,8 +20,6 @@ from modeldiagrams.tracer.torch_facts.private_api import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-__all__ = ["TensorSnapshot"]
 
 _Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
 """Another tensor on the same memory, for one that is given other memory, and one with the same content."""
@@ -39,11 +36,7 @@ class TensorSnapshot:
     """
 
     def __init__(self, tensors: Sequence[Tensor]) -> None:
-        """Remember.
-
-        Args:
-            tensors: Each once.
-        """
+        """Remember tensors, each of which is given once."""
         with _unobserved():
             grads = {id(tensor): tensor.grad for tensor in tensors if tensor.is_leaf}
             self.grads = [grad for grad in grads.values() if grad is not None]
@@ -61,8 +54,8 @@ class TensorSnapshot:
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
         if not self._by_memory:
-            for known, key in zip(self._tensors, memory_keys(self._tensors), strict=True):
-                self._by_memory.setdefault(key or id(known), []).append(known)
+            for known in self._tensors:
+                self._by_memory.setdefault(memory_key(known) or id(known), []).append(known)
         for known in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(known) not in self._copies:
                 with _unobserved():
@@ -81,11 +74,9 @@ class TensorSnapshot:
                     attempt(_restore_class, tensor, class_)
                 if id(tensor) in self._copies:
                     attempt(_restore_content, tensor, *self._copies[id(tensor)])
-            versions = versions_of(self._tensors)
-            if versions != self._versions:
-                for tensor, now, before in zip(self._tensors, versions, self._versions, strict=True):
-                    if now != before:
-                        set_version(tensor, before)
+            for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
+                if now != before:
+                    set_version(tensor, before)
             for tensor, grad in zip(self._tensors, self._grads, strict=False):
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)
@@ -123,13 +114,8 @@ def _shows_same_memory(tensor: Tensor, other: Tensor) -> bool:
     """Whether both show the same elements of the same memory."""
     if memory_key(tensor) is None:
         return tensor.shape == other.shape
-    return (
-        memory_key(tensor) == memory_key(other)
-        and tensor.dtype == other.dtype
-        and tensor.shape == other.shape
-        and tensor.stride() == other.stride()
-        and tensor.storage_offset() == other.storage_offset()
-    )
+    mine, its = ((memory_key(t), t.dtype, t.shape, t.stride(), t.storage_offset()) for t in (tensor, other))
+    return mine == its
 
 
 def _unless_unsupported(run: Callable[..., Any], *args: Any) -> Any:

@@ -28,8 +28,6 @@ from modeldiagrams.tracer.torch_facts.private_api import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["bind", "positional_names"]
-
 _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (Tensor, ("Tensor",)),
     (bool, ("bool", "number")),
@@ -111,41 +109,29 @@ def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
 
 
 def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
-    """Names of the positional parameters of a function, and of ``*args`` if it has them.
+    """Names of the positional parameters of a function, without a method's ``self``, and of ``*args`` if it has them.
 
-    Args:
-        function: Any callable; ``self`` of a bound method is left out.
-
-    Raises:
-        TypeError: if it has no signature.
-        ValueError: if it has no signature.
+    Raises TypeError or ValueError for a function without a signature.
     """
     # the plain function that `inspect.signature` would find
     inner: Any = inspect.unwrap(getattr(function, "__func__", function), stop=lambda f: hasattr(f, "__signature__"))
     if type(inner) is not FunctionType:
         return _positional_names(function)
-    is_method = inspect.ismethod(function)
-    names = _known_names[is_method].get(inner)
-    if names is None:
-        names = _known_names[is_method][inner] = _positional_names(function)
-    return names
+    known = _names_of_methods if inspect.ismethod(function) else _names_of_functions
+    if inner not in known:
+        known[inner] = _positional_names(function)
+    return known[inner]
 
 
-_known_names: tuple[WeakKeyDictionary[FunctionType, _Names], WeakKeyDictionary[FunctionType, _Names]] = (
-    WeakKeyDictionary(),
-    WeakKeyDictionary(),
-)
-"""Caches for functions and for methods: reading a signature takes as long as recording ten ops."""
+# reading a signature takes as long as recording ten ops
+_names_of_functions: WeakKeyDictionary[FunctionType, _Names] = WeakKeyDictionary()
+_names_of_methods: WeakKeyDictionary[FunctionType, _Names] = WeakKeyDictionary()
 
 
 def _positional_names(function: Callable[..., Any]) -> _Names:
-    names: list[str] = []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            return tuple(names), parameter.name
-        if parameter.kind in _POSITIONAL:
-            names.append(parameter.name)
-    return tuple(names), None
+    parameters = inspect.signature(function).parameters.values()
+    rest = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    return tuple(p.name for p in parameters if p.kind in _POSITIONAL), rest
 
 
 def _from_schemas(schemas: Sequence[Any], kinds: Sequence[type]) -> tuple[str, ...] | None:

@@ -25,17 +25,6 @@ from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = [
-    "CONSTRUCTORS",
-    "METADATA",
-    "SHAPE_ONLY",
-    "VALUE_READS",
-    "Function",
-    "describe",
-    "plain",
-    "without_addresses",
-]
-
 VALUE_READS = frozenset(
     {"item", "tolist", "numpy", "equal", "allclose", "is_nonzero"}
     | {"__array__", "__bool__", "__complex__", "__contains__", "__float__", "__index__", "__int__", "__dlpack__"}

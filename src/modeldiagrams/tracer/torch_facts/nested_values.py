@@ -18,8 +18,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["closure_tensors", "find_tensors", "flatten", "map_tensors_in_place", "tensors_of"]
-
 _MAX_DEPTH = 8
 """Depth of objects in objects; eight lists or dicts count as one object."""
 _MAX_ITEMS = 4096
@@ -38,7 +36,7 @@ def find_tensors(
     private: bool = True,
     entered: dict[int, Any] | None = None,
 ) -> list[tuple[str, Tensor]]:
-    """All tensors in a nested value with their paths, in order.
+    """All tensors in a nested value with unique paths, in order: ``("batch.mask", tensor)``, ``("[0]", tensor)``.
 
     Args:
         value: Anything; lists, tuples, mappings and dataclasses are entered, at most 64 lists and dicts deep.
@@ -46,9 +44,6 @@ def find_tensors(
         into_objects: Whether to enter attributes of other objects (caches, outputs of unknown classes).
         private: Whether to enter attributes whose names begin with an underscore.
         entered: Containers by id that were searched before and are skipped; new ones are added.
-
-    Returns:
-        Pairs such as ``("batch.mask", tensor)`` or ``("[0]", tensor)``, with unique paths.
     """
     found: list[tuple[str, Tensor]] = []
     entered = {} if entered is None else entered
@@ -157,8 +152,6 @@ def tensors_of(value: Any) -> list[Tensor]:
     """The tensors that `flatten` finds, without paths."""
     if isinstance(value, Tensor):
         return [value]
-    if value is None:
-        return []
     found: list[tuple[str, Tensor]] = []
     flatten(value, "", found)
     return [tensor for _, tensor in found]
@@ -169,10 +162,8 @@ def map_tensors_in_place(
 ) -> Any:
     """Replace the tensors in a nested result inside its own containers, which others may hold, too.
 
-    Args:
-        value: Anything; tuples that change are replaced, containers that can't be changed are left alone.
-        replace: Returns the tensor to use instead.
-        entered: Visited containers by id, and their replacements.
+    Tuples that change are replaced, containers that can't be changed are left alone; `entered` are those visited, by
+    id, with their replacements.
     """
     if isinstance(value, Tensor):
         return replace(value)

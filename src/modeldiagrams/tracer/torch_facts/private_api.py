@@ -14,45 +14,6 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "APPLY_IS_COMPILED",
-    "BOOKKEEPING",
-    "COMPILED_CLASS_METHOD",
-    "HIGHER_ORDER_OPERATORS",
-    "MODES",
-    "CachedFunction",
-    "FunctionBase",
-    "FunctionMeta",
-    "Operator",
-    "OperatorPacket",
-    "ScriptFunction",
-    "SingleLevelFunction",
-    "UninitializedTensor",
-    "alias_of",
-    "chosen_by_flag",
-    "classes_of",
-    "default_device",
-    "is_torchs",
-    "is_wrapped",
-    "memory_key",
-    "memory_keys",
-    "modules_of",
-    "no_dispatch_modes",
-    "own_buffers",
-    "own_modules",
-    "own_parameters",
-    "parts_of",
-    "schema_of",
-    "schemas_named",
-    "set_default_device",
-    "set_version",
-    "storage_of",
-    "unseen_by_modes",
-    "version_of",
-    "versions_of",
-    "without_wrappers",
-]
-
 Operator: Any = torch._ops.OpOverload
 """One operator: ``torch.ops.aten.add.Tensor``."""
 OperatorPacket: Any = torch._ops.OpOverloadPacket
@@ -81,6 +42,7 @@ HIGHER_ORDER_OPERATORS: list[Any] = (
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _T = TypeVar("_T")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_VERSION: Any = attrgetter("_version")
 _NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
 
@@ -98,14 +60,6 @@ def memory_key(tensor: Tensor) -> int | None:
     return None if storage is None else id(storage)
 
 
-def memory_keys(tensors: Sequence[Tensor]) -> list[int | None]:
-    """The same for several tensors."""
-    try:
-        return list(map(id, map(Tensor.untyped_storage, tensors)))
-    except _NO_MEMORY:
-        return list(map(memory_key, tensors))
-
-
 def version_of(tensor: Tensor) -> int | None:
     """How often a tensor's memory was written; None where torch does not count (inference mode)."""
     try:
@@ -120,9 +74,6 @@ def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
         return list(map(_VERSION, tensors))
     except RuntimeError:
         return [version_of(tensor) for tensor in tensors]
-
-
-_VERSION: Any = attrgetter("_version")
 
 
 def set_version(tensor: Tensor, version: int | None) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["names", "size_name"]
-
 _RAGGED = re.compile(r"\bj\d+")
 names: dict[str, str] = {}
 """Torch's names of ragged sizes, and ours. Every trace has a dict of its own here, so its names begin with ``j0``."""

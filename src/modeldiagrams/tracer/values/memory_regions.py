@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.values.records import Spec
 
-__all__ = ["Geometry", "geometry_of", "region"]
-
 Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
 """Offset, sizes and strides in elements, and dtype."""
 

@@ -30,8 +30,8 @@ export function save(widget: Widget): void {
       void widget.withLayout(async (session, viz) => download(widget, "png", await toPng(widget, svg(session, viz))));
     }),
     button("JSON", () => {
-      void widget.withSession(({ traced }) =>
-        download(widget, "json", new Blob([JSON.stringify(traced.graph)], { type: "application/json" })),
+      void widget.withSession(({ data }) =>
+        download(widget, "json", new Blob([JSON.stringify(data)], { type: "application/json" })),
       );
     }),
   );

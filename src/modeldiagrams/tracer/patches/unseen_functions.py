@@ -1,4 +1,4 @@
-"""Functions that no mode can look into: `torch.autograd.Function` and scripted functions are one op each."""
+"""Functions that modes don't see or can't look into: autograd functions, scripted ones, some that make tensors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import functools
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
+
+from modeldiagrams.tracer.recording.boundary import record_import
 from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.private_api import (
     COMPILED_CLASS_METHOD,
@@ -20,18 +23,15 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.recorder import Recorder
 
-__all__ = ["handed_to_mode", "hidden", "recorded_apply", "recorded_lookup", "recorded_script"]
-
 
 def recorded_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.autograd.Function.apply`."""
+    """`torch.autograd.Function.apply`: one op."""
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         if not recorder.context.records_ops or _runs_modules(cls):
             return original(cls, *args, **kwargs)
         run = original.__get__(None, cls) if isinstance(original, COMPILED_CLASS_METHOD) else partial(original, cls)
-        with recorder.hidden():
-            return recorder.observe(_function_of(cls), run, args, kwargs)
+        return _observed(recorder, cls.__name__, run, args, kwargs)
 
     return apply
 
@@ -49,8 +49,7 @@ def recorded_lookup(recorder: Recorder) -> Callable[..., Any]:
         def forward(*args: Any, **kwargs: Any) -> Any:
             n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # the context, if forward takes one
             run = partial(_run_forward, cls, found, args[:n_own])
-            with recorder.hidden():
-                return recorder.observe(_function_of(cls), run, args[n_own:], kwargs)
+            return _observed(recorder, cls.__name__, run, args[n_own:], kwargs)
 
         return forward
 
@@ -62,8 +61,9 @@ def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *a
     return forward(*own, *args, **kwargs)
 
 
-def _function_of(class_: type) -> Function:
-    return Function(class_.__name__, class_.__name__, class_.__name__, writes_any=True, opaque=True)
+def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    with recorder.hidden():
+        return recorder.observe(Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs)
 
 
 def _runs_modules(class_: type) -> bool:
@@ -71,18 +71,40 @@ def _runs_modules(class_: type) -> bool:
 
 
 def recorded_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """``function(...)`` of a scripted function."""
+    """``function(...)`` of a scripted function: one op."""
 
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        context = recorder.context
-        if not context.records_ops:
+        if not recorder.context.records_ops:
             return original(self, *args, **kwargs)
-        name = str(self.name)
-        with recorder.hidden():
-            run = partial(original, self)
-            return recorder.observe(Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs)
+        return _observed(recorder, str(self.name), partial(original, self), args, kwargs)
 
     return __call__
+
+
+def recorded_constructor(recorder: Recorder) -> Callable[..., Any]:
+    """``torch.Tensor([1, 2])`` makes its tensor unseen by every mode, but then calls this."""
+    function = Function("torch.Tensor", "Tensor", "Tensor")
+
+    def __init__(self: Tensor, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        if type(self) is Tensor and recorder.context.records_ops:
+            with unseen_by_modes():
+                if not recorder.provenance.values(self):
+                    recorder.observe(function, lambda *_, **__: self, args, kwargs)
+
+    return __init__
+
+
+def recorded_import(recorder: Recorder, original: Callable[..., Any], argument: str) -> Callable[..., Any]:
+    """`torch.from_numpy` and the like, with the name of their argument."""
+
+    def imported(*args: Any, **kwargs: Any) -> Any:
+        tensor = original(*args, **kwargs)
+        if recorder.context.records_ops:
+            with unseen_by_modes():
+                record_import(recorder, original.__name__, argument, tensor)
+        return tensor
+
+    return imported
 
 
 def hidden(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,8 +119,4 @@ def hidden(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., An
 
 def handed_to_mode(operator: Any) -> Callable[..., Any]:
     """A handler of a higher-order operator (`torch.cond`) that leaves it to the mode."""
-
-    def handler(mode: Any, *args: Any, **kwargs: Any) -> Any:
-        return mode.__torch_dispatch__(operator, (), args, kwargs)
-
-    return handler
+    return lambda mode, *args, **kwargs: mode.__torch_dispatch__(operator, (), args, kwargs)

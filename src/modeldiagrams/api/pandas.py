@@ -1,0 +1,32 @@
+"""Graph → pandas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.ir.queries import ModuleRow
+from modeldiagrams.render.flat import library
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["to_pandas"]
+
+
+def to_pandas(graph: Graph) -> pd.DataFrame:
+    """Convert the module calls of a graph to a table, `Graph.module_rows`; needs pandas.
+
+    Args:
+        graph: What to convert.
+
+    Returns:
+        A row for each module call, by its id. Numbers that were not counted are missing values.
+
+    Raises:
+        RenderError: if pandas is not installed.
+    """
+    pandas = library("pandas", "pandas", "tables")
+    table: pd.DataFrame = pandas.DataFrame(graph.module_rows(), columns=[*ModuleRow.__annotations__]).set_index("id")
+    return table.astype({"flops": "Int64", "activation_bytes": "Int64"})

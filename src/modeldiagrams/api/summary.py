@@ -1,0 +1,89 @@
+"""Graph → table of modules, as text for terminals and as HTML for notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.api.nested import printable
+from modeldiagrams.errors import OptionError
+from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, cell, summarise
+from modeldiagrams.html.table import summary_table
+from modeldiagrams.render.assets import asset
+from modeldiagrams.render.draw import outline_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "ModelSummary", "summary"]
+
+_GAP = "  "
+_INDENT = "  "
+
+
+def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] = DEFAULT_COLUMNS) -> ModelSummary:
+    """Make a table of a model's modules: ``print(modeldiagrams.summary(graph))``.
+
+    Equal modules that follow each other are one row, such as ``layers.0–11`` with ``×12`` calls. The numbers of a row
+    are those of one call; the totals below the table count every call, and shared weights once.
+
+    Args:
+        graph: The traced model.
+        depth: How many levels of modules the table has.
+        columns: Those after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``, ``flops``,
+            ``activations`` and ``calls``.
+
+    Returns:
+        The table: text when printed, HTML in a notebook, and `rows` for scripts.
+
+    Raises:
+        OptionError: for a depth that is no number above 0, and for an unknown column.
+        RenderError: if the viewer, which groups equal modules, fails or was not built.
+    """
+    if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+        raise OptionError("depth", f"expected a number of levels above 0, got {depth!r}")
+    for name in columns:
+        if name not in COLUMNS:
+            raise OptionError("columns", f"expected some of {', '.join(COLUMNS)}, got {name!r}")
+    return ModelSummary(summarise(graph, outline_of(graph), depth, limit=None), columns)
+
+
+class ModelSummary:
+    """A table of a model's modules.
+
+    Attributes:
+        rows: One dict for each row, the model first, e.g. for ``pandas.DataFrame(table.rows)``, whatever columns are
+            shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared` (whether it uses weights of
+            another call), `inputs` and `outputs` (name → shape), `parameters`, `trainable`, `flops`,
+            `activation_bytes`.
+    """
+
+    def __init__(self, content: Summary, columns: Sequence[Column]) -> None:
+        self._content = content
+        self._columns = tuple(columns)
+        self.rows: list[dict[str, Any]] = [msgspec.structs.asdict(row) for row in content.rows]
+
+    def __str__(self) -> str:
+        table = [["Module", "Class", *(COLUMNS[name] for name in self._columns)]]
+        for row in self._content.rows:
+            name = f"{_INDENT * row.level}{printable(row.name)}"
+            table.append([name, printable(row.class_name), *(printable(cell(row, name)) for name in self._columns)])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        is_text = [True, True, *(name in {"inputs", "outputs"} for name in self._columns)]
+        lines = [
+            _GAP.join(
+                text.ljust(width) if left else text.rjust(width)
+                for text, width, left in zip(line, widths, is_text, strict=True)
+            ).rstrip()
+            for line in table
+        ]
+        rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+        totals = [f"{title}: {text}" for title, text in self._content.totals.items()]
+        return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
+
+    def _repr_html_(self) -> str:
+        style = asset("table.css").read_text("utf-8")
+        return f"<style>{style}</style>{summary_table(self._content, self._columns)}"

@@ -1,0 +1,231 @@
+"""The table of modules: the outline with shapes, parameters and costs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import prod
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+import msgspec
+
+from modeldiagrams.html.outline import Branch, tree
+from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.ir.queries import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from modeldiagrams.ir.graph import Graph, ModuleNode
+    from modeldiagrams.render.draw import OutlineRow
+
+__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "cell", "summarise"]
+
+Column: TypeAlias = Literal["inputs", "outputs", "parameters", "trainable", "flops", "activations", "calls"]
+
+COLUMNS: dict[Column, str] = {
+    "inputs": "Input shape",
+    "outputs": "Output shape",
+    "parameters": "Parameters",
+    "trainable": "Trainable",
+    "flops": "FLOPs",
+    "activations": "Activations",
+    "calls": "Calls",
+}
+"""Columns after name and class, and their titles."""
+DEFAULT_COLUMNS: tuple[Column, ...] = ("outputs", "parameters", "trainable", "flops", "calls")
+LEVELS = 3
+"""Levels of modules that a table has by default."""
+
+_ROW_LIMIT = 200
+_SHAPE_LIMIT = 2
+"""Shapes in one cell; of more, only the first is shown."""
+_NOTHING = "–"
+Shape = tuple[int | str, ...] | None
+
+
+class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the table: the model, a module, or equal modules, of which the numbers are those of one.
+
+    Attributes:
+        level: 0 is the model.
+        name: As the row above knows it: ``layers.0–11``; ``… 12 more`` for rows that are left out, without numbers.
+        path: The same from the model on; empty for the model.
+        class_: Fully qualified class; empty for several modules that are repeated together, which are the rows below.
+        calls: How many equal calls the row stands for.
+        shared: Whether some of these calls use the weights of another call.
+        inputs: Argument name → shape.
+        outputs: Path in the returned value → shape.
+        parameters: Of the module and the modules inside of it.
+        trainable: Those of `parameters` that require a gradient.
+        flops: Floating point operations, a multiply-add counts as two; None when not counted.
+        activation_bytes: Bytes of all op outputs; None when not counted.
+    """
+
+    level: int = 0
+    name: str
+    path: str = ""
+    class_: str = ""
+    calls: int = 1
+    shared: bool = False
+    inputs: dict[str, Shape] = {}
+    outputs: dict[str, Shape] = {}
+    parameters: int | None = None
+    trainable: int | None = None
+    flops: int | None = None
+    activation_bytes: int | None = None
+
+    @property
+    def class_name(self) -> str:
+        """Short, as in diagrams."""
+        return short_name(self.class_)
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of modules."""
+
+    model: str
+    """Its name."""
+    rows: tuple[SummaryRow, ...]
+    """The model, and its modules in execution order."""
+    totals: dict[str, str]
+    """What is said of the whole model: title → text."""
+
+
+def summarise(
+    graph: Graph, outline: Sequence[OutlineRow], levels: int = LEVELS, limit: int | None = _ROW_LIMIT
+) -> Summary:
+    """Make the table of a graph.
+
+    Args:
+        graph: The graph.
+        outline: Its outline, which groups repeats and comes level by level.
+        levels: How many levels of modules the table has.
+        limit: Most rows; None for no limit.
+    """
+    depths: list[int] = []
+    for row in outline:
+        depths.append(1 if row.parent is None else depths[row.parent] + 1)
+    count = sum(depth <= levels for depth in depths)
+    rows = _rows(graph, tree(outline[:count], limit or count))
+    return Summary(model=graph.model.name, rows=tuple(rows), totals=_totals(graph))
+
+
+def _rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
+    """The model and what is below; a stack instead of recursion, because models nest deeply."""
+    todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
+    while todo:
+        branch, parent = todo.pop()
+        if isinstance(branch, str):
+            yield _placed(SummaryRow(name=branch), parent)
+            continue
+        row = _placed(_row(graph, branch.row), parent)
+        yield row
+        if branch.hidden:
+            todo.append((f"… {branch.hidden} more", row))
+        todo += [(child, row) for child in reversed(branch.children)]
+
+
+def _placed(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
+    """The row below another."""
+    if parent is None:
+        return row
+    # modules that are repeated together are no part of the path
+    around = parent.path if parent.class_ else parent.path.removesuffix(parent.name).removesuffix(".")
+    path = f"{around}.{row.name}" if around else row.name
+    return msgspec.structs.replace(row, level=parent.level + 1, path=path)
+
+
+def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
+    """The numbers of a row of the outline; None is the model."""
+    if row and not row.class_:
+        return SummaryRow(name=row.name, calls=row.times)
+    module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
+    return SummaryRow(
+        name=row.name if row else graph.model.name,
+        class_=module.class_,
+        calls=row.times if row else 1,
+        shared=bool(row and row.shared) or getattr(module, "call", 1) > 1,
+        inputs={key: graph.tensors[tensor].shape for key, tensor in module.inputs.items()},
+        outputs={key: graph.tensors[tensor].shape for key, tensor in module.outputs.items()},
+        parameters=module.parameters.total,
+        trainable=module.parameters.trainable,
+        flops=module.flops,
+        activation_bytes=module.activation_bytes,
+    )
+
+
+def _totals(graph: Graph) -> dict[str, str]:
+    model, count = graph.model, graph.model.parameters
+    frozen = count.total - count.trainable
+    trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
+    activations = f"{_scaled(model.activation_bytes, 'B')} of activations{_activation_dtypes(graph)}"
+    return {
+        "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
+        "FLOPs": f"{_scaled(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
+        "Memory": f"{_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
+    }
+
+
+def _weights(graph: Graph) -> str:
+    """Bytes of all parameters; a tied weight counts once."""
+    sizes = Counter[str]()
+    seen = set[str]()
+    for name, spec in graph.parameters.items():
+        if spec.kind == "parameter" and spec.shape is not None and seen.isdisjoint(spec.tied):
+            sizes[spec.dtype] += prod(spec.shape) * _bits_of(spec.dtype) // 8
+            seen.add(name)
+    return f"{_scaled(sizes.total(), 'B') if sizes else '0 B'} of parameters{_in_brackets(sizes)}"
+
+
+def _activation_dtypes(graph: Graph) -> str:
+    """The dtypes of what ops newly make."""
+    makers = (node for node in graph.nodes if isinstance(node, OpNode) and node.activation_bytes)
+    return _in_brackets(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
+
+
+def _in_brackets(dtypes: Counter[str]) -> str:
+    return f" ({', '.join(dtype for dtype, _ in dtypes.most_common())})" if dtypes else ""
+
+
+def _bits_of(dtype: str) -> int:
+    """Of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
+    bits = re.search(r"\d+", dtype)
+    return int(bits[0]) if bits else 8
+
+
+def cell(row: SummaryRow, column: Column) -> str:
+    """The text of one cell."""
+    if not row.class_:  # several modules, or rows that are left out
+        return f"×{row.calls}" if column == "calls" and row.calls > 1 else ""
+    match column:
+        case "inputs" | "outputs":
+            return _shapes(row.inputs if column == "inputs" else row.outputs)
+        case "parameters" | "trainable":
+            count = row.parameters if column == "parameters" else row.trainable
+            return f"{count:,}" if row.parameters else _NOTHING
+        case "flops":
+            return _scaled(row.flops)
+        case "activations":
+            return _scaled(row.activation_bytes, "B")
+        case "calls":
+            times = f"×{row.calls}" if row.calls > 1 else "1"
+            return f"{times} shared" if row.shared and row.parameters else times
+
+
+def _shapes(shapes: dict[str, Shape]) -> str:
+    texts = ["×".join(map(str, shape)) or "scalar" for shape in shapes.values() if shape is not None]
+    if len(texts) > _SHAPE_LIMIT:
+        texts[1:] = [f"… {len(texts) - 1} more"]
+    return ", ".join(texts) or _NOTHING
+
+
+def _scaled(value: int | None, unit: str = "") -> str:
+    """Three digits and a prefix: ``4.09 G``, ``102 MB``."""
+    if not value:
+        return _NOTHING
+    scale = next((scale for scale in (12, 9, 6, 3) if value >= 0.9995 * 10**scale), 0)
+    number = value / 10**scale
+    digits = 0 if scale == 0 or number >= 99.95 else 1 if number >= 9.995 else 2  # noqa: PLR2004  (three digits)
+    prefix = {12: "T", 9: "G", 6: "M", 3: "k", 0: ""}[scale]
+    return f"{number:.{digits}f} {prefix}{unit}".strip()

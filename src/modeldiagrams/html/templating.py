@@ -1,0 +1,31 @@
+"""The HTML templates."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from modeldiagrams.html.escape import html_text
+
+__all__ = ["template"]
+
+_FOLDER = Path(__file__).with_name("templates")
+
+
+def template(name: str) -> jinja2.Template:
+    """A template by its name without suffixes; it escapes every value."""
+    return _environment().get_template(f"{name}.html.jinja")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        finalize=html_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )

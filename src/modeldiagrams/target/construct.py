@@ -1,0 +1,157 @@
+"""Call a class or a factory function for a model, in memory if its weights can be afforded."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.options.reading import yaml_line
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.conventions import likely_value, required_parameters
+from modeldiagrams.target.locate import did_you_mean
+from modeldiagrams.target.user_code import user_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["call_problem", "construct", "construct_afforded"]
+
+_OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
+
+
+def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> nn.Module:
+    """Call a class or a factory function.
+
+    Args:
+        found: The class or the function.
+        name: The author's name for it.
+        args: Positional arguments.
+        kwargs: Keyword arguments.
+
+    Returns:
+        The model.
+
+    Raises:
+        TargetError: if it can't be called with these arguments, if it raised, or if it made no model.
+    """
+    problem = call_problem(found, args, kwargs)
+    if problem:
+        raise TargetError(
+            f"{name} can't be called like this: {problem}; write its arguments with the options `args` and "
+            f"`kwargs`{_example(found, name, args, kwargs)}"
+        )
+    with user_code(f"calling {name}"):
+        model = found(*args, **kwargs)
+    if not isinstance(model, nn.Module):
+        raise TargetError(f"expected {name} to make a torch.nn.Module, got an object of {type(model)}")
+    return model
+
+
+def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configured: bool) -> nn.Module:
+    """Make a model, on the meta device if it has more parameters than can be afforded.
+
+    Args:
+        make: Makes it in any case; called again after it used too much memory, or if it needs values.
+        most: Number of parameters up to which the model has memory for its weights.
+        is_configured: Whether it is made from a configuration. Then it is likely to be large, and to run on the meta
+            device, where that is tried first.
+
+    Returns:
+        The model.
+
+    Raises:
+        TargetError: as `make`.
+    """
+    if not is_configured:
+        try:
+            with _Allocations(most):
+                return make()
+        except _TooLargeError:
+            pass
+    try:
+        with torch.device("meta"):
+            model = make()
+    except TargetError as error:
+        if is_configured and "meta" not in str(error):
+            raise  # with weights it would fail, too, after filling the memory
+    else:
+        if sum(parameter.numel() for parameter in model.parameters()) > most:
+            return model
+    return make()
+
+
+class _TooLargeError(BaseException):
+    """No handler of the user's for exceptions catches it."""
+
+
+class _Allocations(TorchFunctionMode):
+    """Ends what runs inside once its tensors have more elements than can be afforded."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self._left = most
+        self._counted: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        """Memory by ``id``."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        try:
+            result = func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if _OUT_OF_MEMORY.search(str(error)) and math.isfinite(self._left):
+                raise _TooLargeError from error
+            raise
+        if isinstance(result, Tensor) and result.layout is torch.strided and not result.is_meta:
+            self._count(result)
+        return result
+
+    def _count(self, tensor: Tensor) -> None:
+        try:
+            memory = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # nested, lazy
+            return
+        if id(memory) not in self._counted:
+            self._counted[id(memory)] = memory
+            self._left -= memory.nbytes() / tensor.element_size()
+            if self._left < 0:
+                raise _TooLargeError
+
+
+def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+    """Why a function can't be called this way; None if it can, or if its parameters are not known."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        unknown = [name for name in kwargs if name not in signature.parameters]
+        hint = did_you_mean(unknown[0], signature.parameters) if unknown else ""
+        return f"{error}{hint} (its parameters: {', '.join(signature.parameters) or 'none'})"
+    return None
+
+
+def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """What to write for the option `kwargs`; nothing unless it works."""
+    known = [*parameters_of(found)]
+    given = {key: value for key, value in kwargs.items() if key in known[len(args) :]}
+    likely = {
+        p.name: likely_value(p) for p in required_parameters(found) if p.name not in (*given, *known[: len(args)])
+    }
+    example = {**given, **likely}
+    if not likely or None in likely.values():
+        return ""
+    try:
+        with torch.device("meta"):
+            construct(found, name, args, example)
+    except TargetError:
+        return ""
+    return f", e.g. `kwargs: {yaml_line(example)}`"

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from graphs import nested_graph
+from modeldiagrams import OptionError
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(8)
+        self.mlp = nn.Sequential(nn.Linear(8, 32), nn.GELU(), nn.Linear(32, 8))
+
+    def forward(self, x):
+        return x + self.mlp(self.norm(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(10, 8)
+        self.blocks = nn.ModuleList(Block() for _ in range(80))
+        self.head = nn.Linear(8, 10, bias=False)
+        self.head.weight = self.embed.weight
+        self.embed.weight.requires_grad_(requires_grad=False)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+IDS = torch.zeros(1, 4, dtype=torch.long)
+TABLE = """
+Module         Class       Output shape  Parameters  Trainable   FLOPs  Calls
+─────────────────────────────────────────────────────────────────────────────
+Net            Net         1×4×10            45,520     45,440   328 k      1
+  embed        Embedding   1×4×8                 80          0       –      1
+  blocks.0–79  Block       1×4×8                568        568  4.10 k    ×80
+    norm       LayerNorm   1×4×8                 16         16       –      1
+    mlp        Sequential  1×4×8                552        552  4.10 k      1
+  head         Linear      1×4×10                80          0     640      1
+─────────────────────────────────────────────────────────────────────────────
+Parameters: 45,520, 80 of them frozen
+FLOPs: 328 k; a multiply-add counts as two
+Memory: 182 kB of parameters (float32), 113 kB of activations (float32)
+"""
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return modeldiagrams.trace(Net(), (IDS,))
+
+
+def test_equal_blocks_are_one_row_and_tied_weights_count_once(graph):
+    assert f"\n{modeldiagrams.summary(graph, depth=2)}\n" == TABLE
+
+
+def test_depth_is_the_number_of_levels(graph):
+    def levels(**options):
+        return {row["level"] for row in modeldiagrams.summary(graph, **options).rows}
+
+    assert levels(depth=1) == {0, 1}
+    assert levels() == levels(depth=9) == {0, 1, 2, 3}
+
+
+def test_columns_are_those_that_are_asked_for(graph):
+    title = str(modeldiagrams.summary(graph, columns=["inputs", "activations"])).splitlines()[0]
+    assert title.split() == ["Module", "Class", "Input", "shape", "Activations"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"columns": ["flop"]}, "option 'columns': expected some of inputs, outputs, .*, got 'flop'"),
+        ({"depth": 0}, "option 'depth': expected a number of levels above 0, got 0"),
+        ({"depth": "two"}, "option 'depth': expected a number of levels above 0, got 'two'"),
+    ],
+)
+def test_wrong_options_are_named(graph, wrong, message):
+    with pytest.raises(OptionError, match=message):
+        modeldiagrams.summary(graph, **wrong)
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4)
+        self.gate = nn.Sigmoid()
+
+    def forward(self, x):
+        x = self.cell(self.cell(x))
+        return self.cell(self.gate(x))
+
+
+def test_calls_that_use_weights_again_say_so():
+    shown = modeldiagrams.summary(modeldiagrams.trace(Recurrent(), (torch.zeros(1, 4),)))
+    assert [(row["name"], row["calls"], row["shared"]) for row in shown.rows[1:]] == [
+        ("cell", 2, True),
+        ("gate", 1, False),
+        ("cell", 1, True),
+    ]
+    assert "Parameters: 20, all trainable" in str(shown)
+    assert "×2 shared" in str(shown)
+
+
+def test_modules_repeated_together_are_below_one_row():
+    pairs = [layer for _ in range(4) for layer in (nn.Linear(4, 4), nn.Sequential(nn.LayerNorm(4), nn.GELU()))]
+    rows = modeldiagrams.summary(modeldiagrams.trace(nn.Sequential(*pairs), (torch.zeros(1, 4),))).rows
+    assert [(row["path"], row["level"], row["calls"]) for row in rows] == [
+        ("", 0, 1),
+        ("0–7", 1, 4),
+        ("0", 2, 1),
+        ("1", 2, 1),
+        ("1.0", 3, 1),
+        ("1.1", 3, 1),
+    ]
+    assert rows[1]["parameters"] is None
+
+
+def test_numbers_that_are_not_known_are_not_zero(graph):
+    bare = msgspec.structs.replace(graph.model, flops=None, activation_bytes=None)
+    text = str(modeldiagrams.summary(msgspec.structs.replace(graph, model=bare)))
+    assert "FLOPs: not counted" in text
+    assert text.endswith("182 kB of parameters (float32), activations not counted")
+
+
+def test_bytes_follow_the_dtypes():
+    text = str(
+        modeldiagrams.summary(modeldiagrams.trace(nn.Linear(100, 10).bfloat16(), (torch.zeros(1, 100).bfloat16(),)))
+    )
+    assert "2.02 kB of parameters (bfloat16), 20 B of activations (bfloat16)" in text
+
+
+def test_deep_models_have_all_rows():
+    assert len(modeldiagrams.summary(nested_graph(900, 1), depth=1000).rows) == 901
+
+
+def test_notebooks_get_an_accessible_table(graph):
+    html = modeldiagrams.summary(graph)._repr_html_()
+    assert html.count('<th scope="row"') == 9
+    assert html.count('<th scope="col"') == 7
+    # read aloud as a path, although indented for the eye
+    assert '<span class="mg-path">blocks.0–79.mlp.</span>0</th>' in html
+
+
+def test_names_of_modules_are_text():
+    model = nn.Sequential()
+    model.add_module("<img src=x>", nn.ReLU())
+    shown = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1),)))
+    assert "&lt;img src=x&gt;</th>" in shown._repr_html_()
+    assert "<img src=x>" in str(shown)

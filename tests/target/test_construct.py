@@ -1,0 +1,202 @@
+"""Making a model: what can't be afforded stays on the meta device, what is missing is told with a hint that works."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.candidates import Candidate
+from modeldiagrams.target.inference.search import Budget, search
+
+MADE: list[torch.device] = []
+"""Where the weights of `Stack` were made."""
+
+
+class Stack(nn.Module):
+    def __init__(self, depth: int = 50):
+        super().__init__()
+        self.layers = nn.Sequential(*[self.layer() for _ in range(depth)])
+
+    def layer(self):
+        layer = nn.Linear(10, 10)
+        MADE.append(layer.weight.device.type)
+        return layer
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class Counts(Stack):
+    """Needs values to be made."""
+
+    def layer(self):
+        made = super().layer()
+        assert made.weight.abs().sum().item() > 0
+        return made
+
+
+def make_stack():
+    return Stack()
+
+
+def target(made, **options):
+    path = f"{__name__}.{made.__name__}"
+    return resolve(parse_options({"model": path, "inputs": [1, 10], **options}).call)
+
+
+@pytest.mark.parametrize("made", [Stack, make_stack])
+def test_what_cannot_be_afforded_is_made_on_the_meta_device(made, monkeypatch):
+    monkeypatch.setattr("modeldiagrams.target.build.LARGE", 1000)
+    monkeypatch.setattr("modeldiagrams.target.build.HUGE", 1000)
+    MADE.clear()
+    model = target(made).model
+    assert all(parameter.is_meta for parameter in model.parameters())
+    assert MADE.count("cpu") < 12
+
+
+def test_what_needs_values_to_be_made_gets_memory(monkeypatch):
+    monkeypatch.setattr("modeldiagrams.target.build.LARGE", 1000)
+    assert not target(Counts).model.layers[0].weight.is_meta
+
+
+def test_model_that_can_be_afforded_is_made_once():
+    MADE.clear()
+    assert not target(make_stack).model.layers[0].weight.is_meta
+    assert len(MADE) == 50
+
+
+def test_no_candidate_is_made_that_cannot_be_afforded():
+    class Count(nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    budget = Budget()
+    candidates = [Candidate(entry, "") for entry in ([1, 10**6, 10**6], [[2], [10**6, 10**6]], [1, 3])]
+    assert search(Count(), {"x": candidates}, budget).entries == {"x": [1, 3]}
+    assert sum("not tried" in line for line in budget.lines) == 2
+
+
+class Encoder(nn.Module):
+    """Says what it misses."""
+
+    def __init__(self, encoder, width: int):
+        super().__init__()
+        self.layer = encoder.layer(width)
+
+
+class Named(Encoder):
+    def __init__(self, kind: str):
+        super().__init__(kind, 4)
+
+
+class Sized(Stack):
+    def __init__(self, upscale: int, deep: bool, num_classes):
+        super().__init__(upscale)
+        assert num_classes == 10
+        assert deep is False
+
+
+class Even(nn.Module):
+    def __init__(self, odd: int):
+        super().__init__()
+        assert odd % 2
+
+
+class OneConfig(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.layer = nn.Linear(config.width, 2)
+
+
+@pytest.mark.parametrize("made", [Encoder, Named, Even, OneConfig])
+def test_no_hint_is_given_that_would_not_work(made):
+    with pytest.raises(TargetError, match="missing a required argument") as caught:
+        target(made)
+    assert str(caught.value).endswith("write its arguments with the options `args` and `kwargs`")
+    assert "_empty" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{}, {"kwargs": {"deep": False}}, {"args": [3]}])
+def test_hint_works_when_pasted(given):
+    with pytest.raises(TargetError) as caught:
+        target(Sized, **given)
+    written = yaml.safe_load(re.search("e.g. `(.*)`$", str(caught.value))[1])
+    assert target(Sized, **{**given, **written}).model.layers
+
+
+class Pretraining(Enum):
+    BEST = "best"
+
+
+class Fetched(Stack):
+    """As libraries that fetch weights unless they are told not to."""
+
+    def __init__(self, encoder_weights: str | None = "imagenet", pretrained=True, weights: Any = Pretraining.BEST):
+        if encoder_weights or pretrained or weights:
+            raise OSError("no network")
+        super().__init__()
+
+
+class AllOptional(nn.Module):
+    """As libraries whose parameters have the default None and are required all the same."""
+
+    def __init__(self, in_channels: int | None = None, num_classes=None):
+        super().__init__()
+        if in_channels is None:
+            raise ValueError("in_channels must be given")
+        if num_classes is None:
+            raise ValueError("expected num_classes")
+        self.layer = nn.Linear(in_channels, num_classes)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+@pytest.mark.parametrize(
+    ("made", "assumed"),
+    [
+        (Fetched, {"encoder_weights": None, "pretrained": False, "weights": None}),
+        (AllOptional, {"in_channels": 3, "num_classes": 10}),
+    ],
+)
+def test_default_call_that_fails_gets_what_it_needs(made, assumed):
+    found = target(made, inputs=None)
+    said = {item.subject: yaml.safe_load(item.value) for item in found.assumptions if item.subject.startswith("kwargs")}
+    assert said == {f"kwargs.{name}": value for name, value in assumed.items()}
+    assert found.note is None
+    assert target(made, kwargs=assumed, inputs=None).note is None
+
+
+class NeedsMore(AllOptional):
+    def __init__(self, in_channels=None, codebook=None):
+        super().__init__(in_channels, codebook)
+
+
+def test_failure_that_nothing_mends_is_the_first_one():
+    with pytest.raises(TargetError, match="in_channels must be given"):
+        target(NeedsMore)
+    with pytest.raises(TargetError, match="no network"):
+        target(Fetched, kwargs={"weights": None})
+
+
+class Operator(nn.Module):
+    def __init__(self, n_modes: tuple[int, ...], num_channels: list[int], temperature: float, modes: int):
+        super().__init__()
+        assert (len(n_modes), len(num_channels), temperature, modes) == (2, 2, 1.0, 8)
+        self.layer = nn.Linear(num_channels[0], n_modes[0])
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_more_names_have_conventional_values():
+    assert target(Operator, inputs=None).note is None

@@ -1,0 +1,31 @@
+/**
+ * The keys that a diagram uses. The page never sees them: many themes have keys of their own, `n` for the next page or `/`
+ * for the site's search, and take a text field in a shadow root for a plain element.
+ */
+
+/** Offer keys pressed inside a root to a handler, which returns whether it used one. Text fields get all but Escape. */
+export function listenToKeys(root: ShadowRoot, onKeyDown: (event: KeyboardEvent) => boolean): void {
+  // whoever gets the key when it goes down also gets what follows, wherever the focus is then
+  const ours = new Set<string>();
+  root.addEventListener("keydown", (event) => {
+    const pressed = event as KeyboardEvent;
+    const isUsed = !isShortcut(pressed) && !isTyping(pressed) && onKeyDown(pressed);
+    if (isUsed) pressed.preventDefault();
+    if (isUsed || (isTyping(pressed) && !isShortcut(pressed))) ours.add(pressed.code);
+    else ours.delete(pressed.code);
+    if (ours.has(pressed.code)) pressed.stopPropagation();
+  });
+  for (const type of ["keypress", "keyup"]) {
+    root.addEventListener(type, (event) => {
+      if (ours.has((event as KeyboardEvent).code)) event.stopPropagation();
+    });
+  }
+}
+
+function isShortcut({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey;
+}
+
+function isTyping({ target, key }: KeyboardEvent): boolean {
+  return (target as Element).matches("input, select") && key !== "Escape";
+}

@@ -1,0 +1,1 @@
+export function keptFunctions(module: Uint8Array): (index: number) => boolean;

@@ -1,0 +1,72 @@
+/**
+ * The functions of viz-js that layout calls, a third of them all: `viz.js` for browsers has only these.
+ *
+ * `npm run record-viz` writes their list anew. Where a browser ever needs another function, the engine traps, and the
+ * container is laid out without dot, as after any crash.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { stripped } from "./wasm_functions.mjs";
+
+const FILE = join(import.meta.dirname, "viz_functions.json");
+const COMMAND = "npm run record-viz";
+const LINE = 100;
+
+function digest(module) {
+  return createHash("sha256").update(module).digest("hex");
+}
+
+/** Whether a function is on the list for this module. */
+export function keptFunctions(module) {
+  const { wasm, functions } = JSON.parse(readFileSync(FILE, "utf8"));
+  if (wasm !== digest(module)) throw new Error(`@viz-js/viz is not the one that was recorded: run \`${COMMAND}\``);
+  const ranges = functions
+    .join(",")
+    .split(",")
+    .map((range) => range.split("-").map(Number));
+  const kept = new Set(
+    ranges.flatMap(([first, last = first]) => Array.from({ length: last - first + 1 }, (_, i) => first + i)),
+  );
+  return (index) => kept.has(index);
+}
+
+/** Write the list for a module. */
+export function record(module, functions) {
+  const ranges = [];
+  for (const index of [...functions].sort((a, b) => a - b)) {
+    const current = ranges[ranges.length - 1];
+    if (current?.last === index - 1) current.last = index;
+    else ranges.push({ first: index, last: index });
+  }
+  const lines = [""];
+  for (const { first, last } of ranges) {
+    const range = first === last ? `${first}` : `${first}-${last}`;
+    const line = lines[lines.length - 1];
+    if (line.length + range.length > LINE) lines.push(range);
+    else lines[lines.length - 1] = line === "" ? range : `${line},${range}`;
+  }
+  writeFileSync(FILE, `${JSON.stringify({ wasm: digest(module), functions: lines }, null, 2)}\n`);
+}
+
+const OPENING = "binaryDecode('";
+
+/** The source of viz-js with a module that has only the listed functions, compressed. */
+export function withoutUnusedFunctions(source) {
+  const start = source.indexOf(OPENING) + OPENING.length;
+  let end = start;
+  while (end > 0 && source[end] !== "'") end += source[end] === "\\" ? 2 : 1;
+  if (start < OPENING.length || end >= source.length) {
+    throw new Error("viz-js has its module elsewhere: mend viz_functions.mjs");
+  }
+  const text = new Function(`return '${source.slice(start, end)}'`)();
+  // viz-js writes some bytes as a character above 255
+  const module = Buffer.from(Array.from(text, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
+  const packed = deflateSync(stripped(module, keptFunctions(module)), { level: 9 }).toString("base64");
+  return [
+    `import { unpackedBytes } from ${JSON.stringify(join(import.meta.dirname, "src/shared/unpack.ts"))};`,
+    // viz-js awaits the module
+    `${source.slice(0, start - OPENING.length)}unpackedBytes("${packed}"${source.slice(end + 1)}`,
+  ].join("\n");
+}
