@@ -11,8 +11,8 @@ from sphinx.domains import Domain, ObjType
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
-from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.hosting.host import accepted_problems
+from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.hosting.host import accepted_problems, prefetch
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
@@ -20,7 +20,7 @@ from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from docutils.nodes import Element, reference
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from sphinx_modeldiagrams.entries import Entry, Location
 
-__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents"]
+__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents", "run_models"]
 
 _log = logging.getLogger(__name__)
 
@@ -53,8 +53,9 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 8
+    data_version = 9
 
+    _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
     _process: int | None = None
 
@@ -67,15 +68,18 @@ class ModelDiagramsDomain(Domain):
     def diagram_builder(self) -> DiagramBuilder:
         """This process's builder of diagrams.
 
-        A child that Sphinx forked must not share its parent's tracing process, and ends its own when it ends: forked
-        children run no `atexit`, but they do run multiprocessing's finalizers.
+        A child that Sphinx forked has its own, with the worker of its parent, and ends what it started when it ends:
+        forked children run no `atexit`, but they do run multiprocessing's finalizers.
         """
         if self._diagram_builder is None or self._process != os.getpid():
             folder = Path(self.env.srcdir)
             settings = settings_of(self.env.config)
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
-            self._diagram_builder = DiagramBuilder(cache, folder=folder, snapshots=folder / settings.snapshots)
-            self._diagram_builder.on_trace = lambda model: _log.info("tracing %s", model)
+            self._session = self._session or Session()
+            self._diagram_builder = DiagramBuilder(
+                cache, folder=folder, snapshots=folder / settings.snapshots, session=self._session
+            )
+            self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()
             util.Finalize(None, self._diagram_builder.close, exitpriority=1)
         return self._diagram_builder
@@ -119,13 +123,17 @@ class ModelDiagramsDomain(Domain):
         """Called by Sphinx for `objects.inv` and for the search; modules only have the former."""
         seen = set()
         for docname, entry in self._targets():
-            model = entry["model"]
-            if model in seen or not entry["has_graph"]:
+            if not entry["has_graph"]:
                 continue
-            seen.add(model)
-            yield model, model, "diagram", docname, entry["location"]["anchor"] or "", 1
-            for module, anchor in module_anchors(entry, self.diagrams[docname]).items():
-                yield f"{model}#{module}", "-", "module", docname, anchor, -1
+            modules = module_anchors(entry, self.diagrams[docname])
+            for name in entry["names"]:
+                if name in seen:
+                    continue
+                seen.add(name)
+                priority = 1 if name == entry["model"] else -1
+                yield name, name, "diagram", docname, entry["location"]["anchor"] or "", priority
+                for module, anchor in modules.items():
+                    yield f"{name}#{module}", "-", "module", docname, anchor, -1
 
     def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
         self,
@@ -139,7 +147,7 @@ class ModelDiagramsDomain(Domain):
     ) -> reference | None:
         """Called by Sphinx: a model's diagram, or a module inside it."""
         model, _, module = target.partition("#")
-        docname, entry = next(((name, found) for name, found in self._targets() if found["model"] == model), ("", None))
+        docname, entry = next(((name, found) for name, found in self._targets() if model in found["names"]), ("", None))
         if entry is None:
             return None
         if module and entry["has_graph"] and module not in entry["modules"].split("\n"):
@@ -206,6 +214,13 @@ def outdated_documents(
     return sorted(
         name for name, entries in domain.diagrams.items() if any(is_outdated(entry, builder) for entry in entries)
     )
+
+
+def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
+    """Called by Sphinx before it reads documents, in this process or in forks of it: run their models already."""
+    files = (Path(env.doc2path(name)) for name in docnames)
+    texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
+    prefetch(domain_of(env).diagram_builder, settings_of(env.config), texts)
 
 
 def _document_of(node: Element) -> str | None:

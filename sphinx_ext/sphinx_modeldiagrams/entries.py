@@ -41,6 +41,8 @@ class Entry(TypedDict):
     id: str
     model: str
     """What references call it."""
+    names: list[str]
+    """The same, and other names of its class."""
     location: Location
     target: bool
     """Whether references to the model lead here."""
@@ -67,13 +69,14 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         accepted: Kinds of problems that are not reported.
     """
     problem, options = diagram.problem, diagram.options
-    python = builder.interpreter(options)
+    python = builder.tracing.interpreter(options)
     is_accepted = problem is not None and problem.kind in accepted and problem.kind != "worker"
-    failure = builder.remembered_failure(options) if is_accepted else None
+    failure = builder.tracing.remembered_failure(options) if is_accepted else None
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
         id=diagram.id,
         model=reference_name(diagram),
+        names=list(dict.fromkeys([reference_name(diagram), *diagram.own_names])),
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
         has_graph=diagram.graph is not None,
@@ -98,7 +101,7 @@ def is_outdated(entry: Entry, builder: DiagramBuilder) -> bool:
     """Whether a diagram may be another one now, although the sources of its page have not changed."""
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
-    return entry["failure"] is not None and not builder.would_fail(entry["failure"])
+    return entry["failure"] is not None and not builder.tracing.would_fail(entry["failure"])
 
 
 def reference_name(diagram: Diagram) -> str:

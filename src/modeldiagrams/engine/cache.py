@@ -64,13 +64,14 @@ class Cache:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    def has_graph(self, key: str) -> bool:
+        """Whether `graph` has one."""
+        return self._entry(key) is not None
+
     def graph(self, key: str) -> LoadedGraph | None:
         """The graph traced under this key, if neither its sources nor its libraries have changed since."""
-        entry = self._store.read(f"{key}.graph", _GraphEntry)
+        entry = self._entry(key)
         if entry is None:
-            alias = self._store.read(f"{key}.alias", _Alias)
-            return self.graph(alias.key) if alias and are_unchanged(alias.sources) else None
-        if not _is_valid(entry):
             return None
         content = bytes(entry.graph)
         if digest(content) != entry.digest:
@@ -87,6 +88,12 @@ class Cache:
             name=entry.name,
             has_case_variant=entry.has_case_variant,
         )
+
+    def _entry(self, key: str) -> _GraphEntry | None:
+        entry = self._store.read(f"{key}.graph", _GraphEntry)
+        if entry is None and (alias := self._store.read(f"{key}.alias", _Alias)) and are_unchanged(alias.sources):
+            entry = self._store.read(f"{alias.key}.graph", _GraphEntry)
+        return entry if entry and _is_valid(entry) else None
 
     def add_graph(self, key: str, traced: Traced, python: str | None = None, *, other_keys: Iterable[str] = ()) -> None:
         """Keep a graph.

@@ -226,6 +226,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
     figure: Figure = Figure()
 
+    def called(self, name: str | None) -> Options:
+        """The same with another name of the model; unchanged for None."""
+        return msgspec.structs.replace(self, call=msgspec.structs.replace(self.call, model=name)) if name else self
+
 
 def package_of(path: str) -> str:
     """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
