@@ -75,7 +75,7 @@ def test_setting_selects_classes_by_pattern_or_none(source, build, tmp_path):
     config = source / "mkdocs.yml"
     before = config.read_text()
     try:
-        for chosen, expected in (("['*.blocks.*']", {"zoopkg.blocks.Block"}), ("false", set())):
+        for chosen, expected in (("['*.blocks.*']", {"zoopkg.Block"}), ("false", set())):
             config.write_text(before.replace("mkdocstrings: true", f"mkdocstrings: {chosen}"))
             assert build(source, tmp_path, "--strict").returncode == 0
             listed = json.loads((tmp_path / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]

@@ -116,7 +116,7 @@ def test_edit_of_a_base_class_in_another_file_updates_the_page(make_site, rebuil
     written = rebuild(source, "-W")[1]
     assert "a" in written
     assert "b" not in written
-    (data,) = (tmp_path / "out" / "modeldiagrams").glob("nets.Net-*.js")
+    (data,) = (tmp_path / "out" / "modeldiagrams").glob("nets.Net-*.json")
     assert "sigmoid" in data.read_text()
 
 
