@@ -7,15 +7,11 @@ import { isDrawn, isInPlace, writersOf } from "./writes.js";
 /** Ops that produce new values without a tensor input. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
-/** Removes ops that depend on no input and no parameter, such as position indices and masks. */
+/** Removes ops that depend on no input, no parameter and no module that shows, such as position indices and masks. */
 export function withoutConstants(graph: Graph): Graph {
   const constants = constantNodes(graph);
-  const kept = modulesWhollyIn(graph, constants);
-  const removed = new Set<string>();
-  for (const node of graph.nodes) {
-    const parent = graph.hierarchy.get(node.id) ?? null;
-    if (constants.has(node.id) && !(parent !== null && kept.has(parent))) removed.add(node.id);
-  }
+  const kept = withFollowing(graph, modulesWhollyIn(graph, constants));
+  const removed = new Set([...constants].filter((id) => !kept.has(id)));
   // a model that only uses constants (such as a generator or a table) stays as it is
   const hasVariableOps = graph.nodes.some((node) => node.kind === "op" && !constants.has(node.id));
   return hasVariableOps ? without(withNames(graph, removed), removed) : graph;
@@ -55,4 +51,15 @@ function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> 
     }
   }
   return whole;
+}
+
+/** The nodes inside modules, and those that use what the modules return: a box without its readers would be untrue. */
+function withFollowing(graph: Graph, modules: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>();
+  for (const { id } of graph.nodes) {
+    if (modules.has(graph.hierarchy.get(id) ?? "")) found.add(id);
+    if (!found.has(id)) continue;
+    for (const edge of graph.adjacency.get(id) ?? []) if (edge.flow !== "shape") found.add(edge.to);
+  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
-import { findRuns, type Run, repeat } from "./repeats.js";
+import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 import { haveSameWeights } from "./weights.js";
 
 /** A run shown as its first member. */
@@ -26,6 +26,8 @@ export interface Group extends ShownContents {
   times: number;
   /** The run it stands for; empty for one of several steps. */
   run: string;
+  /** Ids of all children that it stands for; empty unless the run is folded. */
+  members: string[];
   /** First children of the first and the last repeat; empty for one of several steps. */
   ends: string[];
   /** Last module of the last repeat, for the name. */
@@ -135,20 +137,20 @@ function withRunsFolded(
   const shown: ShownContents = { contents: folded, runs: new Map(), groups: new Map() };
   for (const run of runs) {
     const first = repeat(contents, run, 0);
+    const members = contents.children.slice(run.start, run.start + run.period * run.times);
     const isShared = areAlike(index, contents, run);
     const recurs = isShared && run.isChained;
     if (run.period > 1 && !isUnrolled(run)) {
-      const inside = (inner: Contents) => withRunsFolded(index, inner, shortRuns(index, inner), unrolled);
+      const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
       const latest = repeat(contents, run, run.times - 1);
       const last = lastModule(index, latest);
       enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
         ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
-        ...{ ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
+        ...{ members, ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
       }));
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
       encloseSteps(shown, contents, run);
     } else {
-      const members = contents.children.slice(run.start, run.start + run.period * run.times);
       shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, isLoop: recurs, members });
     }
   }
@@ -192,17 +194,22 @@ function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void 
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", isShared: true, times: 1, run: "", ends: [], last: undefined, step: which + 1 },
+        ...{ kind: "step", isShared: true, times: 1, run: "", members: [], ends: [], last: undefined, step: which + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
       }));
     }
-    return { ...inside, kind: "steps", isShared: true, times: run.times, run: id, ends: [], last: undefined, step: 0 };
+    return {
+      ...inside,
+      kind: "steps",
+      isShared: true,
+      times: run.times,
+      run: id,
+      members: [],
+      ends: [],
+      last: undefined,
+      step: 0,
+    };
   });
-}
-
-/** Inside a repeat, only runs of single blocks are folded. */
-function shortRuns(index: GraphIndex, contents: Contents): Run[] {
-  return findRuns(index, contents).filter((run) => run.period === 1);
 }
 
 /** Put a panel around children: links between them move inside, links across are cut at its border. */

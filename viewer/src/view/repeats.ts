@@ -27,24 +27,54 @@ const MIN_PARALLEL = 3;
 const MIN_PLAIN = 4;
 const MIN_PLAIN_OPS = 10;
 
-/** Runs per contents, which never change. */
-const runsByContents = new WeakMap<Contents, Run[]>();
+/** A container's children, prepared for a search. */
+interface Search {
+  index: GraphIndex;
+  contents: Contents;
+  /** Child → key of its computation. */
+  keys: string[];
+  wiring: Wiring;
+  runs: Run[];
+}
+
+/** By contents, which never change. */
+const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  const known = runsByContents.get(contents) ?? searchRuns(index, contents);
-  runsByContents.set(contents, known);
-  return known;
+  return searchOf(index, contents).runs;
 }
 
-function searchRuns(index: GraphIndex, contents: Contents): Run[] {
-  const again = pathsCalledAgain(index, contents);
-  const keys = contents.children.map((id) => computationKey(index, id, again));
-  const wiring = new Wiring(index, contents);
+/** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
+export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
+  const search = searchOf(index, contents);
+  const inEveryRepeat = (run: Run) => {
+    for (let which = 1; which < times; which += 1) {
+      if (!search.wiring.leavesAsOne(run.start + which * period, 1, run.times)) return false;
+    }
+    return true;
+  };
+  const found = runsBetween({ ...search, keys: search.keys.slice(0, start + period) }, start, 1);
+  return found.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
+}
+
+function searchOf(index: GraphIndex, contents: Contents): Search {
+  let search = searches.get(contents);
+  if (search === undefined) {
+    const again = pathsCalledAgain(index, contents);
+    const keys = contents.children.map((id) => computationKey(index, id, again));
+    search = { index, contents, keys, wiring: new Wiring(index, contents), runs: [] };
+    search.runs = runsBetween(search, 0, MAX_PERIOD);
+    searches.set(contents, search);
+  }
+  return search;
+}
+
+function runsBetween(search: Search, first: number, maxPeriod: number): Run[] {
   const runs: Run[] = [];
-  let start = 0;
-  while (start < keys.length) {
-    const run = longestRun(index, contents, keys, wiring, start);
+  let start = first;
+  while (start < search.keys.length) {
+    const run = longestRun(search, start, maxPeriod);
     if (run !== undefined) runs.push(run);
     start += run === undefined ? 1 : run.period * run.times;
   }
@@ -96,15 +126,9 @@ function isIndexing(node: OpNode): boolean {
   return /^(getitem|select|narrow)$/.test(shortName(node.name));
 }
 
-function longestRun(
-  index: GraphIndex,
-  contents: Contents,
-  keys: string[],
-  wiring: Wiring,
-  start: number,
-): Run | undefined {
+function longestRun({ index, contents, keys, wiring }: Search, start: number, maxPeriod: number): Run | undefined {
   let best: Run | undefined;
-  const longest = Math.min(MAX_PERIOD, Math.floor((keys.length - start) / 2));
+  const longest = Math.min(maxPeriod, Math.floor((keys.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
     const run = equalRepeat(keys, start, period, 1) ? repeats(keys, wiring, start, period) : undefined;
     if (run !== undefined && period * run.times > (best === undefined ? 0 : best.period * best.times)) best = run;
@@ -117,6 +141,7 @@ function repeats(keys: string[], wiring: Wiring, start: number, period: number):
   const count = (matches: (times: number) => boolean) => {
     let times = 1;
     while (equalRepeat(keys, start, period, times) && matches(times)) times += 1;
+    while (times > 1 && !wiring.leavesAsOne(start, period, times)) times -= 1;
     return times;
   };
   if (!wiring.isConnected(start, period)) return undefined;

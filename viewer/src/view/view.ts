@@ -180,8 +180,8 @@ function itemOf(
   const series = index.series.get(id);
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
-  const marks = marksOf(index, node);
   const members = isFolded ? run.members : [];
+  const marks = marksOf(index, node);
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members) : null;
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   return {
@@ -196,6 +196,7 @@ function itemOf(
     loop: isFolded && run.isLoop,
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
+    members,
     expandable,
     marks,
     frame,
@@ -227,6 +228,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     loop: kind === "step" && times > 1,
     unrolled: kind === "steps" ? times : 1,
     run,
+    members: group.members,
     expandable: false,
     marks: [],
     frame: makeFrame(context, id, group, direction, group.ends),
