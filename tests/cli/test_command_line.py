@@ -265,7 +265,7 @@ def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkey
     ("target", "message"),
     [
         ("no/model.py:Net", "Error: there is no file no/model.py"),
-        ("my-model.py:Net", "my-model.py can't be imported, because 'my-model' is not a valid Python name; rename the file"),
+        ("my-model.py:Net", "because 'my-model' is not a valid Python name; rename the file"),
         ("my-model.py", "expected a name in the file, such as `my-model.py:Net`"),
     ],
 )
