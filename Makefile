@@ -38,10 +38,14 @@ unit: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent test
 	$(BIN)/python -m pytest -n $(CORES) --dist loadfile -m "not zoo"
 
-zoo: $(VENV)/.installed ## slow: many models, installs from wheel and sdist, real LaTeX
+zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
 	.ci/graphviz
 	$(BIN)/python -m pytest -m zoo
+
+# apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported
+$(VENV)/zoo: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ timm torchvision pillow
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
 	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py --update-golden

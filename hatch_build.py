@@ -25,6 +25,7 @@ ASSETS = (
     "model-graph.js",
     "core.js",
     "packed.js",
+    "notebook.js",
     "model-graph.css",
     "picture.css",
     "table.css",

@@ -4,6 +4,7 @@
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   packed.js        starts the widget in a page that brings all of this along, packed
+ *   notebook.js      puts such pages into the outputs of a notebook
  *   model-graph.css, picture.css (its part for SVG files), table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -47,6 +48,7 @@ const CORE = /^src\/(graph|view|layout|draw|flat|session)\//;
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
+  { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
+import { packed } from "./packing.mjs";
 import { stripped } from "./wasm_functions.mjs";
 
 const FILE = join(import.meta.dirname, "viz_functions.json");
@@ -60,13 +60,13 @@ export function withoutUnusedFunctions(source) {
   if (start < OPENING.length || end >= source.length) {
     throw new Error("viz-js has its module elsewhere: mend viz_functions.mjs");
   }
-  const text = new Function(`return '${source.slice(start, end)}'`)();
+  const letters = new Function(`return '${source.slice(start, end)}'`)();
   // viz-js writes some bytes as a character above 255
-  const module = Buffer.from(Array.from(text, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
-  const packed = deflateSync(stripped(module, keptFunctions(module)), { level: 9 }).toString("base64");
+  const module = Buffer.from(Array.from(letters, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
+  const text = packed(stripped(module, keptFunctions(module)));
   return [
     `import { unpackedBytes } from ${JSON.stringify(join(import.meta.dirname, "src/shared/unpack.ts"))};`,
     // viz-js awaits the module
-    `${source.slice(0, start - OPENING.length)}unpackedBytes("${packed}"${source.slice(end + 1)}`,
+    `${source.slice(0, start - OPENING.length)}unpackedBytes("${text}"${source.slice(end + 1)}`,
   ].join("\n");
 }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.mermaid import to_mermaid
     from modeldiagrams.api.networkx import to_networkx
     from modeldiagrams.api.notebook import diagram
+    from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.pandas import to_pandas
     from modeldiagrams.api.summary import summary
     from modeldiagrams.errors import (
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "diagram",
     "load",
+    "notebook",
     "save",
     "structural_digest",
     "summary",
@@ -63,6 +65,7 @@ _MODULES = {
     "Options": "options.options",
     "diagram": "api.notebook",
     "load": "ir.serialize",
+    "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
     "structural_digest": "ir.structure",
     "summary": "api.summary",

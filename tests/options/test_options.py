@@ -62,10 +62,10 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "depht": 1}, "depht", "did you mean 'depth'"),
         ({"model": "a", "zzz": 1}, "zzz", "known options: model, args"),
         ({"model": "a", "depth": -1}, "depth", "got -1"),
-        ({"model": "a", "depth": "two"}, "depth", "got `str`: 'two'"),
+        ({"model": "a", "depth": "two"}, "depth", "expected a whole number from 0 to 1000, got 'two'"),
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
         ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
-        ({"model": "a", "inputs": "{x: ["}, "inputs", "expected YAML"),
+        ({"model": "a", "inputs": "{x: ["}, "inputs", "is not valid YAML: "),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),
         ({"model": "a", "inputs": "[[99999999999999999999]]"}, "inputs", "ints"),
@@ -73,11 +73,14 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "kwargs": r'{a: "\ud800"}'}, "kwargs", "surrogates"),
         ({"model": "a", "caption": "\ud800"}, "caption", "surrogates"),
         ({"model": "a", "direction": {"\ud800": "LR"}}, "direction", "surrogates"),
-        ({"model": "a", "depth": "100000000000000000000"}, "depth", "<= 1000"),
-        ({"model": "a", "width": "wide"}, "width", "CSS length"),
-        ({"model": "a", "static": "often"}, "static", "nothing on this diagram opens"),
+        ({"model": "a", "depth": "100000000000000000000"}, "depth", "from 0 to 1000"),
+        ({"model": "a", "width": "wide"}, "width", "expected a CSS length, got 'wide'"),
+        ({"model": "a", "static": "often"}, "static", "without zooming and expanding"),
         ({"model": "a", "name": "two words"}, "name", "anchor"),
-        ({"model": ""}, "model", "dotted path"),
+        ({"model": "a", "expand": [3]}, "expand", "expected a list of text, got [3]"),
+        ({"model": "a", "timeout": 0}, "timeout", "expected a number above 0, got 0"),
+        ({"model": "a", "align": "middle"}, "align", "expected left or center or right, got 'middle'"),
+        ({"model": ""}, "model", "expected text that is not empty, got ''. The model: dotted path"),
         ({"inputs": [1]}, "model", "missing"),
     ],
 )
@@ -103,5 +106,5 @@ def test_deeply_nested_yaml_is_an_error() -> None:
 
 
 def test_yaml_errors_name_the_line() -> None:
-    with pytest.raises(ModelDiagramsError, match=r"in its line 2: found undefined alias 'b'"):
+    with pytest.raises(ModelDiagramsError, match=r"is not valid YAML \(line 2\): found undefined alias 'b'"):
         read_yaml("a: 1\nb: *b")

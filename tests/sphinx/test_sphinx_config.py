@@ -28,7 +28,7 @@ def linkcode_resolve(domain, info):
 @pytest.mark.parametrize(
     ("conf", "message"),
     [
-        ("modeldiagrams_defaults = ['depth']", "modeldiagrams_defaults: Expected `object`, got `array`"),
+        ("modeldiagrams_defaults = ['depth']", "modeldiagrams_defaults: expected a map, got ['depth']"),
         ("modeldiagrams_autodoc = [1]", "modeldiagrams_autodoc: expected True, False or patterns"),
         ("modeldiagrams_autodoc = 1", "modeldiagrams_autodoc: expected True, False or patterns"),
         ('modeldiagrams_autodoc = "mypkg.*"', "modeldiagrams_autodoc: expected True, False or patterns"),

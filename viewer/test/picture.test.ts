@@ -77,7 +77,7 @@ describe("layout", () => {
   });
 
   it("wraps a long left-to-right flow into lines", () => {
-    const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`);
+    const long = sketch(`x > ${Array.from({ length: 24 }, (_, i) => `layer${i}`).join(" > ")} > y`);
     const made = place(long, { direction: "LR" });
     expect(made.width).toBeLessThan(1200);
     expect(new Set(made.root.geometry.boxes.map((box) => box.y + box.height / 2)).size).toBeGreaterThan(1);

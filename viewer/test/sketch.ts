@@ -44,6 +44,22 @@ export function sketch(text: string, classes: Record<string, string> = {}): Grap
   };
 }
 
+/** The graph with a parameter that these ops read, at the top. */
+export function withParameter(graph: GraphData, name: string, owner: string, readers: string[]): GraphData {
+  const id = `parameter:${name}`;
+  const edges = readers.map((to) => ({ to, tensor: `${id}:0`, argument: "weight" }));
+  const first = graph.nodes.findIndex((node) => readers.includes(node.id));
+  const before = graph.nodes.slice(0, first);
+  return {
+    ...graph,
+    nodes: [...before, { kind: "parameter", id, name, outputs: [`${id}:0`] }, ...graph.nodes.slice(first)],
+    adjacency: { ...graph.adjacency, [id]: edges },
+    hierarchy: { ...graph.hierarchy, [id]: null },
+    tensors: { ...graph.tensors, [`${id}:0`]: { shape: [8, 8], dtype: "float32" } },
+    parameters: { ...graph.parameters, [name]: { shape: [8, 8], dtype: "float32", owner } },
+  };
+}
+
 /** A module call of a graph, to be changed. */
 export function moduleOf(graph: GraphData, id: string): ModuleNode {
   const found = graph.nodes.find((node) => node.id === id);

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import html
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.api.export import draw_diagram, write
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.api.notebook_viewer import OUTPUTS
+from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.html.standalone import notebook_output
 from modeldiagrams.options.parsing import parse_view
+from modeldiagrams.render.draw import Flat, render
 
 if TYPE_CHECKING:
     import os
@@ -21,16 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelDiagram", "diagram"]
 
-_MAX_HEIGHT = 640
-"""CSS pixels of the frame, toolbar included."""
-_TOOLBAR = 48
-"""CSS pixels."""
-
 
 def diagram(
     model: nn.Module, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, **view: Any
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
+
+    A model that raises gives a warning, and a diagram of what was traced until then.
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode.
@@ -49,7 +49,10 @@ def diagram(
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    return ModelDiagram(trace(model, args, kwargs), view)
+    graph = trace(model, args, kwargs)
+    if problem := forward_problem(graph.model.name, graph):
+        warnings.warn("\n  ".join([problem.message, *problem.frames]), stacklevel=2)
+    return ModelDiagram(graph, view)
 
 
 class ModelDiagram:
@@ -78,15 +81,18 @@ class ModelDiagram:
         """
         write(self.graph, Path(path), self._view, flat=flat, theme=theme)
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """What notebooks choose from; those with HTML prefer it."""
+        return {"text/html": self._repr_html_(), "image/svg+xml": self._svg(), "text/plain": repr(self)}
+
     def _repr_html_(self) -> str:
-        """The diagram in a frame: notebooks run the scripts of a frame in all their front ends."""
-        shown = draw_diagram(self.graph, self._view)
-        height = min(shown.picture.height + _TOOLBAR if shown.picture else _MAX_HEIGHT, _MAX_HEIGHT)
-        return (
-            f'<iframe srcdoc="{html.escape(standalone(shown))}" title="{html.escape(self.graph.model.name)}"'
-            ' sandbox="allow-scripts allow-downloads" allow="fullscreen"'
-            f' style="width:100%;height:{height:.0f}px;border:0"></iframe>'
-        )
+        """The still picture, made interactive by the viewer that one output of the notebook has."""
+        output = notebook_output(draw_diagram(self.graph, self._view), self._svg())
+        return output + OUTPUTS.viewer_if_needed()
+
+    def _svg(self) -> str:
+        """A picture for where nothing is known of styles, scripts and background."""
+        return render(self.graph, parse_view(self._view), flat=Flat(outlines=False)).svg
 
     def __repr__(self) -> str:
         return f"<diagram of {self.graph.model.name}: {len(self.graph.nodes)} nodes, {self.graph.status.state}>"

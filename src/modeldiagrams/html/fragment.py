@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
@@ -20,15 +20,14 @@ from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.table import diagram_summary, summary_table
 from modeldiagrams.html.templating import template
-from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.html.texts import alt_text, note, remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from modeldiagrams.engine.diagram import Diagram, Problem
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.options import Options
 
 __all__ = [
@@ -51,24 +50,8 @@ SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
-# a note is short, even if a model raises megabytes of text
-_MESSAGE_LIMIT = 4_000
-_FRAME_LIMIT = 12
-_REMARK_LIMIT = 12
-_NAME_LIMIT = 6
-
 _SMALLEST_SCALE = 0.7
 """12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
-
-_TITLES = {
-    "model": "The model could not be made.",
-    "inputs": "The example inputs could not be made.",
-    "forward": "The model raised an error.",
-    "graph-file": "The graph file could not be read.",
-    "option": "An option of this diagram is wrong.",
-    "worker": "Tracing the model did not finish.",
-    "render": "The diagram could not be drawn.",
-}
 
 
 def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_link: str | None = None) -> str:
@@ -155,7 +138,7 @@ def element(
         link: As in `fragment`.
         source_link: As in `fragment`.
     """
-    figure, problem = diagram.options.figure, diagram.shown_problem
+    figure = diagram.options.figure
     styles = {
         "width": _length(figure.width),
         "--mg-height": _length(figure.height),
@@ -169,10 +152,10 @@ def element(
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),
-        problem=_note(problem, partial=diagram.picture is not None) if problem else None,
+        problem=note(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
         outline=outline(outline_rows(diagram), link),
-        remarks=_remarks(diagram.graph) if diagram.graph else [],
+        remarks=remarks(diagram.graph) if diagram.graph else [],
         interactive=is_interactive(diagram),
     )
     return Markup(html)  # noqa: S704  rendered with autoescape
@@ -182,66 +165,10 @@ def _labelled(diagram: Diagram) -> Markup | None:
     """The picture with its text alternative."""
     if diagram.picture is None:
         return None
-    alt = diagram.options.figure.alt or (_alt(diagram.graph) if diagram.graph else diagram.options.call.model)
     # no <title>: browsers would show it as a tooltip everywhere; search engines read the outline
-    attributes = f'role="img" aria-label="{html_text(alt)}" data-search-exclude'
+    attributes = f'role="img" aria-label="{html_text(alt_text(diagram))}" data-search-exclude'
     labelled = diagram.picture.svg.replace("<svg ", f"<svg {attributes} ", 1)
     return Markup(labelled)  # noqa: S704  drawn and escaped by the viewer
-
-
-def _alt(graph: Graph) -> str:
-    """One or two sentences that say what the picture shows."""
-    model = graph.model
-    modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
-    children = [node.path for node in modules if graph.hierarchy[node.id] is None]
-    parts = f": {_some(children)}" if children else ""
-    ends = [
-        f"{label}: {_some(list(names))}"
-        for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
-        if names
-    ]
-    if not graph.nodes:
-        ends.append("No tensor went through this model")
-    if graph.status.state == "partial":
-        ends.append("Incomplete, because the model raised an error")
-    return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:_NAME_LIMIT])
-    return f"{shown} and {len(names) - _NAME_LIMIT} more" if len(names) > _NAME_LIMIT else shown
-
-
-def _note(problem: Problem, *, partial: bool) -> dict[str, Any]:
-    """A problem as the template shows it, bounded."""
-    title = _TITLES[problem.kind]
-    if partial:
-        title += " The diagram shows what is known."
-    message = problem.message.strip()
-    if len(message) > _MESSAGE_LIMIT:
-        message = f"{message[:_MESSAGE_LIMIT]} … ({len(message) - _MESSAGE_LIMIT} more characters)"
-    left_out = len(problem.frames) - _FRAME_LIMIT
-    frames = list(problem.frames[-_FRAME_LIMIT:])
-    if left_out > 0:
-        frames.insert(0, f"… {left_out} more")
-    return {"kind": problem.kind, "title": title, "message": message, "frames": frames}
-
-
-def _remarks(graph: Graph) -> list[str]:
-    """What was assumed, and what the trace did not see."""
-    status = graph.status
-    remarks = list(status.notes)
-    if status.state == "hierarchy":
-        remarks.append("Module hierarchy only: no forward pass was run.")
-    if status.unseen:
-        remarks.append(f"The origin of {len(status.unseen)} tensor(s) was not seen.")
-    if status.guesses:
-        remarks.append(f"{len(status.guesses)} value(s) that Python asked for had to be assumed.")
-    remarks += [
-        f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
-        for item in graph.assumptions
-    ]
-    return remarks[:_REMARK_LIMIT]
 
 
 def _length(value: str | None) -> str | None:

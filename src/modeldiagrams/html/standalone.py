@@ -1,7 +1,8 @@
-"""One self-contained file: a diagram with its data and the whole viewer."""
+"""Diagrams outside of a site: one self-contained file, and the outputs of a notebook."""
 
 from __future__ import annotations
 
+import base64
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ from markupsafe import Markup
 from modeldiagrams.html.fragment import SCRIPTS, data_script, element, is_interactive
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.templating import template
+from modeldiagrams.html.texts import alt_text, note
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["standalone"]
+__all__ = ["notebook_output", "notebook_viewer", "standalone"]
 
 
 def standalone(diagram: Diagram) -> str:
@@ -31,18 +33,64 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    scripts = [data_script(diagram), _viewer()] if is_interactive(diagram) else []
-    return template("standalone").render(
-        title=diagram.graph.model.name if diagram.graph else diagram.options.call.model,
-        css=Markup(asset("model-graph.css").read_text("utf-8")),  # noqa: S704  our own file
-        element=element(diagram),
-        scripts=[Markup(script) for script in scripts],  # noqa: S704  nothing in them ends a script
+    title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
+    return _page(title, _with_data(diagram), with_viewer=is_interactive(diagram))
+
+
+def notebook_output(diagram: Diagram, svg: str) -> str:
+    """The output of one cell: the still picture, and what `notebook_viewer` makes an interactive diagram of.
+
+    Notebooks that are not trusted, and sites that show notebooks, leave no more of it than image and text.
+
+    Args:
+        diagram: What to show.
+        svg: Its picture as a file.
+
+    Returns:
+        HTML to stand in a notebook.
+    """
+    return template("output").render(
+        alt=alt_text(diagram),
+        picture=base64.b64encode(svg.encode()).decode(),
+        problem=note(diagram),
+        diagram=packed(_with_data(diagram).encode()) if is_interactive(diagram) else None,
     )
 
 
 @cache
-def _viewer() -> str:
+def notebook_viewer() -> str:
+    """A script that makes the diagrams of all outputs in a notebook interactive.
+
+    Raises:
+        RenderError: if the viewer has not been built.
+    """
+    place = "<!-- diagram -->"
+    page = _page("Diagram", Markup(place), with_viewer=True)  # noqa: S704  our own text
+    viewer = packed(msgspec.json.encode(page.split(place)))
+    return f"<script>{asset('notebook.js').read_text('utf-8')}modelDiagramsNotebook('{viewer}')</script>"
+
+
+def _with_data(diagram: Diagram) -> Markup:
+    """A diagram and, if it is interactive, its data."""
+    html = element(diagram)
+    if is_interactive(diagram):
+        html += Markup(f"<script>{data_script(diagram)}</script>")  # noqa: S704  nothing in it ends the script
+    return html
+
+
+def _page(title: str, body: Markup, *, with_viewer: bool) -> str:
+    return template("standalone").render(
+        title=title,
+        css=Markup(asset("model-graph.css").read_text("utf-8")),  # noqa: S704  our own file
+        body=body,
+        viewer=_viewer() if with_viewer else None,
+    )
+
+
+@cache
+def _viewer() -> Markup:
     """A script that starts the viewer from its own text."""
     parts = {name: packed(asset(name).read_bytes()) for name in SCRIPTS}
     start = asset("packed.js").read_text("utf-8")
-    return f"globalThis.modelDiagramsPacked={msgspec.json.encode(parts).decode()};\n{start}"
+    script = f"globalThis.modelDiagramsPacked={msgspec.json.encode(parts).decode()};\n{start}"
+    return Markup(script)  # noqa: S704  nothing in it ends the script

@@ -11,6 +11,7 @@ import msgspec
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.options import PER_DIAGRAM, READ, Options, View
 from modeldiagrams.options.reading import read_yaml
+from modeldiagrams.options.wording import expected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,9 +115,11 @@ def parse_option(name: str, value: Any) -> Any:
         msgspec.convert(plain, declared.type)
         # messages to the worker can't hold integers of more than 64 bits, lone surrogates and endless lists
         msgspec.msgpack.encode(plain)
-    except (ModelDiagramsError, msgspec.ValidationError, *_NOT_ENCODABLE) as error:
-        got = ": " if " got " in str(error) else ", got "  # some messages say already what was there
-        raise OptionError(name, f"{error}{got}{value!r}. {declared.meta.description}") from error
+    except msgspec.ValidationError as error:
+        wanted = expected(declared.type)
+        raise OptionError(name, f"expected {wanted}, got {value!r}. {declared.meta.description}") from error
+    except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
+        raise OptionError(name, f"{error}, got {value!r}. {declared.meta.description}") from error
     return plain
 
 
@@ -130,7 +133,7 @@ def check_defaults(defaults: object) -> None:
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
     for name, declared in _DECLARED.items():
         if name in defaults and declared.meta.extra == PER_DIAGRAM:
-            raise OptionError(name, "has no default: every diagram has its own")
+            raise OptionError(name, "can't have a default: every diagram has its own")
     for name, value in defaults.items():
         parse_option(name, value)
 

@@ -28,8 +28,9 @@ def read_yaml(text: str) -> Any:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        location = f" in its line {mark.line + 1}" if mark else ""
-        raise ModelDiagramsError(f"expected YAML{location}: {getattr(error, 'problem', None) or error}") from error
+        location = f" (line {mark.line + 1})" if mark and mark.line else ""
+        reason = str(getattr(error, "problem", None) or error).replace("but got '<stream end>'", "but it ends there")
+        raise ModelDiagramsError(f"is not valid YAML{location}: {reason}") from error
 
 
 def yaml_line(value: Any) -> str:

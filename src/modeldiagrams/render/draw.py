@@ -70,6 +70,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """CSS pixels."""
     state: dict[str, Any]
     """The expansion the widget starts from, as plain JSON data."""
+    rolled: dict[str, tuple[str, ...]] = {}
+    """Each rolled repeat by its ``data-run``: the ids of all that it stands for, repeat by repeat."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
     unmatched: Unmatched | None = None
@@ -95,12 +97,19 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
     return with_style(picture) if standalone else picture
 
 
-def render_json(graph: bytes, view: View, flat: Flat | None = None) -> Picture:
-    """Like `render`, from a graph's JSON text."""
+def render_json(graph: bytes, view: View, flat: Flat | None = None, state: dict[str, Any] | None = None) -> Picture:
+    """Like `render`, from a graph's JSON text.
+
+    Args:
+        graph: What to draw.
+        view: What is expanded, and in which direction it runs.
+        flat: Set for programs that are no browser.
+        state: What a reader made of it (`Picture.state`), instead of `view`.
+    """
     viewer = asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
-    answer = call(viewer, "render", graph.decode(), _request(view, flat))
+    answer = call(viewer, "render", graph.decode(), _request(view, flat, state))
     try:
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
@@ -118,12 +127,12 @@ def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
     )
 
 
-def _request(view: View, flat: Flat | None) -> str:
+def _request(view: View, flat: Flat | None, state: dict[str, Any] | None) -> str:
     """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
         plain["direction"] = [*view.direction.items()]
-    return msgspec.json.encode({"view": plain, "flat": flat}).decode()
+    return msgspec.json.encode({"view": plain, "flat": flat, "state": state}).decode()
 
 
 def _load_fonts(viewer: Path) -> None:

@@ -125,8 +125,14 @@ class _EntryReader:
         try:
             spec = msgspec.convert(entry, _TensorEntry)
             return self.random(spec, _dtype(spec.dtype))
-        except (msgspec.ValidationError, ValueError) as error:
-            raise TargetError(f"option `inputs`, {path}: {error}, got {entry!r}; expected {_FORMS}") from error
+        except msgspec.ValidationError as error:
+            keys = _TensorEntry.__struct_fields__
+            unknown = [f"; unknown key {key!r}{did_you_mean(str(key), keys)}" for key in entry if key not in keys]
+            raise TargetError(
+                f"option `inputs`, {path}: expected {_FORMS}, got {entry!r}{''.join(unknown[:1])}"
+            ) from error
+        except ValueError as error:
+            raise TargetError(f"option `inputs`, {path}: {error} (in {entry!r})") from error
 
     def random(self, spec: _TensorEntry, dtype: torch.dtype) -> torch.Tensor:
         has_range = spec.low is not None or spec.high is not None
@@ -146,7 +152,7 @@ def _bounds(spec: _TensorEntry, width: int) -> tuple[float, float]:
     low = 0 if spec.low is None else spec.low
     high = low + width if spec.high is None else spec.high
     if not low < high:
-        raise ValueError("expected `low` below `high`")
+        raise ValueError(f"expected `low` below `high`, got {low:g} and {high:g}")
     return low, high
 
 
@@ -159,5 +165,5 @@ def _dtype(name: str) -> torch.dtype:
     known = {key: value for key, value in dtypes.items() if not _WITHOUT_CONVERSION.fullmatch(key)}
     dtype = known.get(name.removeprefix("torch."))
     if dtype is None:
-        raise ValueError(f"expected a torch dtype such as float32 or int64{did_you_mean(name, known)}")
+        raise ValueError(f"expected a dtype such as float32 or int64, got {name!r}{did_you_mean(name, known)}")
     return dtype

@@ -1,8 +1,38 @@
-/** Entry of `packed.js`, for pages that bring the whole viewer along: starts the widget; the rest waits for a reader. */
+/**
+ * Entry of `packed.js`, for pages that bring the whole viewer along: starts the widget; the rest waits for a reader. In
+ * the frame of a notebook (`notebook.ts`) it also tells how high the diagram is, and takes on the notebook's colours.
+ */
+import type { FrameColours, FrameHeight } from "../shared/frame.js";
 import { unpacked } from "../shared/unpack.js";
+
+/** A small diagram grows to this height when a reader turns to it: menus and details need room, px. */
+const ROOM = 400;
 
 void unpacked(globalThis.modelDiagramsPacked?.["model-graph.js"] ?? "").then((code) => {
   const script = document.createElement("script");
   script.textContent = code;
   document.head.append(script);
 });
+
+function fitInto(parent: Window): void {
+  const root = document.documentElement;
+  let least = 0;
+  const tell = () => {
+    // hidden
+    if (innerWidth === 0) return;
+    const modelDiagramsHeight = Math.max(least, Math.ceil(root.getBoundingClientRect().height));
+    // whoever frames the page may know its height
+    parent.postMessage({ modelDiagramsHeight } satisfies FrameHeight, "*");
+  };
+  new ResizeObserver(tell).observe(root);
+  const makeRoom = () => {
+    least = ROOM;
+    tell();
+  };
+  for (const event of ["pointerdown", "keydown"]) addEventListener(event, makeRoom, { capture: true, once: true });
+  addEventListener("message", ({ source, data }: MessageEvent<FrameColours | undefined>) => {
+    if (source === parent && data?.modelDiagramsColours) Object.assign(root.style, data.modelDiagramsColours);
+  });
+}
+
+if (parent !== window) fitInto(parent);

@@ -7,6 +7,7 @@ import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
 import { type GraphData, type GraphIndex, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
+import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
 import type { ViewOptions } from "../view/options.js";
 import { type OutlineRow, outlineRows } from "../view/outline_rows.js";
@@ -17,6 +18,8 @@ import { view } from "../view/view.js";
 /** A request from Python. */
 interface RenderRequest {
   view: ViewOptions;
+  /** What to draw instead of the initial state. */
+  state: State | null;
   /** Theme of a flat picture; null for pages. */
   flat: { theme: Theme; outlines: boolean } | null;
 }
@@ -24,6 +27,8 @@ interface RenderRequest {
 interface Rendered extends Picture {
   /** The initial state of the widget. */
   state: State;
+  /** Members of each rolled repeat, by its id. */
+  rolled: Record<string, string[]>;
   outline: OutlineRow[];
   unmatched: Unmatched | null;
 }
@@ -66,13 +71,20 @@ function retry(): string {
 
 function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
   const layOut = (state: State) => layout(view(graph, state), engine, cache);
-  const state = initialState(graph, request.view, layOut);
+  const state = request.state ?? initialState(graph, request.view, layOut);
+  const laidOut = layOut(state);
   return {
-    ...picture(layOut(state), optionsOf(request)),
+    ...picture(laidOut, optionsOf(request)),
     state,
+    rolled: rolledIn(laidOut.root.frame),
     outline: outlineRows(graph),
     unmatched: unmatchedPatterns(graph, request.view),
   };
+}
+
+function rolledIn({ items }: Frame): Record<string, string[]> {
+  const here = items.filter(({ members }) => members.length > 1).map(({ run, members }) => [run, members]);
+  return Object.assign(Object.fromEntries(here), ...items.map(({ frame }) => (frame === null ? {} : rolledIn(frame))));
 }
 
 /** The outline of a graph that is not drawn; returns its rows as JSON. */

@@ -67,9 +67,7 @@ export function flatPainter(colours: Colours, { typeface, outlines }: Lettering)
       const runs = runsOf(text, ink(text.context));
       if (typeface !== null && !runs.every((run) => typeface.has(run.text)))
         return textElement(text, runs, SYSTEM_FAMILY);
-      return typeface !== null && outlines
-        ? outlineText(text, runs, typeface, glyphs)
-        : textElement(text, runs, FAMILY);
+      return typeface !== null && outlines ? outlineText(text, runs, typeface, glyphs) : textElement(text, runs);
     },
     tooltip: () => "",
   };
@@ -93,7 +91,8 @@ function svgText(
   const definitions = [...glyphs].map(([id, d]) => `<path id="${id}" d="${d}"/>`).join("");
   const defs = definitions === "" ? "" : `<defs>${definitions}</defs>`;
   const page = `<rect x="0" y="0" width="${num(size.width)}" height="${num(size.height)}" fill="${background}"/>`;
-  return `<svg ${names} ${sizeAttributes(size, shown)}>${defs}${page}${content}</svg>`;
+  const family = content.includes("<text ") ? ` font-family="${FAMILY}"` : "";
+  return `<svg ${names} ${sizeAttributes(size, shown)}${family}>${defs}${page}${content}</svg>`;
 }
 
 function shapeText({ tag, roles, context, geometry }: Shape, ink: Ink): string {
@@ -156,9 +155,11 @@ function anchorOf({ roles, context }: Text): "start" | "middle" | "end" {
   return styleOf(["text", ...roles], context.classes)["text-anchor"] ?? "start";
 }
 
-function textElement(text: Text, runs: Run[], family: string): string {
+/** Text in its own font, or in that of the picture. */
+function textElement(text: Text, runs: Run[], family?: string): string {
   const spans = runs.map((run) => `<tspan ${fontAttributes(run)} ${run.fill}>${escapeText(run.text)}</tspan>`);
-  const attributes = `x="${num(text.x)}" y="${num(text.y)}" font-family="${family}" text-anchor="${anchorOf(text)}"`;
+  const font = family === undefined ? "" : ` font-family="${family}"`;
+  const attributes = `x="${num(text.x)}" y="${num(text.y)}"${font} text-anchor="${anchorOf(text)}"`;
   return `<text ${attributes}>${spans.join("")}</text>`;
 }
 

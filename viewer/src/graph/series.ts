@@ -1,33 +1,30 @@
-/** Merges series of inputs or outputs, such as the keys and values of a cache. */
+/** Merges series of inputs, outputs or weights, such as the keys and values of a cache, or a list of parameters. */
 import { append } from "./append.js";
-import type { Edge, Graph, GraphNode, InputNode, OutputNode } from "./graph.js";
+import type { Edge, Graph, GraphNode } from "./graph.js";
 
 /** A simplified graph. */
 export interface Simplified {
   graph: Graph;
-  /** Id of an input or output that stands for several → the ids of all of them. */
+  /** Id of an input, output or weight that stands for several → the ids of all of them. */
   series: Map<string, string[]>;
 }
 
-/** Fewest inputs or outputs with a common name that are merged. */
+/** Fewest nodes with a common name that are merged. */
 const MIN_NAMED = 3;
 /** Fewest outputs without names (`[0]`, `[1]`) that are merged; a few may be different things. */
 const MIN_UNNAMED = 9;
 
-/** Merge inputs (or outputs) that belong to one argument. */
+type Member = Extract<GraphNode, { kind: "input" | "output" | "parameter" | "buffer" }>;
+
+/** Merge inputs (or outputs) that belong to one argument, and listed weights that several modules read. */
 export function foldSeries(graph: Graph): Simplified {
-  const stems = new Map<string, (InputNode | OutputNode)[]>();
-  for (const node of graph.nodes) {
-    if (node.kind !== "input" && node.kind !== "output") continue;
-    const key = `${node.kind} ${stem(node.name)}`;
-    append(stems, key, node);
-  }
+  const stems = new Map<string, Member[]>();
+  for (const node of graph.nodes) if (isMember(graph, node)) append(stems, `${node.kind} ${stem(node)}`, node);
   const series = new Map<string, string[]>();
   const leader = new Map<string, string>();
   for (const members of stems.values()) {
     const [first] = members;
-    const least = stem(first?.name ?? "") === "" ? MIN_UNNAMED : MIN_NAMED;
-    if (first === undefined || members.length < least) continue;
+    if (first === undefined || members.length < (stem(first) === "" ? MIN_UNNAMED : MIN_NAMED)) continue;
     series.set(
       first.id,
       members.map((member) => member.id),
@@ -37,8 +34,18 @@ export function foldSeries(graph: Graph): Simplified {
   return { graph: series.size === 0 ? graph : merged(graph, series, leader), series };
 }
 
-function stem(name: string): string {
-  return name.split(/[.[]/, 1)[0] ?? "";
+/** Weights that ops of their own container read are drawn beside these. */
+function isMember(graph: Graph, node: GraphNode): node is Member {
+  if (node.kind === "input" || node.kind === "output") return true;
+  if ((node.kind !== "parameter" && node.kind !== "buffer") || !/\.\d+$/.test(node.name)) return false;
+  const parent = graph.hierarchy.get(node.id);
+  return (graph.adjacency.get(node.id) ?? []).some(({ to }) => graph.hierarchy.get(to) !== parent);
+}
+
+/** `cache` of `cache[0].keys`, `layers.tables` of the weight `layers.tables.0`. */
+function stem({ kind, name }: Member): string {
+  const isWeight = kind === "parameter" || kind === "buffer";
+  return isWeight ? name.replace(/\.\d+$/, "") : (name.split(/[.[]/, 1)[0] ?? "");
 }
 
 /** Keep the first of each series, with the edges of all. */
@@ -48,17 +55,21 @@ function merged(graph: Graph, series: Map<string, string[]>, leader: Map<string,
   for (const [id, edges] of graph.adjacency) {
     for (const edge of edges) append(adjacency, merge(id), { ...edge, to: merge(edge.to) });
   }
-  const outputsOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "input" ? (node.outputs ?? []) : []]));
+  const outputsOf = new Map(graph.nodes.map((node) => [node.id, isSource(node) ? (node.outputs ?? []) : []]));
   const nodes: GraphNode[] = [];
   for (const node of graph.nodes) {
     const members = series.get(node.id);
     if (members === undefined) {
       if (!leader.has(node.id)) nodes.push(node);
-    } else if (node.kind === "input") {
-      nodes.push({ ...node, name: stem(node.name), outputs: members.flatMap((id) => outputsOf.get(id) ?? []) });
+    } else if (isSource(node)) {
+      nodes.push({ ...node, name: stem(node), outputs: members.flatMap((id) => outputsOf.get(id) ?? []) });
     } else if (node.kind === "output") {
-      nodes.push({ ...node, name: stem(node.name) || "outputs" });
+      nodes.push({ ...node, name: stem(node) || "outputs" });
     }
   }
   return { ...graph, nodes, adjacency };
+}
+
+function isSource(node: GraphNode): node is Exclude<Member, { kind: "output" }> {
+  return node.kind === "input" || node.kind === "parameter" || node.kind === "buffer";
 }

@@ -1,6 +1,6 @@
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
-import { findRuns, type Run, repeat } from "./repeats.js";
+import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 import { haveSameWeights } from "./weights.js";
 
 /** A run shown as its first member. */
@@ -8,6 +8,8 @@ export interface FoldedRun {
   /** Id of the run in the state. */
   id: string;
   times: number;
+  /** Whether the repeats are a loop. */
+  isLoop: boolean;
   /** Ids of all members, in order. */
   members: string[];
 }
@@ -15,13 +17,19 @@ export interface FoldedRun {
 /** Several children in one panel that is always open. */
 export interface Group extends ShownContents {
   /**
-   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a recurrence, whose repeats call the same
-   * modules. `steps`: an unrolled recurrence, with a panel per step.
+   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a loop. `steps`: an unrolled loop, with a
+   * panel per step.
    */
   kind: "repeat" | "step" | "steps";
+  /** Whether all repeats have the same weights. */
+  isShared: boolean;
   times: number;
   /** The run it stands for; empty for one of several steps. */
   run: string;
+  /** Ids of all children that it stands for; empty unless the run is folded. */
+  members: string[];
+  /** First children of the first and the last repeat; empty for one of several steps. */
+  ends: string[];
   /** Last module of the last repeat, for the name. */
   last: string | undefined;
   /** Number of the step, from 1; 0 if it is not one of several. */
@@ -129,26 +137,33 @@ function withRunsFolded(
   const shown: ShownContents = { contents: folded, runs: new Map(), groups: new Map() };
   for (const run of runs) {
     const first = repeat(contents, run, 0);
-    const recurs = isRecurrence(index, contents, run);
+    const members = contents.children.slice(run.start, run.start + run.period * run.times);
+    const isShared = areAlike(index, contents, run);
+    const recurs = isShared && run.isChained;
     if (run.period > 1 && !isUnrolled(run)) {
-      const inside = (inner: Contents) => withRunsFolded(index, inner, shortRuns(index, inner), unrolled);
-      const last = lastModule(index, repeat(contents, run, run.times - 1));
+      const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
+      const latest = repeat(contents, run, run.times - 1);
+      const last = lastModule(index, latest);
       enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
-        ...{ kind: recurs ? "step" : "repeat", times: run.times, run: runId(contents, run), last, step: 0 },
-        ...inside(inner),
+        ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
+        ...{ members, ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
       }));
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
       encloseSteps(shown, contents, run);
     } else {
-      const members = contents.children.slice(run.start, run.start + run.period * run.times);
-      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, members });
+      shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, isLoop: recurs, members });
     }
   }
   return shown;
 }
 
+/** Whether a run is a loop: each repeat consumes the one before, and calls the same modules with the same weights. */
+export function isLoop(index: GraphIndex, contents: Contents, run: Run): boolean {
+  return run.isChained && areAlike(index, contents, run);
+}
+
 /** Whether every repeat of a run calls the same modules with the same weights. */
-export function isRecurrence(index: GraphIndex, contents: Contents, run: Run): boolean {
+function areAlike(index: GraphIndex, contents: Contents, run: Run): boolean {
   const [first, last] = [repeat(contents, run, 0), repeat(contents, run, run.times - 1)];
   const paths = (ids: string[]) =>
     ids.flatMap((id) => {
@@ -179,17 +194,22 @@ function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void 
     for (let which = 0; run.period > 1 && which < run.times; which += 1) {
       const step = repeat(contents, run, which);
       enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", times: 1, run: "", last: undefined, step: which + 1 },
+        ...{ kind: "step", isShared: true, times: 1, run: "", members: [], ends: [], last: undefined, step: which + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
       }));
     }
-    return { ...inside, kind: "steps", times: run.times, run: id, last: undefined, step: 0 };
+    return {
+      ...inside,
+      kind: "steps",
+      isShared: true,
+      times: run.times,
+      run: id,
+      members: [],
+      ends: [],
+      last: undefined,
+      step: 0,
+    };
   });
-}
-
-/** Inside a repeat, only runs of single blocks are folded. */
-function shortRuns(index: GraphIndex, contents: Contents): Run[] {
-  return findRuns(index, contents).filter((run) => run.period === 1);
 }
 
 /** Put a panel around children: links between them move inside, links across are cut at its border. */

@@ -39,6 +39,8 @@ export interface Item {
   unrolled: number;
   /** The run it stands for or, unrolled, is the first member of; empty if none. */
   run: string;
+  /** Ids of all that a rolled repeat stands for, in order; else empty. */
+  members: string[];
   expandable: boolean;
   /** Extra CSS classes: `error`, `unseen`, `again`. */
   marks: string[];

@@ -1,6 +1,6 @@
 /** The names of merged modules, runs and group panels. */
 
-import type { GraphIndex } from "../graph/graph.js";
+import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import type { Group, ShownContents } from "./contents.js";
 import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
 import { haveSameWeights, weightsUsed } from "./weights.js";
@@ -19,19 +19,27 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
     .slice(0, head)
     .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
   if (members.length < 2) {
-    const name = chain.length === 1 && inner.kind === "module" ? spanName(index, chain, last) : names.join(".");
+    const spans = chain.length === 1 && inner.kind !== "op";
+    const name = spans ? spanName(index, chain, last) : names.join(".");
     return byClass(index, inner, { name, detail: own.detail });
   }
   const [first, latest] = [members[0], members[members.length - 1]].map((id) => index.nodes.get(id ?? ""));
-  const shares =
-    first?.kind === "module" &&
-    latest?.kind === "module" &&
-    first.path === latest.path &&
-    haveSameWeights(index, [first.id], [latest.id]);
-  return {
-    name: [...names, spanName(index, members.slice(0, 1), members[members.length - 1])].join("."),
-    detail: shares && first.parameters.total > 0 ? own.detail + SAME_WEIGHTS : own.detail,
-  };
+  const span = first?.kind === "module" ? spanName(index, [first.id], latest?.id) : spanOfOps(index, first, latest);
+  const detail = first && latest && shareWeights(index, first, latest) ? own.detail + SAME_WEIGHTS : own.detail;
+  return { name: [...names, span].join("."), detail };
+}
+
+function shareWeights(index: GraphIndex, first: GraphNode, latest: GraphNode): boolean {
+  const isOneModule = first.kind === "module" && latest.kind === "module" && first.path === latest.path;
+  if (first.kind === "module" && (!isOneModule || first.parameters.total === 0)) return false;
+  if (first.kind !== "module" && weightsUsed(index, first.id).size === 0) return false;
+  return haveSameWeights(index, [first.id], [latest.id]);
+}
+
+/** `[:, 0] … [:, 9]`. */
+function spanOfOps(index: GraphIndex, first: GraphNode | undefined, latest: GraphNode | undefined): string {
+  const names = [first, latest].flatMap((node) => (node === undefined ? [] : [words(index, node).name]));
+  return [...new Set(names)].join(" … ");
 }
 
 /** Whether anything in a group has weights. */
@@ -48,14 +56,15 @@ export function groupName(index: GraphIndex, { kind, contents, last, step }: Gro
   if (kind === "steps") return "steps";
   if (kind === "step") return step > 0 ? `step ${step}` : "step";
   const modules = contents.children.filter((child) => index.nodes.get(child)?.kind === "module");
-  return spanName(index, modules, last);
+  return modules.length === 0 ? "repeat" : spanName(index, modules, last);
 }
 
 /** `layer.0` … `layer.11` → `layer.0–11`, also for `layer.0.attention` … `layer.11.mlp`. */
 export function spanName(index: GraphIndex, firsts: string[], lastId: string | undefined): string {
   const name = (id: string | undefined) => {
     const node = index.nodes.get(id ?? "");
-    return node?.kind === "module" ? localName(index, node) : "";
+    if (node === undefined) return "";
+    return node.kind === "module" ? localName(index, node) : words(index, node).name;
   };
   const first = name(firsts[0]);
   const last = name(lastId);

@@ -1,6 +1,6 @@
 /** The outline: all modules of a graph as rows, with repeats grouped as the picture groups them. */
 import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
-import { isRecurrence } from "./contents.js";
+import { isLoop } from "./contents.js";
 import { spanName } from "./group_names.js";
 import { findRuns, repeat } from "./repeats.js";
 import { shownIndex } from "./shown_index.js";
@@ -64,7 +64,7 @@ function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
     const calls = modulesOf(shown, stretch);
     const modules = modulesOf(shown, repeat(contents, run, 0));
     const [first, last] = [modules[0]?.id ?? "", calls[calls.length - 1]?.id];
-    const name = () => (isRecurrence(shown, contents, run) ? "step" : spanName(shown, [first], last));
+    const name = () => (isLoop(shown, contents, run) ? "step" : spanName(shown, [first], last));
     const entry = modules.length > 1 ? { modules, times: run.times, name: name() } : { calls };
     for (const call of calls) found.set(call.id, entry);
   }

@@ -14,6 +14,8 @@ export interface Run {
   period: number;
   /** Number of repeats. */
   times: number;
+  /** Whether each repeat consumes the one before. */
+  isChained: boolean;
 }
 
 /** Longest period searched: models often change every sixth layer, and each layer has ops around it. */
@@ -21,25 +23,58 @@ const MAX_PERIOD = 48;
 
 /** Fewest parallel repeats that are folded. */
 const MIN_PARALLEL = 3;
+/** Fewest repeats of plain ops that are folded, and fewest ops in all: a few say more one by one. */
+const MIN_PLAIN = 4;
+const MIN_PLAIN_OPS = 10;
 
-/** Runs per contents, which never change. */
-const runsByContents = new WeakMap<Contents, Run[]>();
+/** A container's children, prepared for a search. */
+interface Search {
+  index: GraphIndex;
+  contents: Contents;
+  /** Child → key of its computation. */
+  keys: string[];
+  wiring: Wiring;
+  runs: Run[];
+}
+
+/** By contents, which never change. */
+const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  const known = runsByContents.get(contents) ?? searchRuns(index, contents);
-  runsByContents.set(contents, known);
-  return known;
+  return searchOf(index, contents).runs;
 }
 
-function searchRuns(index: GraphIndex, contents: Contents): Run[] {
-  const again = pathsCalledAgain(index, contents);
-  const keys = contents.children.map((id) => computationKey(index, id, again));
-  const wiring = new Wiring(index, contents);
+/** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
+export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
+  const search = searchOf(index, contents);
+  const inEveryRepeat = (run: Run) => {
+    for (let which = 1; which < times; which += 1) {
+      if (!search.wiring.leavesAsOne(run.start + which * period, 1, run.times)) return false;
+    }
+    return true;
+  };
+  const found = runsBetween({ ...search, keys: search.keys.slice(0, start + period) }, start, 1);
+  return found.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
+}
+
+function searchOf(index: GraphIndex, contents: Contents): Search {
+  let search = searches.get(contents);
+  if (search === undefined) {
+    const again = pathsCalledAgain(index, contents);
+    const keys = contents.children.map((id) => computationKey(index, id, again));
+    search = { index, contents, keys, wiring: new Wiring(index, contents), runs: [] };
+    search.runs = runsBetween(search, 0, MAX_PERIOD);
+    searches.set(contents, search);
+  }
+  return search;
+}
+
+function runsBetween(search: Search, first: number, maxPeriod: number): Run[] {
   const runs: Run[] = [];
-  let start = 0;
-  while (start < keys.length) {
-    const run = longestRun(index, contents, keys, wiring, start);
+  let start = first;
+  while (start < search.keys.length) {
+    const run = longestRun(search, start, maxPeriod);
     if (run !== undefined) runs.push(run);
     start += run === undefined ? 1 : run.period * run.times;
   }
@@ -91,46 +126,29 @@ function isIndexing(node: OpNode): boolean {
   return /^(getitem|select|narrow)$/.test(shortName(node.name));
 }
 
-function longestRun(
-  index: GraphIndex,
-  contents: Contents,
-  keys: string[],
-  wiring: Wiring,
-  start: number,
-): Run | undefined {
+function longestRun({ index, contents, keys, wiring }: Search, start: number, maxPeriod: number): Run | undefined {
   let best: Run | undefined;
-  const longest = Math.min(MAX_PERIOD, Math.floor((keys.length - start) / 2));
-  let mayFold = false;
-  let hasBlock = false;
+  const longest = Math.min(maxPeriod, Math.floor((keys.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
-    const last = contents.children[start + period - 1];
-    mayFold ||= isFoldable(index, last);
-    hasBlock ||= isBlock(index, last);
-    const isRepeated = equalRepeat(keys, start, period, 1) && (mayFold || wiring.readsDifferentResults(start, period));
-    const times = isRepeated ? repeats(keys, wiring, { start, period }, hasBlock) : 1;
-    const covers = times > 1 ? period * times : 0;
-    if (covers > (best === undefined ? 0 : best.period * best.times)) best = { start, period, times };
+    const run = equalRepeat(keys, start, period, 1) ? repeats(keys, wiring, start, period) : undefined;
+    if (run !== undefined && period * run.times > (best === undefined ? 0 : best.period * best.times)) best = run;
   }
   return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
 }
 
-/** Number of chained repeats or, if there is only one and `mayBeParallel`, of parallel ones. */
-function repeats(
-  keys: string[],
-  wiring: Wiring,
-  { start, period }: Omit<Run, "times">,
-  mayBeParallel: boolean,
-): number {
+/** The chained repeats from a position on or, if there is only one, the parallel ones. */
+function repeats(keys: string[], wiring: Wiring, start: number, period: number): Run | undefined {
   const count = (matches: (times: number) => boolean) => {
     let times = 1;
     while (equalRepeat(keys, start, period, times) && matches(times)) times += 1;
+    while (times > 1 && !wiring.leavesAsOne(start, period, times)) times -= 1;
     return times;
   };
-  if (!wiring.isConnected(start, period)) return 1;
+  if (!wiring.isConnected(start, period)) return undefined;
   const chained = count((times) => wiring.isChained(start, period, times));
-  if (chained > 1 || !mayBeParallel) return chained;
+  if (chained > 1) return { start, period, times: chained, isChained: true };
   const parallel = count((times) => wiring.isParallel(start, period, times));
-  return parallel >= MIN_PARALLEL ? parallel : 1;
+  return parallel < MIN_PARALLEL ? undefined : { start, period, times: parallel, isChained: false };
 }
 
 function equalRepeat(keys: string[], start: number, period: number, times: number): boolean {
@@ -140,12 +158,6 @@ function equalRepeat(keys: string[], start: number, period: number, times: numbe
   return true;
 }
 
-/** Whether a repeat with this child may be folded: it is a block, or indexes a time step. A chain of plain ops stays. */
-function isFoldable(index: GraphIndex, id = ""): boolean {
-  const node = index.nodes.get(id);
-  return isBlock(index, id) || (node?.kind === "op" && isIndexing(node));
-}
-
 function isBlock(index: GraphIndex, id = ""): boolean {
   return contentsOf(index, id).children.length > 0;
 }
@@ -153,15 +165,17 @@ function isBlock(index: GraphIndex, id = ""): boolean {
 function worthwhile(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
   const first = repeat(contents, run, 0).find((id) => isBlock(index, id));
   if (first === undefined) {
-    return (
-      run.times > 2 &&
-      (readsDifferentIndices(index, contents, run) || wiring.readsDifferentResults(run.start, run.period))
-    );
+    if (run.times >= MIN_PLAIN && run.period * run.times >= MIN_PLAIN_OPS) return true;
+    return run.times > 2 && run.isChained && readsOtherParts(index, contents, wiring, run);
   }
   return run.times > 2 || contentsOf(index, first).children.length > 1;
 }
 
-/** Whether repeats read different indices: a loop over time that calls no module. */
+/** Whether each repeat reads another part of a tensor: a loop over time that calls no module. */
+function readsOtherParts(index: GraphIndex, contents: Contents, wiring: Wiring, run: Run): boolean {
+  return readsDifferentIndices(index, contents, run) || wiring.readsDifferentResults(run.start, run.period);
+}
+
 function readsDifferentIndices(index: GraphIndex, contents: Contents, run: Run): boolean {
   const argumentsOf = (id = "") => {
     const node = index.nodes.get(id);

@@ -112,7 +112,7 @@ function directionOf({ state, turned }: Context, ids: string[]): Direction {
   return state.direction === "TB" ? "LR" : "TB";
 }
 
-/** `repeats` are the modules that the container stands for. */
+/** `repeats` are the modules that the container stands for, or the first children of repeats. */
 function makeFrame(
   context: Context,
   id: string,
@@ -178,10 +178,10 @@ function itemOf(
   const inner = box.chain[box.chain.length - 1] ?? id;
   const expandable = node.kind === "module" && isExpandable(index, inner);
   const series = index.series.get(id);
-  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, members: [] };
+  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
-  const marks = marksOf(index, node);
   const members = isFolded ? run.members : [];
+  const marks = marksOf(index, node);
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members) : null;
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   return {
@@ -193,9 +193,10 @@ function itemOf(
     detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
     glyph: glyphOf(node, shown.contents),
     times: series?.length ?? (isFolded ? run.times : 1),
-    loop: isFolded && run.times > 1 && text.detail.endsWith(SHARED),
+    loop: isFolded && run.isLoop,
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
+    members,
     expandable,
     marks,
     frame,
@@ -214,21 +215,22 @@ function detailIn(detail: string, shown: ShownContents): string {
 
 /** The item of a group panel. */
 function groupItem(context: Context, id: string, group: Group, around: Direction): Item {
-  const { kind, times, run } = group;
+  const { kind, isShared, times, run } = group;
   const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
   return {
     id,
     kind: "group",
     family: "other",
     name: groupName(context.index, group),
-    detail: kind !== "repeat" && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
+    detail: isShared && times > 1 && holdsWeights(context.index, group) ? SHARED : "",
     glyph: null,
     times: kind === "steps" ? 1 : times,
     loop: kind === "step" && times > 1,
     unrolled: kind === "steps" ? times : 1,
     run,
+    members: group.members,
     expandable: false,
     marks: [],
-    frame: makeFrame(context, id, group, direction),
+    frame: makeFrame(context, id, group, direction, group.ends),
   };
 }

@@ -28,7 +28,8 @@ function weightsOfOps(index: GraphIndex): Map<string, Names> {
     const used = node.kind === "op" ? Object.values(node.weights ?? {}).filter(isParameter) : [];
     for (const name of used) append(names, node.id, name);
     const readers = node.kind === "parameter" ? (index.graph.adjacency.get(node.id) ?? []) : [];
-    for (const { to } of readers) append(names, to, "name" in node ? (node.name ?? "") : "");
+    // the node may stand for several
+    for (const { to, tensor } of readers) append(names, to, tensor);
   }
   return new Map([...names].map(([id, all]) => [id, new Set(all)]));
 }

@@ -1,10 +1,16 @@
 /** Compares how repeats are connected: whether one stretch of children repeats another. */
-import { type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
+import { ancestors, type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
 
 /** A reader of a child's tensor: its position, -1 outside the container. */
 interface Use {
   to: number;
   link: Link;
+}
+
+/** A use of a child's tensor: the position of the reader's box, and a key of tensor and reader. */
+interface Exit {
+  to: number;
+  key: string;
 }
 
 /** The links between the children of a container, by position. */
@@ -14,18 +20,22 @@ export class Wiring {
   /** Child → port → the tensor that enters there, from siblings or from outside. */
   private readonly taken: Map<string, string>[];
   private readonly uses: Use[][];
+  private readonly exits: Exit[][] = [];
+  private readonly children: string[];
+  private readonly position: Map<string, number>;
 
   constructor(
     private readonly index: GraphIndex,
     contents: Contents,
   ) {
-    const position = new Map(contents.children.map((id, i) => [id, i]));
+    this.children = contents.children;
+    this.position = new Map(contents.children.map((id, i) => [id, i]));
     this.incoming = contents.children.map(() => []);
     this.taken = contents.children.map(() => new Map());
     this.uses = contents.children.map(() => []);
     for (const link of contents.links) {
-      const from = position.get(link.from ?? "");
-      const to = position.get(link.to ?? "");
+      const from = this.position.get(link.from ?? "");
+      const to = this.position.get(link.to ?? "");
       if (from !== undefined) this.uses[from]?.push({ to: to ?? -1, link });
       if (to !== undefined) this.addInto(to, link, from);
     }
@@ -42,6 +52,7 @@ export class Wiring {
     const at = start + times * period;
     let chained = false;
     for (let i = 0; i < period; i += 1) {
+      if (this.between(at + i, start, at - period).length > 0) return false;
       const here = this.inside(at + i, at);
       if (here.join() !== this.inside(start + i, start).join()) return false;
       const before = this.between(at + i, at - period, at);
@@ -49,6 +60,52 @@ export class Wiring {
       if (times > 1 && before.join() !== this.between(start + period + i, start, start + period).join()) return false;
     }
     return chained && this.corresponds(at - period, at, period);
+  }
+
+  /**
+   * Whether what follows the repeats reads the last or, into one list, all of them: one wire can say only that. A decoder
+   * that reads the third and the sixth of twelve blocks must see them apart.
+   */
+  leavesAsOne(start: number, period: number, times: number): boolean {
+    const end = start + period * times;
+    const found = new Map<string, Set<number>>();
+    for (let child = start; child < end; child += 1) {
+      const outside = this.exitsOf(child).filter(({ to }) => to < start || to >= end);
+      const which = Math.floor((child - start) / period);
+      for (const { key } of outside) {
+        const id = `${(child - start) % period} ${key}`;
+        found.set(id, (found.get(id) ?? new Set()).add(which));
+      }
+    }
+    return [...found.values()].every(
+      (repeats) => repeats.size === times || (repeats.size === 1 && repeats.has(times - 1)),
+    );
+  }
+
+  private exitsOf(child: number): Exit[] {
+    const tensors = new Set((this.uses[child] ?? []).map(({ link }) => link.tensor));
+    this.exits[child] ??= [...tensors].flatMap((tensor) => this.readersOf(child, tensor));
+    return this.exits[child];
+  }
+
+  /** The nodes that read a tensor of a child. */
+  private readersOf(child: number, tensor: string): Exit[] {
+    const { adjacency } = this.index.graph;
+    const producer = this.index.producer.get(tensor) ?? "";
+    const orderOf = (id: string) => this.index.order.get(id) ?? 0;
+    const made = `${orderOf(producer) - orderOf(this.children[child] ?? "")}${tensor.slice(producer.length)}`;
+    return (adjacency.get(producer) ?? [])
+      .filter((edge) => edge.tensor === tensor)
+      .map(({ to, argument = "" }) => ({
+        to: this.positionOf(to),
+        key: `${made} ${to} ${argument.replace(/\[\d+\]/g, "")}`,
+      }));
+  }
+
+  /** The position of the child that a node is in, -1 outside the container. */
+  private positionOf(id: string): number {
+    const around = [id, ...ancestors(this.index, id)].find((at) => this.position.has(at));
+    return this.position.get(around ?? "") ?? -1;
   }
 
   /** Whether the second repeat reads a different result of an op such as `unbind`: a loop over time. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { packed } from "../../packing.mjs";
 import type { DiagramData } from "../../src/session/state.js";
 
 const data = { graph: {}, state: {} } as DiagramData;
@@ -19,12 +20,6 @@ beforeEach(() => {
   });
 });
 
-/** As `html/packing.py` does. */
-async function pack(text: string): Promise<string> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
-  return btoa(String.fromCharCode(...new Uint8Array(await new Response(stream).arrayBuffer())));
-}
-
 afterEach(() => {
   vi.unstubAllGlobals();
   globalThis.modelDiagramsPacked = undefined;
@@ -41,7 +36,7 @@ it("uses inlined data without loading a script", async () => {
 
 it("unpacks data once", async () => {
   const { loadData } = await loader();
-  globalThis.modelDiagramsData = new Map([["a", await pack('{"graph":{"é":1},"state":{}}')]]);
+  globalThis.modelDiagramsData = new Map([["a", packed('{"graph":{"é":1},"state":{}}')]]);
   const first = await loadData("a", "x.js");
   expect(first).toEqual({ graph: { é: 1 }, state: {} });
   expect(await loadData("a", "x.js")).toBe(first);
@@ -49,7 +44,7 @@ it("unpacks data once", async () => {
 });
 
 it.each([
-  ["cut off", (await pack('{"graph":{}}')).slice(0, 12)],
+  ["cut off", packed('{"graph":{}}').slice(0, 12)],
   ["no packed text", "{}"],
 ])("loads data again that is %s", async (_, text) => {
   const { loadData, LoadError } = await loader();
@@ -62,7 +57,7 @@ it.each([
 it("runs the parts that the page brings along", async () => {
   const { loadCore } = await loader();
   const core = {} as never;
-  globalThis.modelDiagramsPacked = { "core.js": await pack("the core") };
+  globalThis.modelDiagramsPacked = { "core.js": packed("the core") };
   vi.stubGlobal("document", {
     createElement: () => ({ textContent: "" }),
     head: {

@@ -31,6 +31,8 @@ interface LinkedView {
 }
 
 export function link(widget: Widget): void {
+  // a frame of a notebook has no address
+  if (location.protocol === "about:") return;
   widget.toolbar.addToMenu(
     "",
     button(strings.copyLink, () => void copyLink(widget)),

@@ -64,6 +64,9 @@ export class Toolbar {
     this.#menu.hidden = !open;
     this.#menuButton.ariaExpanded = String(open);
     if (open && isChange) this.#placeMenu();
+    // a notebook's frame grows while the menu opens
+    if (open) addEventListener("resize", this.#placeMenu);
+    else removeEventListener("resize", this.#placeMenu);
     if (!open && isChange && this.#menu.contains((this.#menu.getRootNode() as ShadowRoot).activeElement)) {
       this.#menuButton.focus();
     }
@@ -82,13 +85,13 @@ export class Toolbar {
   }
 
   /** Above the buttons or, where the window has no room there, below. */
-  #placeMenu(): void {
+  readonly #placeMenu = (): void => {
     const { classList } = this.element;
     classList.remove("mg-below");
     const { top, height } = this.#menu.getBoundingClientRect();
     const below = innerHeight - this.element.getBoundingClientRect().bottom;
     classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
-  }
+  };
 }
 
 /** The background in fullscreen. A property of our own, so that the author's `--mg-page` stays. */

@@ -1,0 +1,95 @@
+"""What a diagram says in words: its text alternative, the note on its problem, remarks on its trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.ir.graph import ModuleNode
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["alt_text", "note", "remarks"]
+
+# a note is short, even if a model raises megabytes of text
+_MESSAGE_LIMIT = 4_000
+_FRAME_LIMIT = 12
+_REMARK_LIMIT = 12
+_NAME_LIMIT = 6
+
+
+_TITLES = {
+    "model": "The model could not be built.",
+    "inputs": "The example inputs could not be created.",
+    "forward": "The model raised an error.",
+    "graph-file": "The graph file could not be read.",
+    "option": "This diagram has an invalid option.",
+    "worker": "Tracing the model did not finish.",
+    "render": "The diagram could not be drawn.",
+}
+
+
+def alt_text(diagram: Diagram) -> str:
+    """What is read in place of the picture: the author's text, or one made from the graph."""
+    if diagram.options.figure.alt:
+        return diagram.options.figure.alt
+    return _described(diagram.graph) if diagram.graph else diagram.options.call.model
+
+
+def _described(graph: Graph) -> str:
+    """One or two sentences that say what the picture shows."""
+    model = graph.model
+    modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
+    children = [node.path for node in modules if graph.hierarchy[node.id] is None]
+    parts = f": {_some(children)}" if children else ""
+    ends = [
+        f"{label}: {_some(list(names))}"
+        for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
+        if names
+    ]
+    if not graph.nodes:
+        ends.append("No tensor went through this model")
+    if graph.status.state == "partial":
+        ends.append("Incomplete, because the model raised an error")
+    return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_NAME_LIMIT])
+    return f"{shown} and {len(names) - _NAME_LIMIT} more" if len(names) > _NAME_LIMIT else shown
+
+
+def note(diagram: Diagram) -> dict[str, Any] | None:
+    """The problem of a diagram as templates show it, bounded; None if there is none to show."""
+    problem = diagram.shown_problem
+    if problem is None:
+        return None
+    title = _TITLES[problem.kind]
+    if diagram.picture is not None:
+        title += " The diagram shows what is known."
+    message = problem.message.strip()
+    if len(message) > _MESSAGE_LIMIT:
+        message = f"{message[:_MESSAGE_LIMIT]} … ({len(message) - _MESSAGE_LIMIT} more characters)"
+    left_out = len(problem.frames) - _FRAME_LIMIT
+    frames = list(problem.frames[-_FRAME_LIMIT:])
+    if left_out > 0:
+        frames.insert(0, f"… {left_out} more")
+    return {"kind": problem.kind, "title": title, "message": message, "frames": frames}
+
+
+def remarks(graph: Graph) -> list[str]:
+    """What was assumed, and what the trace did not see."""
+    status = graph.status
+    said = list(status.notes)
+    if status.state == "hierarchy":
+        said.append("Module hierarchy only: no forward pass was run.")
+    if status.unseen:
+        said.append(f"The origin of {len(status.unseen)} tensor(s) was not seen.")
+    if status.guesses:
+        said.append(f"{len(status.guesses)} value(s) that Python asked for had to be assumed.")
+    said += [
+        f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
+        for item in graph.assumptions
+    ]
+    return said[:_REMARK_LIMIT]

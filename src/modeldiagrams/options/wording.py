@@ -1,0 +1,46 @@
+"""What a type expects, in words for authors who know neither Python's types nor msgspec."""
+
+from __future__ import annotations
+
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from msgspec import Meta
+
+__all__ = ["expected"]
+
+_WORDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "a map",
+}
+
+
+def expected(type_: Any) -> str:
+    """What a value of this type is: ``a whole number from 0 to 1000``, ``a list or a map``.
+
+    Args:
+        type_: An annotation. A pattern of text has its words in `Meta.title`.
+    """
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        meta = next((meta for meta in arguments[1:] if isinstance(meta, Meta)), Meta())
+        return meta.title or f"{expected(arguments[0])}{_range(meta)}"
+    if origin in {Union, UnionType}:
+        return " or ".join(dict.fromkeys(expected(part) for part in arguments if part is not NoneType))
+    if origin is Literal:
+        return " or ".join(map(str, arguments))
+    if origin is list and arguments[0] is not Any:
+        return f"a list of {expected(arguments[0])}"
+    return _WORDS.get(origin or type_, "something else")
+
+
+def _range(meta: Meta) -> str:
+    if meta.gt is not None:
+        return f" above {meta.gt:g}"
+    if meta.ge is not None:
+        return f" from {meta.ge:g} to {meta.le:g}" if meta.le is not None else f" of at least {meta.ge:g}"
+    return " that is not empty" if meta.min_length else ""

@@ -1,0 +1,156 @@
+"""What the outputs of a notebook hold; `tests/browser/test_notebook.py` shows what they look like."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from modeldiagrams.api import notebook_viewer
+
+VIEWER = "modelDiagramsNotebook('"
+
+
+class Residual(nn.Module):
+    def __init__(self, width: int = 8) -> None:
+        super().__init__()
+        self.norm, self.fc1, self.fc2 = nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        return x + self.fc2(torch.relu(self.fc1(self.norm(x))))
+
+
+class Raises(nn.Module):
+    def forward(self, x):
+        raise ValueError(f"odd <width> {x.relu().shape[0]}")
+
+
+MODELS = [
+    (nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)), {}),
+    (Residual(), {}),
+    (nn.Sequential(Residual(), Residual(), Residual(), nn.Linear(8, 2)), {}),
+    (nn.Sequential(Residual(), Residual(), Residual(), nn.Linear(8, 2)), {"direction": "LR", "depth": 2}),
+    (nn.TransformerEncoderLayer(8, 2, 16), {}),
+    (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2, enable_nested_tensor=False), {}),
+    (nn.GRU(8, 4), {}),
+    (nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Dropout(0.1), nn.Linear(8, 1), nn.Sigmoid()), {}),
+]
+"""Eight small ones, as people show them."""
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    """A Jupyter kernel: call it to begin the execution of a cell."""
+    request = {}
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(get_parent=lambda: request))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setattr(notebook_viewer.OUTPUTS, "_each", False)
+    monkeypatch.setattr(notebook_viewer.OUTPUTS, "_carrier", None)
+    executions = iter(range(1000))
+
+    def run(code: str, cell: str | None = None) -> None:
+        metadata = {"cellId": cell} if cell else {}
+        request.update(header={"msg_id": str(next(executions))}, metadata=metadata, content={"code": code})
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return modeldiagrams.diagram(Residual(), (torch.ones(1, 8),))
+
+
+def carries(output) -> bool:
+    return VIEWER in output._repr_html_()
+
+
+def test_eight_small_diagrams_take_less_than_600_kb(kernel):
+    sizes = []
+    for number, (model, view) in enumerate(MODELS):
+        kernel(f"diagram({number})")
+        output = modeldiagrams.diagram(model, (torch.ones(2, 8),), **view)._repr_mimebundle_()
+        sizes.append(len(json.dumps(output, ensure_ascii=False).encode()))
+    assert sum(sizes) < 600_000
+    assert max(sizes[1:]) < 60_000
+
+
+def test_output_is_html_and_a_picture_for_whatever_shows_no_html(shown):
+    output = shown._repr_mimebundle_()
+    assert list(output) == ["text/html", "image/svg+xml", "text/plain"]
+    picture = ET.fromstring(output["image/svg+xml"])  # noqa: S314  (our own picture)
+    # nothing that a site removes, or that depends on its styles
+    assert not {"style", "script", "title"} & {element.tag.rpartition("}")[2] for element in picture.iter()}
+    assert not [name for element in picture.iter() for name in element.attrib if name in {"class", "style"}]
+
+
+def test_without_scripts_and_attributes_picture_and_text_remain(shown):
+    """As in notebooks that are not trusted, and on GitHub."""
+    output = re.sub("<script>.*?</script>", "", shown._repr_html_(), flags=re.DOTALL)
+    (source,) = re.findall('<img alt="Architecture of Residual[^"]*" src="data:image/svg\\+xml;base64,([^"]*)"', output)
+    assert base64.b64decode(source).decode() == shown._repr_mimebundle_()["image/svg+xml"]
+    assert "To open modules, trust this notebook." in output
+
+
+def test_error_of_the_model_is_text_of_the_output():
+    with pytest.warns(UserWarning, match="odd"):
+        output = modeldiagrams.diagram(Raises(), (torch.ones(3),))._repr_html_()
+    text = re.sub("<script>.*?</script>", "", output, flags=re.DOTALL)
+    assert re.search(r"Raises raised ValueError: odd &lt;width&gt; 3\n  .*test_notebook.py:\d+ in Raises.forward", text)
+
+
+def test_first_output_brings_the_viewer_for_all(kernel, shown):
+    kernel("first")
+    assert carries(shown)
+    assert not carries(shown), "the second output of one cell"
+    kernel("second")
+    assert not carries(shown)
+
+
+def test_viewer_stays_with_its_cell(kernel, shown):
+    """The output that held it is gone when its cell runs again; cells are run in any order."""
+    kernel("diagram(model)", cell="a")
+    assert carries(shown)
+    kernel("diagram(model)", cell="b")
+    assert not carries(shown)
+    kernel("diagram(model)  # edited", cell="a")
+    assert carries(shown)
+
+
+def test_notebook_puts_the_viewer_elsewhere(kernel, shown):
+    kernel("first")
+    assert carries(shown)
+    kernel("modeldiagrams.notebook()")
+    viewer = modeldiagrams.notebook()
+    assert carries(viewer)
+    assert "This output holds the viewer" in viewer._repr_html_()
+    kernel("first")
+    assert not carries(shown)
+
+
+def test_each_output_brings_the_viewer_where_outputs_are_apart(kernel, shown, monkeypatch):
+    assert modeldiagrams.notebook("each") is None
+    for cell in ("first", "second"):
+        kernel(cell)
+        assert carries(shown)
+    monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace())
+    assert notebook_viewer.Outputs()._each
+    monkeypatch.delitem(sys.modules, "google.colab")
+    assert not notebook_viewer.Outputs()._each
+
+
+def test_each_output_brings_the_viewer_without_a_kernel(shown):
+    assert carries(shown)
+    assert carries(shown)
+
+
+def test_unknown_way_to_bring_the_viewer_is_an_option_error():
+    with pytest.raises(modeldiagrams.OptionError, match="option 'viewer': expected 'once' or 'each', got 'never'"):
+        modeldiagrams.notebook("never")

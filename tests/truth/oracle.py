@@ -1,0 +1,308 @@
+"""An oracle for pictures: every data dependency between two visible boxes is a drawn path, and every path is one.
+
+It reads the SVG and the graph's JSON and shares no code with the viewer. What it holds a picture to:
+
+- A node belongs to the innermost drawn box around it. Nodes of later repeats belong where their counterpart of the
+  first repeat does.
+- A node without a box, even when all is open, is hidden plumbing: what passes only through such nodes goes directly.
+- ``×n`` says that each repeat feeds the next in the same way, and that the last one feeds what follows, or each feeds
+  one list. Anything else between or after repeats is untrue.
+- In the panel of a loop, what each step hands to the next is drawn, too: as a return.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from truth.drawn import FLOWS, ROOT, Drawn, read, weaker
+
+Json = dict[str, Any]
+
+
+class Use(NamedTuple):
+    """A node that reads what another made, directly or through hidden nodes."""
+
+    source: str
+    target: str
+    argument: str
+    flow: str
+
+
+class Trace:
+    """A graph's JSON, with what the oracle asks of it."""
+
+    def __init__(self, graph: Json):
+        self.nodes: dict[str, Json] = {node["id"]: node for node in graph["nodes"]}
+        self.order = {name: i for i, name in enumerate(self.nodes)}
+        self.parent: dict[str, str] = {name: parent or ROOT for name, parent in graph["hierarchy"].items()}
+        self.edges: dict[str, list[Json]] = graph["adjacency"]
+        self._aligned: dict[tuple[str, str], dict[str, str]] = {}
+
+    def inwards(self, name: str) -> list[str]:
+        """A node after all modules around it, the outermost first."""
+        chain = [name]
+        while self.parent[chain[-1]] != ROOT:
+            chain.append(self.parent[chain[-1]])
+        return chain[::-1]
+
+    @cached_property
+    def _inside(self) -> dict[str, list[str]]:
+        inside: dict[str, list[str]] = defaultdict(list)
+        for name in self.nodes:
+            for around in self.inwards(name):
+                inside[around].append(name)
+        return inside
+
+    def kind(self, name: str) -> str:
+        """What a node is: a class, the name of an op."""
+        node = self.nodes[name]
+        return f"{node['kind']} {node.get('class') or (node['kind'] == 'op' and node['name'])}"
+
+    def aligned(self, later: str, first: str) -> dict[str, str]:
+        """Nodes in one repeat → their counterparts in another."""
+        key = (later, first)
+        if key not in self._aligned:
+            one, other = self._inside[later], self._inside[first]
+            if later in self.nodes and self.nodes[later]["kind"] != "module":
+                pairs = [(later, first)]
+            else:
+                pairs = list(_matching(one, other, self.kind))
+            self._aligned[key] = dict(pairs)
+        return self._aligned[key]
+
+    def uses(self, hidden: set[str], *, shapes: bool) -> list[Use]:
+        """All dependencies between nodes that are not hidden; without `shapes`, only those of values."""
+        found = set()
+        for source in self.nodes.keys() - hidden:
+            pending, seen = [(source, "data")], set()
+            while pending:
+                at, so_far = pending.pop()
+                for edge in self.edges.get(at, ()):
+                    own = edge.get("flow", "data")
+                    if own == "shape" and not shapes:
+                        if not self._writes(edge["to"]):
+                            continue
+                        own = "data"
+                    flow = weaker(so_far, own)
+                    if edge["to"] not in hidden:
+                        found.add(Use(source, edge["to"], edge.get("argument", ""), flow))
+                    elif (edge["to"], flow) not in seen:
+                        seen.add((edge["to"], flow))
+                        pending.append((edge["to"], flow))
+        return sorted(found)
+
+    def _writes(self, name: str) -> bool:
+        """Whether a node overwrites what it is given, for later readers."""
+        op = self.nodes[name].get("name", "")
+        return op.endswith("_") and not op.endswith("__") and bool(self.edges.get(name))
+
+
+def _matching(one: list[str], other: list[str], kind: Any) -> Iterable[tuple[str, str]]:
+    kinds = [[kind(name) for name in names] for names in (one, other)]
+    if kinds[0] == kinds[1]:
+        return zip(one, other, strict=True)
+    blocks = difflib.SequenceMatcher(None, *kinds, autojunk=False).get_matching_blocks()
+    return [(one[a + i], other[b + i]) for a, b, size in blocks for i in range(size)]
+
+
+Repeats = dict[str, int]
+"""Rolled repeat → which one a node belongs to."""
+
+
+class Place(NamedTuple):
+    """Where a node is in a picture."""
+
+    node: str
+    """Its counterpart in the first repeat of every rolled run."""
+    box: str | None
+    """None: nothing is drawn for it."""
+    repeats: Repeats
+
+    @property
+    def reader(self) -> str | None:
+        """What reads there: the node, or the series of outputs that it is one of."""
+        return self.box if self.node.startswith("output:") else self.node
+
+
+class Picture:
+    """A picture of a graph."""
+
+    def __init__(self, trace: Trace, svg: str, rolled: Mapping[str, Sequence[str]]):
+        self.trace = trace
+        self.drawn: Drawn = read(svg)
+        self.rolled = {run: list(members) for run, members in rolled.items()}
+        self._positions: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+        # a repeat of several blocks may hold repeats of one
+        for run in sorted(self.rolled, key=self.period, reverse=True):
+            for i, member in enumerate(self.rolled[run]):
+                self._positions[member].append((run, *divmod(i, self.period(run))))
+        self._places: dict[str, Place] = {}
+
+    def period(self, run: str) -> int:
+        """Number of children in each repeat."""
+        return max(1, len(self.rolled[run]) // self.drawn.times.get(run, 1))
+
+    def place(self, name: str) -> Place:
+        """Where a node is."""
+        if name not in self._places:
+            self._places[name] = self._find(name)
+        return self._places[name]
+
+    def _find(self, name: str) -> Place:
+        repeats: Repeats = {}
+        at: str | None = name
+        while at is not None:
+            later = self._later(at, repeats)
+            if later is None:
+                return Place(at, self._box(at), repeats)
+            around, first = later
+            at = self.trace.aligned(around, first).get(at)
+        return Place(name, None, repeats)
+
+    def _later(self, name: str, repeats: Repeats) -> tuple[str, str] | None:
+        """The outermost member of a later repeat around a node, and its counterpart in the first."""
+        for around in self.trace.inwards(name):
+            for run, which, place in self._positions[around]:
+                repeats.setdefault(run, which)
+                if which > 0:
+                    return around, self.rolled[run][place]
+        return None
+
+    def _box(self, name: str) -> str | None:
+        for around in self.trace.inwards(name)[::-1]:
+            if around in self.drawn.boxes:
+                return None if self.drawn.boxes[around].is_open else around
+        return self._leader(name)
+
+    def _leader(self, name: str) -> str | None:
+        """The box of a series of inputs or outputs that a node is one of."""
+        kind, stem = self.trace.nodes[name]["kind"], _stem(self.trace.nodes[name])
+        if kind not in {"input", "output"}:
+            return None
+        for leader in self.drawn.series:
+            node = self.trace.nodes.get(leader, {"kind": ""})
+            if node["kind"] == kind and _stem(node) == stem:
+                return leader
+        return None
+
+    def hidden(self) -> set[str]:
+        """Nodes without a box, apart from modules."""
+        return {
+            name for name in self.trace.nodes if self.trace.nodes[name]["kind"] != "module" and not self._shows(name)
+        }
+
+    def _shows(self, name: str) -> bool:
+        return self.place(name).box is not None
+
+
+def _stem(node: Json) -> str:
+    return re.split(r"[.\[]", node["name"], maxsplit=1)[0]
+
+
+@dataclass
+class Verdict:
+    """What is untrue in a picture."""
+
+    missing: set[tuple[str, str, str]] = field(default_factory=set)
+    """Dependencies that are not drawn."""
+    invented: set[tuple[str, str, str]] = field(default_factory=set)
+    """Drawn paths without a dependency."""
+    rolled: list[str] = field(default_factory=list)
+    """What ``×n`` says and is not so."""
+    drawn: list[str] = field(default_factory=list)
+    """Lines that don't begin or end where they say."""
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.invented or self.rolled or self.drawn)
+
+
+def judge(picture: Picture, hidden: set[str], *, shapes: bool) -> Verdict:
+    """Compare a picture with its graph.
+
+    Args:
+        picture: The picture.
+        hidden: Nodes without a box when all is open.
+        shapes: Whether the picture shows where only shapes flow.
+    """
+    claims = Claims(picture)
+    expected: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for use in picture.trace.uses(hidden, shapes=shapes):
+        source, target = picture.place(use.source), picture.place(use.target)
+        if source.box is None or target.box is None:
+            claims.faults.append(f"{use.source if source.box is None else use.target} has no box")
+        elif not claims.covers(use, source, target) and source.box != target.box:
+            expected[source.box, target.box].add(use.flow)
+    drawn: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one, other, flow in picture.drawn.connections():
+        drawn[one, other].add(flow)
+    verdict = Verdict(rolled=claims.verdict(), drawn=[*picture.drawn.faults, *map(str, picture.drawn.loose_ends())])
+    verdict.missing = {(*ends, max(flows, key=FLOWS.index)) for ends, flows in expected.items()} - {
+        (*ends, flow) for ends, flows in drawn.items() for flow in flows
+    }
+    verdict.invented = {(*ends, flow) for ends, flows in drawn.items() for flow in flows - expected[ends]}
+    return verdict
+
+
+class Claims:
+    """What the rolled repeats of a picture claim."""
+
+    def __init__(self, picture: Picture):
+        self.picture = picture
+        self.faults: list[str] = []
+        self._between: dict[tuple[Any, ...], set[tuple[int, int]]] = defaultdict(set)
+        self._exits: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+
+    def covers(self, use: Use, source: Place, target: Place) -> bool:
+        """Whether a dependency is one between repeats, which a badge implies. Notes what leaves repeats."""
+        shared = [run for run in source.repeats if run in target.repeats]
+        apart = next((run for run in shared if source.repeats[run] != target.repeats[run]), None)
+        for run, which in source.repeats.items():
+            if run not in shared or (apart is not None and shared.index(run) > shared.index(apart)):
+                self._exits[run, self._outer(source, run), source.node, target.reader, _list(use.argument)].add(which)
+        if apart is None:
+            return False
+        ends = (source.repeats[apart], target.repeats[apart])
+        self._between[apart, self._outer(source, apart), source.box, target.box].add(ends)
+        return True
+
+    def _outer(self, place: Place, run: str) -> tuple[int, ...]:
+        """Which repeats of outer runs a place in a run is in."""
+        names = list(place.repeats)
+        return tuple(place.repeats[outer] for outer in names[: names.index(run)])
+
+    def verdict(self) -> list[str]:
+        """What is not as claimed."""
+        found = [fault for run in self.picture.rolled for fault in self._malformed(run)]
+        for (run, _, one, other), ends in sorted(self._between.items(), key=str):
+            times = self.picture.drawn.times.get(run, 1)
+            if ends != {(i, i + 1) for i in range(times - 1)}:
+                found.append(f"×{times} of {run}: {one} → {other} only between repeats {sorted(ends)}")
+        for (run, _, one, other, _), repeats in sorted(self._exits.items(), key=str):
+            times = self.picture.drawn.times.get(run, 1)
+            if repeats != {times - 1} and repeats != set(range(times)):
+                found.append(f"×{times} of {run}: {one} → {other} from repeats {sorted(repeats)}")
+        return self.faults + found
+
+    def _malformed(self, run: str) -> list[str]:
+        """Members of a run must be equal siblings in the order of their execution."""
+        trace, members = self.picture.trace, self.picture.rolled[run]
+        times, period = self.picture.drawn.times.get(run, 0), self.picture.period(run)
+        kinds = [trace.kind(member) for member in members]
+        checks = {
+            "is no whole number of repeats": len(members) == times * period,
+            "are not siblings": len({trace.parent[member] for member in members}) == 1,
+            "are out of order": members == sorted(members, key=trace.order.__getitem__),
+            "differ in kind": all(kind == kinds[i % period] for i, kind in enumerate(kinds)),
+        }
+        return [f"members of {run} {fault}" for fault, holds in checks.items() if not holds]
+
+
+def _list(argument: str) -> str:
+    """The argument without the position in a list."""
+    return re.sub(r"\[\d+\]", "", argument)

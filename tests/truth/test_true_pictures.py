@@ -1,0 +1,64 @@
+"""Every data dependency between two visible boxes is a drawn path, and every drawn path is one.
+
+`tests/zoo/test_true_pictures.py` asks the same of many real models.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modeldiagrams import trace
+from modeldiagrams.ir.serialize import deserialize
+from truth.models import LOOPS, MODELS
+from truth.oracle import Picture, judge
+from truth.sweep import Sweep
+
+GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_golden_graphs(path: Path) -> None:
+    assert Sweep(deserialize(path.read_bytes())).untrue() == []
+
+
+@pytest.mark.parametrize("name", [*MODELS, *LOOPS])
+def test_models_with_structures_that_were_drawn_wrong(name: str) -> None:
+    class_, args, x = {**MODELS, **LOOPS}[name]
+    assert Sweep(trace(class_(*args).eval(), (x,)), quick=True).untrue() == []
+
+
+# -- the oracle itself ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stack() -> tuple[Sweep, Picture, str]:
+    """The picture of a stack of equal blocks, rolled."""
+    sweep = Sweep(deserialize((GOLDEN[0].parent / "stack.json").read_bytes()))
+    drawn = sweep.draw(depth=0)
+    return sweep, Picture(sweep.trace, drawn.svg, drawn.rolled), drawn.svg
+
+
+def judged(stack: tuple[Sweep, Picture, str], old: str, new: str):
+    """The verdict on a picture with another text in it."""
+    sweep, picture, svg = stack
+    assert old in svg
+    return judge(Picture(sweep.trace, svg.replace(old, new, 1), picture.rolled), set(), shapes=False)
+
+
+def test_a_path_that_is_missing(stack):
+    assert ("blocks.0", "output:output", "data") in judged(stack, 'class="mg-edge" data-from="blocks.0"', "").missing
+
+
+def test_a_path_that_leads_elsewhere(stack):
+    verdict = judged(stack, 'data-from="input:x" data-to="blocks.0"', 'data-from="input:x" data-to="output:output"')
+    assert verdict.drawn
+
+
+def test_a_badge_with_another_number(stack):
+    assert judged(stack, ">×4<", ">×2<").rolled
+
+
+def test_a_flow_of_another_kind(stack):
+    assert judged(stack, 'class="mg-edge"', 'class="mg-edge mg-flow-inferred"').invented

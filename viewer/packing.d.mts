@@ -1,0 +1,1 @@
+export function packed(content: string | Uint8Array): string;

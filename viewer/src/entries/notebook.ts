@@ -1,0 +1,83 @@
+/**
+ * Entry of `notebook.js`: makes the diagrams in the outputs of a notebook interactive. One output brings it, and with it
+ * the viewer for all of them.
+ *
+ * Each diagram gets a frame of its own, where neither the styles nor the keyboard shortcuts of the notebook reach it. An
+ * output shows its still picture until the frame says that it works.
+ */
+import type { FrameColours, FrameHeight } from "../shared/frame.js";
+import { unpacked } from "../shared/unpack.js";
+import { hex, parseColour } from "../widget/parts/css_colour.js";
+import { colourBehind } from "../widget/parts/page_colour.js";
+
+declare global {
+  /** Show the diagrams of outputs that are new; the first call brings the viewer. */
+  var modelDiagramsNotebook: ((packedViewer?: string) => void) | undefined;
+}
+
+/** A page around a diagram: what comes before it, and after it. */
+type Viewer = readonly [head: string, tail: string];
+
+const WAITING = ".model-diagram[data-diagram]";
+const FRAME = "iframe.model-diagram-frame";
+/** A diagram may grow to this part of the screen; the window is no measure, since some notebooks frame each output. */
+const SCREEN_SHARE = 0.8;
+
+let viewer: Promise<Viewer> | undefined;
+
+function show(packedViewer?: string): void {
+  if (packedViewer !== undefined) viewer ??= unpacked(packedViewer).then((text) => JSON.parse(text) as Viewer);
+  if (viewer === undefined) return;
+  for (const output of document.querySelectorAll<HTMLElement>(WAITING)) void frame(output, viewer);
+}
+
+async function frame(output: HTMLElement, viewer: Promise<Viewer>): Promise<void> {
+  const packed = output.dataset.diagram ?? "";
+  delete output.dataset.diagram;
+  const [[head, tail], diagram] = await Promise.all([viewer, unpacked(packed)]);
+  const element = document.createElement("iframe");
+  element.className = FRAME.replace("iframe.", "");
+  element.title = output.querySelector("img")?.alt ?? "";
+  element.sandbox.add("allow-scripts", "allow-downloads");
+  element.allow = "fullscreen; clipboard-write";
+  element.style.cssText = "display:block;width:100%;height:0;border:0";
+  element.srcdoc = head + diagram + tail;
+  output.append(element);
+}
+
+function onMessage({ source, data }: MessageEvent<FrameHeight | undefined>): void {
+  const height = data?.modelDiagramsHeight;
+  const element = frames().find((each) => each.contentWindow === source);
+  if (typeof height !== "number" || element === undefined) return;
+  // at first, all of it is shown, down to the note on an error
+  const first = Number(element.dataset.height ?? height);
+  element.dataset.height = String(first);
+  element.style.height = `${Math.min(height, Math.max(first, screen.availHeight * SCREEN_SHARE))}px`;
+  const still = element.parentElement?.firstElementChild;
+  if (still instanceof HTMLElement) still.style.display = "none";
+  colour(element);
+}
+
+function frames(): HTMLIFrameElement[] {
+  return [...document.querySelectorAll<HTMLIFrameElement>(FRAME)];
+}
+
+function colour(element: HTMLIFrameElement): void {
+  const { color } = getComputedStyle(element);
+  const behind = colourBehind(element);
+  const colorScheme = luminance(parseColour(color)) > luminance(behind) ? "dark" : "light";
+  const message: FrameColours = { modelDiagramsColours: { backgroundColor: hex(behind), color, colorScheme } };
+  element.contentWindow?.postMessage(message, "*");
+}
+
+function luminance([red, green, blue]: readonly number[]): number {
+  return 0.3 * (red ?? 0) + 0.6 * (green ?? 0) + 0.1 * (blue ?? 0);
+}
+
+if (globalThis.modelDiagramsNotebook === undefined) {
+  globalThis.modelDiagramsNotebook = show;
+  addEventListener("message", onMessage);
+  // notebooks switch between light and dark by attributes
+  const themes = new MutationObserver(() => frames().forEach(colour));
+  for (const element of [document.documentElement, document.body]) themes.observe(element, { attributes: true });
+}

@@ -1,0 +1,65 @@
+/** Removes what depends on no input and no parameter. */
+import type { Edge, Graph, OpNode } from "./graph.js";
+import { shortName } from "./names.js";
+import { withNames, without } from "./without.js";
+import { isDrawn, isInPlace, writersOf } from "./writes.js";
+
+/** Ops that produce new values without a tensor input. */
+const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
+
+/** Removes ops that depend on no input, no parameter and no module that shows, such as position indices and masks. */
+export function withoutConstants(graph: Graph): Graph {
+  const constants = constantNodes(graph);
+  const kept = withFollowing(graph, modulesWhollyIn(graph, constants));
+  const removed = new Set([...constants].filter((id) => !kept.has(id)));
+  // a model that only uses constants (such as a generator or a table) stays as it is
+  const hasVariableOps = graph.nodes.some((node) => node.kind === "op" && !constants.has(node.id));
+  return hasVariableOps ? without(withNames(graph, removed), removed) : graph;
+}
+
+function constantNodes(graph: Graph): Set<string> {
+  const variable = new Set<string>();
+  const writers = writersOf(graph);
+  const error = graph.status.error?.node;
+  for (const node of graph.nodes) {
+    const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
+    const edges = graph.adjacency.get(node.id) ?? [];
+    if (source || (node.kind === "op" && isVariable(node, edges))) variable.add(node.id);
+    if (!variable.has(node.id)) continue;
+    for (const edge of edges) if (isDrawn(edge, writers)) variable.add(edge.to);
+  }
+  return new Set(graph.nodes.filter((node) => node.kind !== "module" && !variable.has(node.id)).map((node) => node.id));
+}
+
+/** Whether an op uses weights or random numbers. Counters such as `num_batches_tracked` are not variable. */
+function isVariable(node: OpNode, edges: Edge[]): boolean {
+  if (edges.length === 0 && isInPlace(node)) return false;
+  return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
+}
+
+/** Modules with only these nodes inside, such as rotary tables; they stay as one box. */
+function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> {
+  const whole = new Set(graph.nodes.filter((node) => node.kind === "module").map((node) => node.id));
+  for (const node of graph.nodes) {
+    if (node.kind === "module" || nodes.has(node.id)) continue;
+    for (
+      let at = graph.hierarchy.get(node.id) ?? null;
+      at !== null && whole.has(at);
+      at = graph.hierarchy.get(at) ?? null
+    ) {
+      whole.delete(at);
+    }
+  }
+  return whole;
+}
+
+/** The nodes inside modules, and those that use what the modules return: a box without its readers would be untrue. */
+function withFollowing(graph: Graph, modules: ReadonlySet<string>): Set<string> {
+  const found = new Set<string>();
+  for (const { id } of graph.nodes) {
+    if (modules.has(graph.hierarchy.get(id) ?? "")) found.add(id);
+    if (!found.has(id)) continue;
+    for (const edge of graph.adjacency.get(id) ?? []) if (edge.flow !== "shape") found.add(edge.to);
+  }
+  return found;
+}

@@ -1,0 +1,164 @@
+/** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
+import { append } from "./append.js";
+import type { Edge, Graph, OpNode, TensorSpec } from "./graph.js";
+import { shortName } from "./names.js";
+import { emptiedModules, without } from "./without.js";
+import { isDrawn, writersOf } from "./writes.js";
+
+/** Ops that return their input unchanged or as another view. */
+const PASSING =
+  /^(view|view_as|reshape|transpose|permute|contiguous|squeeze|unsqueeze|flatten|unflatten|expand|expand_as|to|type|type_as|float|half|bfloat16|t|movedim|swapaxes|clone|detach|alias|identity|dropout|feature_dropout|requires_grad|pin_memory|broadcast_to|rearrange|cuda|cpu|mT|T|adjoint)$/;
+/** Ops that select or join; passing if the output has as many elements as the input. */
+const PICKING = /^(getitem|select|narrow|slice|cat|concat|concatenate|pad)$/;
+/** Ops that are passing with this operand. */
+const NEUTRAL: readonly (readonly [RegExp, number])[] = [
+  [/^(r|i)?mul$|^i?(true)?div$/, 1],
+  [/^(r|i)?add$|^i?sub$/, 0],
+];
+/** Ops that may insert an axis of size 1. */
+const INSERTS_AXIS = /^(unsqueeze|getitem)$/;
+
+interface Source {
+  node: string;
+  tensor: string;
+}
+
+/** A passing op: its short name, the source of its tensor, its direct predecessor, and its output. */
+interface Passed {
+  name: string;
+  source: Source;
+  before: Source;
+  after: string;
+}
+
+/** Removes passing ops: their sources feed their readers, all with the source's tensor. */
+export function withoutPlumbing(graph: Graph): Graph {
+  const passed = passedNodes(graph);
+  const labelled = labelTensors(graph, passed);
+  const writers = writersOf(graph);
+  const passedOn = new Map<string, Edge[]>();
+  const readAs = new Map<string, TensorSpec[]>();
+  for (const node of graph.nodes) {
+    const source = passed.get(node.id)?.source;
+    for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
+      (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
+    )) {
+      const tensor = source?.tensor ?? edge.tensor;
+      const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
+      if (spec !== undefined) append(readAs, tensor, spec);
+      append(passedOn, source?.node ?? node.id, {
+        ...edge,
+        tensor,
+        flow: edge.flow === "inferred" ? "inferred" : "data",
+      });
+    }
+  }
+  return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
+}
+
+/** Inputs keep their shape, which readers copy to call the model. */
+function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
+  const tensors = new Map(graph.tensors);
+  const given = new Set(graph.nodes.flatMap((node) => (node.kind === "input" ? (node.outputs ?? []) : [])));
+  for (const [tensor, specs] of readAs) {
+    const spec = commonSpec(specs);
+    if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
+  }
+  return tensors;
+}
+
+/**
+ * Passing op → the tensor whose shape labels the wire from its source. Only reshapes inside the source's container count:
+ * a norm keeps its shape if the next linear layer begins with a `view`, but a projection shows the heads that its parent
+ * splits it into. Copies, such as repeated heads, don't count.
+ */
+function labelTensors(graph: Graph, passed: Map<string, Passed>): Map<string, string> {
+  const emptied = emptiedModules(graph, new Set(passed.keys()));
+  const labelled = new Map<string, string>();
+  const outside = new Set<string>();
+  for (const [id, { name, source, before, after }] of passed) {
+    const last = labelled.get(before.node) ?? source.tensor;
+    const [was, is] = [before.tensor, after].map((tensor) => graph.tensors.get(tensor));
+    const parent = visibleParent(graph, emptied, id);
+    if (outside.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, parent)) outside.add(id);
+    const isSame = commonSpec([was, is]) !== undefined || (INSERTS_AXIS.test(name) && hasMoreOnes(was, is));
+    labelled.set(id, outside.has(id) || isSame ? last : after);
+  }
+  return labelled;
+}
+
+/** Whether the shapes differ only in axes of size 1, inserted for broadcasting. */
+function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
+  const [was, is] = [before?.shape ?? [], after?.shape ?? []];
+  const relevant = (shape: readonly (number | string)[]) => shape.filter((size) => size !== 1).join();
+  return is.length > was.length && relevant(was) === relevant(is);
+}
+
+function visibleParent(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
+  let at = graph.hierarchy.get(id) ?? null;
+  while (at !== null && emptied.has(at)) at = graph.hierarchy.get(at) ?? null;
+  return at;
+}
+
+function isInside(graph: Graph, id: string, parent: string | null): boolean {
+  let at = graph.hierarchy.get(id) ?? null;
+  while (at !== null && at !== parent) at = graph.hierarchy.get(at) ?? null;
+  return at === parent;
+}
+
+/** The shape and dtype of a tensor at its readers, if all agree. */
+function commonSpec([first, ...others]: (TensorSpec | undefined)[]): TensorSpec | undefined {
+  const look = (spec: TensorSpec | undefined) => JSON.stringify([spec?.shape, spec?.dtype]);
+  return others.every((other) => look(other) === look(first)) ? first : undefined;
+}
+
+function passedNodes(graph: Graph): Map<string, Passed> {
+  const incoming = incomingData(graph);
+  const error = graph.status.error?.node;
+  const passed = new Map<string, Passed>();
+  for (const node of graph.nodes) {
+    const [only, ...more] = incoming.get(node.id) ?? [];
+    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
+    const made = node.outputs?.[0] ?? "";
+    const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
+    if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
+    const name = shortName(node.name);
+    passed.set(node.id, { name, source: passed.get(only.node)?.source ?? only, before: only, after: made });
+  }
+  return passed;
+}
+
+function incomingData(graph: Graph): Map<string, Source[]> {
+  const incoming = new Map<string, Source[]>();
+  for (const node of graph.nodes) {
+    for (const edge of graph.adjacency.get(node.id) ?? []) {
+      if (edge.flow === "shape") continue;
+      append(incoming, edge.to, { node: node.id, tensor: edge.tensor });
+    }
+  }
+  return incoming;
+}
+
+function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
+  if ((node.outputs ?? []).length !== 1) return false;
+  const name = shortName(node.name);
+  if (PASSING.test(name)) return node.arguments?.training !== true;
+  if (NEUTRAL.some(([op, value]) => op.test(name) && node.arguments?.other === value)) return true;
+  return PICKING.test(name) && count(before) !== null && count(before) === count(after);
+}
+
+/** Whether a module returned its input: the tracer puts one op inside, named after the module's class. */
+function doesNothing(graph: Graph, node: OpNode, before?: TensorSpec, after?: TensorSpec): boolean {
+  const parent = graph.hierarchy.get(node.id);
+  if (!parent || `${parent}/${shortName(node.name)}` !== node.id || (node.outputs ?? []).length !== 1) return false;
+  return /^(Identity|.*Drop(out|Path).*)$/.test(shortName(node.name)) && commonSpec([before, after]) !== undefined;
+}
+
+/** Number of elements; null if a size is symbolic. */
+function count(spec: TensorSpec | undefined): number | null {
+  if (spec?.shape == null) return null;
+  return spec.shape.reduce<number | null>(
+    (all, size) => (all === null || typeof size === "string" ? null : all * size),
+    1,
+  );
+}

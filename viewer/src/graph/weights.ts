@@ -1,0 +1,24 @@
+/** Removes weights that are drawn with their module. */
+import type { Graph, GraphNode } from "./graph.js";
+import { withNames, without } from "./without.js";
+
+/** Removes weights of a module that other modules use, too: each of them names the weight. */
+export function withoutWeightsOfModules(graph: Graph): Graph {
+  const paths = new Set(graph.nodes.flatMap((node) => (node.kind === "module" ? [node.path] : [])));
+  const pathOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "module" ? node.path : ""]));
+  const isElsewhere = (node: GraphNode) => {
+    if (node.kind !== "parameter" && node.kind !== "buffer") return false;
+    const owner = graph.parameters.get(node.name)?.owner ?? "";
+    const parent = graph.hierarchy.get(node.id) ?? null;
+    const readers = graph.adjacency.get(node.id) ?? [];
+    const around = pathOf.get(parent ?? "") ?? "";
+    return (
+      paths.has(owner) &&
+      around !== owner &&
+      !around.startsWith(`${owner}.`) &&
+      readers.every(({ to }) => graph.hierarchy.get(to) !== parent)
+    );
+  };
+  const removed = new Set(graph.nodes.filter(isElsewhere).map(({ id }) => id));
+  return without(withNames(graph, removed), removed);
+}

@@ -1,0 +1,53 @@
+/** A graph without some of its nodes. */
+import type { Edge, Graph, GraphNode } from "./graph.js";
+
+/** The graph without some nodes, their edges, and modules that become empty. */
+export function without(graph: Graph, removed: ReadonlySet<string>): Graph {
+  if (removed.size === 0) return graph;
+  const emptied = emptiedModules(graph, removed);
+  const nodes = graph.nodes.filter((node) => !removed.has(node.id) && !emptied.has(node.id));
+  const adjacency = new Map<string, Edge[]>();
+  for (const node of nodes) {
+    const edges = (graph.adjacency.get(node.id) ?? []).filter((edge) => !removed.has(edge.to));
+    if (edges.length > 0) adjacency.set(node.id, edges);
+  }
+  return { ...graph, nodes, adjacency };
+}
+
+export function emptiedModules(graph: Graph, removed: ReadonlySet<string>): Set<string> {
+  const emptied = new Set<string>();
+  const nonEmpty = new Set<string>();
+  for (const node of graph.nodes) {
+    if (node.kind === "module" || removed.has(node.id)) continue;
+    for (
+      let at = graph.hierarchy.get(node.id) ?? null;
+      at !== null && !nonEmpty.has(at);
+      at = graph.hierarchy.get(at) ?? null
+    ) {
+      nonEmpty.add(at);
+    }
+  }
+  for (const id of removed) {
+    for (
+      let at = graph.hierarchy.get(id) ?? null;
+      at !== null && !nonEmpty.has(at);
+      at = graph.hierarchy.get(at) ?? null
+    )
+      emptied.add(at);
+  }
+  return emptied;
+}
+
+/** Shows the names of removed constants and weights at the ops that use them. */
+export function withNames(graph: Graph, removed: ReadonlySet<string>): Graph {
+  const used = new Map<string, Record<string, string>>();
+  for (const node of graph.nodes) {
+    if (!removed.has(node.id) || !("name" in node) || !node.name || node.kind === "op") continue;
+    for (const { to, argument } of graph.adjacency.get(node.id) ?? []) {
+      used.set(to, { ...used.get(to), [argument ?? ""]: node.name });
+    }
+  }
+  const named = (node: GraphNode): GraphNode =>
+    node.kind === "op" && used.has(node.id) ? { ...node, weights: { ...node.weights, ...used.get(node.id) } } : node;
+  return used.size === 0 ? graph : { ...graph, nodes: graph.nodes.map(named) };
+}
