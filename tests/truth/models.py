@@ -343,6 +343,7 @@ LOOPS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "fixed_point": (FixedPoint, (), SEQUENCE),
     "diffusion": (Diffusion, (), torch.zeros(2, 8)),
     "scan": (Scan, (), SEQUENCE),
+    "machine": (Machine, (), SEQUENCE),
     "unrolled": (Unrolled, (), SEQUENCE),
     "albert": (Albert, (), SEQUENCE),
 }

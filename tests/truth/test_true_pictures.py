@@ -71,4 +71,6 @@ def test_a_return_that_is_missing():
     drawn = sweep.draw()
     svg = re.sub(r'<path class="mg-edge mg-flow-return"[^>]*>', "", drawn.svg)
     assert svg != drawn.svg
-    assert {flow for *_, flow in judge(Picture(sweep.trace, svg, drawn.rolled), set(), shapes=False).missing} >= {"return"}
+    assert {flow for *_, flow in judge(Picture(sweep.trace, svg, drawn.rolled), set(), shapes=False).missing} >= {
+        "return"
+    }

@@ -16,7 +16,7 @@ import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
-import { asReturns } from "./returns.js";
+import { asReturns, openInputs } from "./returns.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
@@ -117,7 +117,7 @@ function directionOf({ state, turned }: Context, ids: string[]): Direction {
 function makeFrame(
   context: Context,
   id: string,
-  shown: ShownContents,
+  shown: ShownContents | Group,
   direction: Direction,
   repeats: readonly string[] = [],
 ): Frame {
@@ -132,6 +132,7 @@ function makeFrame(
     outputs: shown.contents.outputs,
   };
   const { links, returns = [] } = shown.contents;
+  if ("kind" in shown && shown.kind === "step") openInputs(context.index, frame, shown);
   frame.wires = wiresOf(context.index, links, frame, positions);
   if ("kind" in shown && shown.kind === "step") {
     frame.wires.push(...asReturns(context.index, wiresOf(context.index, returns, frame, positions), frame));
