@@ -16,6 +16,7 @@ from mkdocs_modeldiagrams.links import Addresses, with_known_names
 from mkdocs_modeldiagrams.site import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.options.settings import with_repository
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
     from mkdocs.structure.files import Files
+    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
 __all__ = ["ModelDiagramsPlugin"]
@@ -66,6 +68,14 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
             griffe_extension = importlib.import_module("mkdocs_modeldiagrams.griffe_extension")
             griffe_extension.add_to_mkdocstrings(config.plugins["mkdocstrings"], self.config.mkdocstrings)
         return config
+
+    @event_priority(-100)
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:  # noqa: ARG002
+        """All pages are known: run their models at the same time."""
+        if not self._is_dirty:
+            site = self._current()
+            prefetch(site.builder, site.settings, (file.content_string for file in files.documentation_pages()))
+        return nav
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
         """Let MkDocs' check of links know the diagrams' anchors."""

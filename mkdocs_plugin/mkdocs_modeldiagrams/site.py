@@ -46,7 +46,7 @@ class Site(FenceHost):
     def __init__(self, builder: DiagramBuilder, config: MkDocsConfig, settings: Settings) -> None:
         super().__init__(builder, settings)
         self.config = config
-        self.builder.on_trace = lambda model: _log.info("tracing %s", model)
+        self.builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
         self.anchors: set[str] = set()
         self.tried_diagrams: list[Diagram] = []
         self.is_complete = False

@@ -10,7 +10,7 @@ from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelGraphDirective
-from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents
+from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.role import ROLE, ModelRole
@@ -37,6 +37,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", check_settings)
     app.connect("config-inited", connect)
     app.connect("env-get-outdated", outdated_documents)
+    app.connect("env-before-read-docs", run_models)
     app.connect("warn-missing-reference", silence_missing_class)
     app.connect("missing-reference", resolve_any_as_class, priority=400)  # before intersphinx
     app.connect("html-page-context", write_data)

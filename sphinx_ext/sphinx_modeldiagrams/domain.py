@@ -11,8 +11,8 @@ from sphinx.domains import Domain, ObjType
 from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
-from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.hosting.host import accepted_problems
+from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.hosting.host import accepted_problems, prefetch
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
@@ -20,7 +20,7 @@ from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from docutils.nodes import Element, reference
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from sphinx_modeldiagrams.entries import Entry, Location
 
-__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents"]
+__all__ = ["ModelDiagramsDomain", "close_builder", "domain_of", "outdated_documents", "run_models"]
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +55,7 @@ class ModelDiagramsDomain(Domain):
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
     data_version = 8
 
+    _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
     _process: int | None = None
 
@@ -67,15 +68,18 @@ class ModelDiagramsDomain(Domain):
     def diagram_builder(self) -> DiagramBuilder:
         """This process's builder of diagrams.
 
-        A child that Sphinx forked must not share its parent's tracing process, and ends its own when it ends: forked
-        children run no `atexit`, but they do run multiprocessing's finalizers.
+        A child that Sphinx forked has its own, with the worker of its parent, and ends what it started when it ends:
+        forked children run no `atexit`, but they do run multiprocessing's finalizers.
         """
         if self._diagram_builder is None or self._process != os.getpid():
             folder = Path(self.env.srcdir)
             settings = settings_of(self.env.config)
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
-            self._diagram_builder = DiagramBuilder(cache, folder=folder, snapshots=folder / settings.snapshots)
-            self._diagram_builder.on_trace = lambda model: _log.info("tracing %s", model)
+            self._session = self._session or Session()
+            self._diagram_builder = DiagramBuilder(
+                cache, folder=folder, snapshots=folder / settings.snapshots, session=self._session
+            )
+            self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()
             util.Finalize(None, self._diagram_builder.close, exitpriority=1)
         return self._diagram_builder
@@ -206,6 +210,13 @@ def outdated_documents(
     return sorted(
         name for name, entries in domain.diagrams.items() if any(is_outdated(entry, builder) for entry in entries)
     )
+
+
+def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
+    """Called by Sphinx before it reads documents, in this process or in forks of it: run their models already."""
+    files = (Path(env.doc2path(name)) for name in docnames)
+    texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
+    prefetch(domain_of(env).diagram_builder, settings_of(env.config), texts)
 
 
 def _document_of(node: Element) -> str | None:

@@ -67,9 +67,9 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         accepted: Kinds of problems that are not reported.
     """
     problem, options = diagram.problem, diagram.options
-    python = builder.interpreter(options)
+    python = builder.tracing.interpreter(options)
     is_accepted = problem is not None and problem.kind in accepted and problem.kind != "worker"
-    failure = builder.remembered_failure(options) if is_accepted else None
+    failure = builder.tracing.remembered_failure(options) if is_accepted else None
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
         id=diagram.id,
@@ -98,7 +98,7 @@ def is_outdated(entry: Entry, builder: DiagramBuilder) -> bool:
     """Whether a diagram may be another one now, although the sources of its page have not changed."""
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
-    return entry["failure"] is not None and not builder.would_fail(entry["failure"])
+    return entry["failure"] is not None and not builder.tracing.would_fail(entry["failure"])
 
 
 def reference_name(diagram: Diagram) -> str:

@@ -70,11 +70,13 @@ class WorkerError(ModelDiagramsError):
 
     Attributes:
         frames: User-code frames it was in, innermost last, as ``file:line in function``.
+        printed: The last lines of its output.
     """
 
-    def __init__(self, problem: str, frames: tuple[str, ...] = ()) -> None:
+    def __init__(self, problem: str, frames: tuple[str, ...] = (), printed: tuple[str, ...] = ()) -> None:
         super().__init__(problem)
         self.frames = frames
+        self.printed = printed
 
 
 class RenderError(ModelDiagramsError):

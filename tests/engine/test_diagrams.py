@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 
 import msgspec
@@ -12,10 +11,10 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
-from modeldiagrams.engine import cache
+from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem, diagram_id
-from modeldiagrams.errors import RenderError, WorkerError
+from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
@@ -36,7 +35,6 @@ class FakeWorker:
     def __init__(self):
         self.requests = []
         self.closed = False
-        self.output = "the model prints"
         self.traced = Traced(graph=serialize(small_graph()), sources=())
         self.drawn = PICTURE
 
@@ -60,7 +58,8 @@ class FakeWorker:
 @pytest.fixture
 def worker(monkeypatch):
     fake = FakeWorker()
-    monkeypatch.setattr(builder_module, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(tracing, "Worker", lambda *_, **__: fake)
+    monkeypatch.setattr(builder_module, "Drawer", lambda: fake)
     monkeypatch.setattr(cache, "viewer_digest", lambda: "1")
     return fake
 
@@ -108,8 +107,8 @@ def test_without_cache_every_build_traces_and_draws(worker, tmp_path):
     assert [request[0] for request in worker.requests] == ["trace", "render"] * 2
 
 
-def test_raising_pass_has_picture_and_problem_and_is_traced_again(builder, worker):
-    worker.traced = Traced(graph=serialize(partial_graph()), sources=())
+def test_raising_pass_has_picture_and_problem(builder, worker):
+    worker.traced = Traced(graph=serialize(partial_graph()))
     made = builder.build(make_options(model="mypkg.Net"))
     assert made.picture == PICTURE
     assert made.problem == Problem(
@@ -117,43 +116,6 @@ def test_raising_pass_has_picture_and_problem_and_is_traced_again(builder, worke
         message="the forward pass of mypkg.Net raised ValueError: odd width",
         frames=("mypkg/m.py:3 in forward",),
     )
-    builder.build(make_options(model="mypkg.Net"))
-    assert [request[0] for request in worker.requests] == ["trace", "render", "trace"]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Traced(graph=serialize(partial_graph()), sources=()),
-        Refused(problem=Problem(kind="model", message="there is no mypkg")),
-    ],
-)
-def test_silenced_failure_is_remembered_until_something_new_can_be_imported(worker, tmp_path, monkeypatch, answer):
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "src")])
-    (tmp_path / "src").mkdir()
-    worker.traced = answer
-
-    def asked(accepted):
-        worker.requests.clear()
-        with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
-            made = builder.build(make_options(model="mypkg.Net"), accepted=accepted)
-        assert made.problem.kind in {"forward", "model"}
-        return [request[0] for request in worker.requests if request[0] == "trace"]
-
-    assert asked({"forward", "model"}) == ["trace"]
-    assert asked({"forward", "model"}) == []
-    # who is to be told hears what is true now
-    assert asked(()) == ["trace"]
-    (tmp_path / "src" / "mypkg").mkdir()
-    assert asked({"forward", "model"}) == ["trace"]
-    assert asked({"forward", "model"}) == []
-
-
-def test_worker_problem_is_not_remembered(builder, worker):
-    worker.traced = Refused(problem=Problem(kind="worker", message="no torch"))
-    for _ in range(2):
-        builder.build(make_options(model="mypkg.Net"), accepted={"worker", "model"})
-    assert [request[0] for request in worker.requests] == ["trace", "trace"]
 
 
 def test_graph_is_not_cached_if_a_source_was_edited_meanwhile(builder, worker, tmp_path):
@@ -188,7 +150,7 @@ def test_refused_request_keeps_problem_and_sources(builder, worker):
 
 
 def test_dead_worker_is_a_problem(builder, worker):
-    worker.traced = WorkerError("ended")
+    worker.traced = Refused(problem=Problem(kind="worker", message="ended"))
     assert builder.build(make_options(model="x.Y")).problem == Problem(kind="worker", message="ended")
 
 
@@ -248,7 +210,7 @@ def test_graph_file_rejects_inputs(builder):
     problem = builder.build(make_options(model="net.json", inputs=[1, 4])).problem
     assert problem == Problem(
         kind="option",
-        message="option 'inputs': net.json is a graph file, so there is nothing to call; leave it out",
+        message="option 'inputs': net.json is a graph file, so there is nothing to call; remove this option",
     )
 
 
@@ -372,7 +334,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json is not what the model does now (fc: out_features 2 → 20)" in (
+        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
             made.problem.message
         )
         assert made.picture == PICTURE

@@ -1,44 +1,61 @@
-"""How long a failure is remembered: in the cache if its author has silenced it, and by a session in any case."""
+"""How long a failure is remembered: until something changes that can make another try succeed."""
 
 from __future__ import annotations
 
+import sys
+
+import msgspec
 import pytest
 
+from graphs import small_graph
+from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.engine.failures import FailureMemory
 from modeldiagrams.engine.store import Store
-from modeldiagrams.errors import WorkerError
-from modeldiagrams.worker import Problem, Refused, Worker
+from modeldiagrams.ir.graph import Failure, Status
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.worker import Problem, Refused, Traced, Worker
 from option_helpers import make_options
 
 REFUSED = Refused(problem=Problem(kind="model", message="no"))
+STATUS = Status(state="partial", mode="real", error=Failure(type="ValueError", message="odd", frames=()))
+PARTIAL = Traced(graph=serialize(msgspec.structs.replace(small_graph(), status=STATUS)))
+TIMEOUT = Refused(problem=Problem(kind="worker", message="took longer", frames=("pkg/__init__.py:1 in forward",)))
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     return tmp_path
+
+
+class Runs(list):
+    """Models that were run; each gets the answer."""
+
+    answer: Traced | Refused = REFUSED
 
 
 @pytest.fixture
 def runs(project, monkeypatch):
-    """Models that were run; each fails."""
-    run = []
+    runs = Runs()
 
     def trace(_worker, options, *_):
-        run.append(options.call.model)
+        runs.append(options.call.model)
         files = (str(project / "pkg" / "__init__.py"),) if options.call.model == "pkg.Net" else ()
-        return Refused(problem=Problem(kind="model", message="no"), sources=files)
+        return msgspec.structs.replace(runs.answer, sources=files)
 
     monkeypatch.setattr(Worker, "trace", trace)
-    return run
+    monkeypatch.setattr(builder_module.Drawer, "render", lambda *_: None)
+    return runs
 
 
-def build(project, session, model="pkg.Net", accepted=(), **options):
-    """As every build with MkDocs does."""
-    with DiagramBuilder(project / ".cache", folder=project / "docs", paths=[project], session=session) as builder:
-        return builder.build(make_options(model=model, **options), accepted=accepted)
+def build(project, model="pkg.Net", session=None, cached=True, **options):
+    """As a new process does."""
+    cache = project / ".cache" if cached else None
+    with DiagramBuilder(cache, folder=project / "docs", paths=[project], session=session) as builder:
+        return builder.build(make_options(model=model, **options))
 
 
 @pytest.mark.parametrize("is_on_disk", [True, False])
@@ -53,72 +70,75 @@ def test_memory_on_disk_serves_other_objects(tmp_path, is_on_disk):
     assert first.recall("other") is None
 
 
-def test_failure_is_remembered_until_a_source_changes(project, runs):
-    session = Session()
-    assert build(project, session) == build(project, session)
+@pytest.mark.parametrize("answer", [REFUSED, PARTIAL, TIMEOUT], ids=["refused", "partial", "timeout"])
+def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
+    runs.answer = answer
+    first, second = build(project), build(project)
     assert runs == ["pkg.Net"]
+    assert first.graph == second.graph
+    assert first.problem.message == second.problem.message
     (project / "pkg" / "__init__.py").write_text("edited = True\n")
-    build(project, session)
+    build(project)
     assert runs == ["pkg.Net"] * 2
-    build(project, Session())
-    assert runs == ["pkg.Net"] * 3, "another session remembers nothing"
 
 
-def test_another_session_remembers_a_silenced_failure_until_it_is_not_silenced(project, runs):
+def test_log_says_of_a_stopped_model_that_it_was_not_run_again(project, runs):
+    runs.answer = TIMEOUT
+    assert build(project).problem.remarks == ()
+    assert build(project).problem.remarks == ("remembered from an earlier try, until the model or its limits change",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        msgspec.structs.replace(REFUSED, is_external=True),
+        msgspec.structs.replace(PARTIAL, is_external=True),
+        Refused(problem=Problem(kind="worker", message="no torch")),
+    ],
+    ids=["refused", "partial", "no frames"],
+)
+def test_failure_that_may_pass_by_itself_is_tried_again(project, runs, answer):
+    runs.answer = answer
     for _ in range(2):
-        assert build(project, Session(), accepted={"model"}).problem == REFUSED.problem
-    assert runs == ["pkg.Net"]
-    build(project, Session())
+        assert build(project).problem
+    assert runs == ["pkg.Net"] * 2
+
+
+def test_without_cache_a_failure_is_forgotten_with_its_builder(project, runs):
+    for _ in range(2):
+        build(project, cached=False)
     assert runs == ["pkg.Net"] * 2
 
 
 def test_missing_module_is_looked_for_again_when_something_new_can_be_imported(project, runs):
-    session = Session()
     for _ in range(2):
-        build(project, session, "later.Net")
+        build(project, "later.Net")
     assert runs == ["later.Net"]
     (project / "notes.txt").touch()
-    build(project, session, "later.Net")
+    build(project, "later.Net")
     assert runs == ["later.Net"]
     (project / "later").mkdir()
-    build(project, session, "later.Net")
+    build(project, "later.Net")
     assert runs == ["later.Net"] * 2
 
 
 def test_model_with_another_limit_is_run_again(project, runs):
-    session = Session()
-    build(project, session)
-    build(project, session, timeout=99)
+    build(project)
+    build(project, timeout=99)
     assert runs == ["pkg.Net"] * 2
 
 
-@pytest.mark.parametrize(("frames", "expected"), [(("pkg/__init__.py:1 in forward",), 1), ((), 2)])
-def test_stopped_model_is_not_run_in_vain_but_a_process_that_did_not_start_is_started_again(
-    frames, expected, project, monkeypatch
-):
-    run = []
-
-    def trace(*_):
-        run.append(1)
-        raise WorkerError("took longer than 60 s", frames)
-
-    monkeypatch.setattr(Worker, "trace", trace)
-    session = Session()
-    for _ in range(2):
-        assert build(project, session).problem.frames == frames
-    assert len(run) == expected
+def test_stopped_model_depends_on_all_files_of_its_package(project, runs):
+    """Nobody knows what it had loaded."""
+    runs.answer = TIMEOUT
     (project / "pkg" / "new.py").touch()
-    assert build(project, session).sources == (
-        str(project / "pkg" / "__init__.py"),
-        str(project / "pkg" / "new.py"),
-    ), "nobody knows what a stopped model had loaded"
-    assert len(run) == expected + 1
+    assert build(project).sources == (str(project / "pkg" / "__init__.py"), str(project / "pkg" / "new.py"))
 
 
-def test_worker_processes_go_on_from_build_to_build(project, runs):
+def test_processes_go_on_from_build_to_build(project, runs):
     session = Session()
-    build(project, session)
-    (worker,) = session.workers.values()
-    build(project, session, "pkg.Other")
-    assert list(session.workers.values()) == [worker]
+    build(project, session=session)
+    worker = session.workers.get(None, gpu=False)
+    build(project, "pkg.Other", session=session)
+    assert session.workers.get(None, gpu=False) is worker
     assert runs == ["pkg.Net", "pkg.Other"]

@@ -15,7 +15,7 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.render.draw import render
-from modeldiagrams.worker import Worker
+from modeldiagrams.worker import process
 from samples import PROJECT
 
 
@@ -31,8 +31,9 @@ def cache_dir(tmp_path_factory):
 @pytest.fixture(scope="module")
 def builder(cache_dir, worker):
     session = Session()
-    session.workers[None, False] = worker
-    return DiagramBuilder(cache_dir, folder=PROJECT, paths=[PROJECT], session=session)
+    session.workers._workers[None, False] = worker
+    yield DiagramBuilder(cache_dir, folder=PROJECT, paths=[PROJECT], session=session)
+    session.drawer.close()
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def test_picture_is_the_same_in_process(diagram):
 
 
 def test_warm_rebuild_starts_no_process(diagram, cache_dir, monkeypatch):
-    monkeypatch.setattr(Worker, "_ask", None)
+    monkeypatch.setattr(process, "spawned", None)
     with DiagramBuilder(cache_dir, folder=PROJECT, paths=[PROJECT]) as again:
         assert make(again, "mypkg.Model", inputs="[1, 4]") == diagram
 

@@ -1,19 +1,17 @@
+"""One model after the other, by the real worker of this platform."""
+
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from modeldiagrams.errors import RenderError, WorkerError
 from modeldiagrams.ir.serialize import deserialize
-from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.worker import Refused, Traced, Worker
+from option_helpers import make_options
 from samples import PROJECT
 
 
@@ -29,11 +27,8 @@ def test_trace_returns_graph_and_sources(worker):
     assert all(source.startswith(str(PROJECT)) for source in answer.sources)
 
 
-def test_second_trace_reuses_the_process_and_gives_the_same_bytes(worker):
-    first = trace(worker, "mypkg.Model")
-    process = worker._process
-    assert trace(worker, "mypkg.Model").graph == first.graph
-    assert worker._process is process
+def test_second_trace_gives_the_same_bytes(worker):
+    assert trace(worker, "mypkg.Model") == trace(worker, "mypkg.Model")
 
 
 def test_protocol_keeps_integer_keys_and_assumptions(worker):
@@ -59,9 +54,8 @@ def test_output_of_a_model_is_captured_and_its_input_is_empty(worker):
     answer = trace(worker, "mypkg.models.Chatty")
     assert deserialize(answer.graph).status.state == "complete"
     for line in ("print says hello", "stderr says hello", "fd 1 says hello"):
-        assert line in worker.output
-    trace(worker, "mypkg.Model")
-    assert worker.output == ""
+        assert line in answer.output
+    assert trace(worker, "mypkg.Model").output == ""
 
 
 def test_child_forked_by_a_model_does_not_answer(worker):
@@ -70,15 +64,19 @@ def test_child_forked_by_a_model_does_not_answer(worker):
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 
-def test_death_is_reported_in_one_sentence_and_the_next_request_starts_anew(worker):
-    with pytest.raises(WorkerError) as caught:
-        trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]")
-    message = str(caught.value)
-    assert message.startswith(
-        "tracing mypkg.models.Dies ended the tracing process with exit status 7; its last output:\n"
-    )
-    assert "last words" in message
+def test_death_is_a_sentence_and_what_was_printed_a_remark(worker):
+    problem = trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]").problem
+    assert problem.kind == "worker"
+    assert problem.message == "tracing mypkg.models.Dies ended the tracing process with exit status 7"
+    assert problem.remarks == ("its last output:", "last words of torch.Size([1, 6])")
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
+
+
+def test_timeout_stops_the_model(worker):
+    problem = trace(worker, "mypkg.models.Hangs", timeout=2).problem
+    assert problem.message == "tracing mypkg.models.Hangs took longer than 2 s and was stopped (option `timeout`)"
+    assert problem.frames[-1].startswith("mypkg/models.py:")
+    assert problem.frames[-1].endswith(" in forward")
 
 
 def test_edited_source_is_traced_anew(worker, tmp_path):
@@ -95,77 +93,29 @@ def test_edited_source_is_traced_anew(worker, tmp_path):
     assert b"tanh" in second.graph
 
 
-def test_invalid_graph_is_a_render_error(worker):
-    with pytest.raises(RenderError) as caught:
-        worker.render(b'{"nonsense": 1}', View())
-    assert len(str(caught.value)) < 500
-
-
-def test_timeout_stops_the_process():
-    with Worker() as worker, pytest.raises(WorkerError, match=r"took longer than 0\.2 s and was stopped") as caught:
-        trace(worker, "mypkg.models.Hangs", timeout=0.2)
-    assert caught.value.frames[-1].startswith("mypkg/models.py:")
-    assert caught.value.frames[-1].endswith(" in forward")
-
-
-def test_closing_kills_the_whole_group():
+@pytest.mark.parametrize("value", [1e300, float("inf")])
+def test_infinite_limits_are_clamped(monkeypatch, value):
+    requests = []
     worker = Worker()
-    with pytest.raises(RenderError):
-        worker.render(b"{}", View())
-    process = worker._process._child
-    worker.close()
-    assert process.returncode == -signal.SIGKILL
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
-    worker.close()
+    monkeypatch.setattr(worker._way, "trace", requests.append)
+    worker.trace(make_options(model="x.Y", timeout=value, memory=value))
+    assert (requests[0].limits.seconds, requests[0].limits.gigabytes) == (1e6, 1e6)
 
 
-def test_death_between_requests_starts_a_new_process():
-    with Worker() as worker:
-        for _ in range(2):
-            with pytest.raises(RenderError):
-                worker.render(b"{}", View())
-            process = worker._process._child
-            process.kill()
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+def test_import_path_of_another_interpreter_excludes_our_libraries(monkeypatch, tmp_path):
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    library = Path(subprocess.__file__).parent
+    zipped = library.parent / f"python{version.replace('.', '')}.zip"
+    own = [str(library), str(library / "lib-dynload"), str(zipped), str(tmp_path)]
+    monkeypatch.setattr(sys, "path", own)
+    assert Worker("/other/bin/python")._import_path([]) == (str(tmp_path),)
+    assert Worker()._import_path([]) == tuple(own)
 
 
-def test_forked_child_starts_its_own_process(worker):
-    trace(worker, "mypkg.Model")
-    before = worker._process
-    pid = os.fork()
-    if pid == 0:
-        try:
-            trace(worker, "mypkg.nothing")
-            own = worker._process._child
-            fine = worker._process is not before
-            worker.close()
-            os._exit(0 if fine and own.returncode == -signal.SIGKILL else 1)
-        finally:
-            os._exit(2)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert isinstance(trace(worker, "mypkg.Model"), Traced)
-    assert worker._process is before
-
-
-def test_process_ends_with_its_owner():
-    script = (
-        "import os, signal\nfrom modeldiagrams.errors import RenderError\n"
-        "from modeldiagrams.worker import Worker\nfrom modeldiagrams.options.options import View\n"
-        "worker = Worker()\ntry:\n    worker.render(b'{}', View())\nexcept RenderError:\n    pass\n"
-        "print(worker._process._child.pid, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+@pytest.mark.parametrize(("program", "expected"), [("open('nowhere')", True), ("1 / 0", False)])
+@pytest.mark.parametrize("where", ["__init__", "forward"])
+def test_missing_file_is_an_external_cause(worker, tmp_path, program, expected, where):
+    (tmp_path / "needy.py").write_text(
+        f"from torch import nn\nclass Net(nn.Identity):\n    def {where}(self, *x):\n        {program}\n"
     )
-    owner = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    pid = int(owner.stdout)
-    deadline = time.monotonic() + 10
-    while _runs(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _runs(pid)
-
-
-def _runs(pid):
-    """Whether a process is there and more than a zombie that nobody waits for."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    assert worker.trace(make_options(model="needy.Net", inputs=[1, 4]), [tmp_path]).is_external is expected

@@ -45,7 +45,7 @@ class Failed(click.ClickException):
 
 
 def _paragraph(problem: Problem) -> str:
-    return "\n  ".join([problem.message, *problem.frames])
+    return "\n  ".join([problem.message, *problem.frames, *problem.remarks])
 
 
 @contextmanager

@@ -61,7 +61,8 @@ def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
 
     Reads the file lists of everything that is installed, so only the worker calls it.
     """
-    return tuple(sorted(name for name, content in _contents(tuple(sys.path)) if not content.isdisjoint(packages)))
+    found = (item for folder in sys.path for item in _contents(folder, _modified(folder)))
+    return tuple(sorted({item.name for item, content in found if not content.isdisjoint(packages)}))
 
 
 def importable_names_digest(folders: Iterable[Path], python: str | None = None) -> str:
@@ -95,18 +96,27 @@ def _version(distribution: str, python: str | None) -> str:
     return next((item.version for item in found), "")
 
 
+def _modified(folder: str) -> int | None:
+    """Changes when something is installed there."""
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return None
+
+
 @functools.cache
-def _contents(path: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
-    """Distribution → its importable packages and modules.
+def _contents(folder: str, _stamp: int | None) -> list[tuple[metadata.Distribution, frozenset[str]]]:
+    """The distributions in a folder with their importable packages and modules.
 
     As `metadata.packages_distributions`, which reads every file list as a table: torch's has 10,000 lines.
     """
-    found = []
-    for item in metadata.distributions(path=list(path)):
+    found: list[tuple[metadata.Distribution, frozenset[str]]] = []
+    for path in Path(folder).glob("*.*-info"):
+        item = metadata.Distribution.at(path)
         listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)
         declared = (item.read_text("top_level.txt") or "").split()
-        # some packagers leave no list of files
-        found.append((item.name, frozenset([*listed, *declared, item.name.replace("-", "_")])))
+        # some packagers leave no list of files, and its name in the metadata takes ten times as long to read
+        found.append((item, frozenset([*listed, *declared, path.name.partition("-")[0]])))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import sysconfig
 from pathlib import Path, PurePath
@@ -24,7 +25,7 @@ _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
 
 def is_user_file(file: str) -> bool:
     """Whether a file is the user's own work: no library, and no name that a module merely claims (``_ops.py``)."""
-    return PurePath(file).is_absolute() and not is_library(file)
+    return os.path.isabs(file) and not is_library(file)  # noqa: PTH117  (asked for every loaded module)
 
 
 def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
@@ -34,9 +35,12 @@ def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
         file: Its path.
         folders: The `library_folders` of the process that ran the file, if that was another one.
     """
-    if is_ours(file) or _has_part(file, _INSTALLED | {_ZIP}):
-        return True
-    return _is_within(file, library_folders() if folders is None else folders)
+    return _is_library(file, library_folders() if folders is None else tuple(folders))
+
+
+@functools.lru_cache(maxsize=16_384)
+def _is_library(file: str, folders: tuple[str, ...]) -> bool:
+    return is_ours(file) or _has_part(file, _INSTALLED | {_ZIP}) or _is_within(file, folders)
 
 
 def is_ours(file: str) -> bool:
@@ -89,7 +93,7 @@ def _python_folders() -> tuple[str, ...]:
 def _tool_folders() -> tuple[str, ...]:
     """This package, and PyTorch once it is loaded: a checkout of it is not in a folder of installed packages."""
     torch = getattr(sys.modules.get("torch"), "__file__", None)
-    return (_PACKAGE, str(PurePath(torch).parent)) if torch else (_PACKAGE,)
+    return (_PACKAGE, os.path.dirname(torch)) if torch else (_PACKAGE,)  # noqa: PTH120  (asked for every file)
 
 
 def _is_within(file: str, folders: Iterable[str]) -> bool:

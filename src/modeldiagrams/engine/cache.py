@@ -53,6 +53,11 @@ class Cache:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    def has_graph(self, key: str) -> bool:
+        """Whether `graph` has one."""
+        entry = self._store.read(f"{key}.graph", _GraphEntry)
+        return entry is not None and _is_valid(entry)
+
     def graph(self, key: str) -> LoadedGraph | None:
         """The graph traced under this key, if neither its sources nor its libraries have changed since."""
         entry = self._store.read(f"{key}.graph", _GraphEntry)

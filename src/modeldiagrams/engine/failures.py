@@ -1,6 +1,6 @@
 """Traces that failed, so that a model is not run again in vain."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -10,10 +10,10 @@ from modeldiagrams.engine.sources import are_unchanged, source_digests
 from modeldiagrams.engine.store import Store
 from modeldiagrams.worker import Problem, Refused, Traced
 
-__all__ = ["RECURRING", "FailureMemory", "is_silenced", "recurs"]
+__all__ = ["RECURRING", "FailureMemory", "recurs"]
 
 RECURRING = frozenset({"model", "inputs", "forward"})
-"""Kinds of problems that come again while nothing changes. A model that took too long may be faster next time."""
+"""Kinds of problems that come again while nothing changes."""
 
 
 class _Failure(msgspec.Struct, frozen=True):
@@ -71,12 +71,7 @@ class FailureMemory:
             self._failures[key] = failure
 
 
-def recurs(problem: Problem) -> bool:
+def recurs(problem: Problem | None) -> bool:
     """Whether a failure comes again while nothing changes."""
     # without a line of user code it was the worker itself, which starts anew
-    return problem.kind in RECURRING or (problem.kind == "worker" and bool(problem.frames))
-
-
-def is_silenced(problem: Problem | None, accepted: Collection[str]) -> bool:
-    """Whether later processes need not try again, as nobody is warned of the failure."""
-    return problem is not None and problem.kind in RECURRING and problem.kind in accepted
+    return problem is not None and (problem.kind in RECURRING or (problem.kind == "worker" and bool(problem.frames)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Figure, is_graph_file
 from modeldiagrams.options.parsing import option_names, parse_option, parse_options
@@ -16,7 +18,7 @@ from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.options import Options
@@ -32,6 +34,7 @@ __all__ = [
     "is_left_out",
     "link_names",
     "module_classes",
+    "prefetch",
     "severity",
 ]
 
@@ -94,6 +97,24 @@ def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = 
     return diagram
 
 
+def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:
+    """Run the models of many pages at the same time, before the first page asks for its diagram.
+
+    Args:
+        builder: Traces them.
+        settings: The site's.
+        pages: Their texts, in order.
+    """
+    wanted = []
+    for values, body in itertools.chain.from_iterable(map(mentions, pages)):
+        # whoever converts the page reports it
+        with contextlib.suppress(ModelDiagramsError):
+            merged = {**values, **_read_body(body)}
+            if not is_graph_file(merged.get("model")):
+                wanted.append(parse_options(merged, settings.options))
+    builder.prefetch(wanted)
+
+
 def _read_body(text: str) -> dict[str, Any]:
     try:
         body = read_yaml(text)
@@ -106,7 +127,7 @@ def _read_body(text: str) -> dict[str, Any]:
     if isinstance(body, dict):
         return {str(name): value for name, value in body.items()}
     raise ModelDiagramsError(
-        f"the body is expected to be one line that names the model, or options as YAML (`model: …`), got {text!r}"
+        f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
     )
 
 
@@ -163,7 +184,7 @@ def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
 
 def describe(problem: Problem) -> str:
     """A problem as one warning of a build: what happened, and where in user code."""
-    lines = [f"model-graph: {problem.message.strip()}", *problem.frames]
+    lines = [f"model-graph: {problem.message.strip()}", *problem.frames, *problem.remarks]
     return "\n  ".join("\n".join(lines).splitlines())
 
 

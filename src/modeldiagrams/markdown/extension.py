@@ -50,29 +50,6 @@ _OWN_SETTINGS = ("folder", "site_dir", "page")
 _log = logging.getLogger("modeldiagrams.markdown")
 
 
-class _SharedBuilder(DiagramBuilder):
-    """A builder for converters in several threads; the tracing process serves one at a time."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._lock = threading.Lock()
-        self._thread = threading.local()
-        super().__init__(*args, **kwargs)
-
-    @property
-    def output(self) -> str:
-        """What the last model of this thread printed."""
-        return getattr(self._thread, "output", "")
-
-    @output.setter
-    def output(self, text: str) -> None:
-        self._thread.output = text
-
-    def build(self, *args: Any, **kwargs: Any) -> Diagram:
-        """As `DiagramBuilder.build`."""
-        with self._lock:
-            return super().build(*args, **kwargs)
-
-
 class Services:
     """The builders and sites of one process: Zensical creates the extension anew for every page."""
 
@@ -87,8 +64,8 @@ class Services:
         key = (cache_dir, folder, root, snapshots)
         with self._lock:
             if key not in self._builders:
-                builder = _SharedBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
-                builder.on_trace = lambda model: _log.info("tracing %s", model)
+                builder = DiagramBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
+                builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
                 self._builders[key] = builder
             return self._builders[key]
 
@@ -192,7 +169,7 @@ class MarkdownHost(FenceHost):
             self.settings = msgspec.structs.replace(self.settings, cache_dir=_ZENSICAL_CACHE)
         self.builder = self._services.builder(root, docs, self.settings)
         # Zensical shows warnings only
-        self.builder.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
+        self.builder.tracing.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
 
 
 def makeExtension(**configs: Any) -> ModelDiagramsExtension:  # noqa: N802  (Python-Markdown's name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
 
-__all__ = ["failure", "loaded_files", "loaded_sources", "seeded", "user_code", "user_frames"]
+__all__ = ["failure", "is_external", "loaded_files", "loaded_sources", "seeded", "user_code", "user_frames"]
 
 _LONGEST_MESSAGE = 1000
 
@@ -89,16 +89,27 @@ def loaded_sources(call: Call, error: BaseException | None = None) -> tuple[str,
     return tuple(sorted({*loaded, *_passed_through(error)}))
 
 
+def is_external(error: BaseException) -> bool:
+    """Whether a file or a connection failed on the way to an error; that may change while all sources stay."""
+    return any(isinstance(cause, OSError) for cause in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and the errors that led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def _passed_through(error: BaseException | None) -> set[str]:
     """The user's files in the tracebacks of an error and of the errors that led to it."""
     files: set[str] = set()
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
-        seen.append(error)
-        files.update(frame.filename for frame in traceback.extract_tb(error.__traceback__))
-        if isinstance(error, SyntaxError) and error.filename:
-            files.add(error.filename)
-        error = error.__cause__ or error.__context__
+    for cause in _causes(error):
+        files.update(frame.filename for frame in traceback.extract_tb(cause.__traceback__))
+        if isinstance(cause, SyntaxError) and cause.filename:
+            files.add(cause.filename)
     return {file for file in files if is_user_file(file) and Path(file).is_file()}
 
 

@@ -1,33 +1,41 @@
-"""One spawned process and the dialogue with it."""
+"""The dialogue with one child process, and its end."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from typing import IO, TYPE_CHECKING, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self, TypeVar, cast
 
 import msgspec
 
 from modeldiagrams.common.version import own_version
 from modeldiagrams.errors import WorkerError
+from modeldiagrams.worker.child import Forked, spawned
 from modeldiagrams.worker.crash import read_crash
-from modeldiagrams.worker.protocol import Hello, Prepare, Request, Trace, receive, send
+from modeldiagrams.worker.protocol import Hello, Prepare, Problem, Ready, Refused, Request, Trace, Traced, receive, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Process"]
+    from modeldiagrams.worker.child import Child
+
+__all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "worker_problem"]
 
 T = TypeVar("T")
 
-_START_TIMEOUT = 60.0
-"""Seconds until the first message."""
+START_SECONDS = 60.0
+"""Until the first message."""
+
+SETUP_SECONDS = 120.0
+"""For importing torch and for drawing, which no option limits."""
+
+EXIT_MARGIN = 5.0
+"""Seconds for the process to end itself after a timeout, because it logs where it was."""
 
 _LONGEST_OUTPUT = 20_000
 """Bytes of a model's output that are kept, from its end."""
@@ -38,30 +46,33 @@ _LARGEST_LOG = 10**8
 _POLL_INTERVAL = 1.0
 """Seconds between two checks of that."""
 
+_SHORT = 0.005
+"""Seconds between two looks at a process that is about to end."""
+
 _BLOCK = 512
 """Bytes of a block of `os.stat`."""
 
 _SHOWN_LINES = 12
 
-_THREADS = "2"
-"""Tracing computes next to nothing, so it leaves the cores to others."""
+# unions are types to msgspec, not to mypy
+_READY: Any = Ready | Refused
+_TRACED: Any = Traced | Refused
 
 
 class Process:
-    """A tracing process from its start to its end."""
+    """A process that answers requests, from its start to its end."""
 
-    def __init__(self, python: str | None, *, gpu: bool) -> None:
+    def __init__(self, start: Callable[[IO[bytes]], Child], python: str | None = None) -> None:
         """Start it.
 
         Args:
-            python: The interpreter; None for the one that runs this.
-            gpu: Whether the process may see one.
+            start: Starts the child with a file for all that it prints.
+            python: Its interpreter, for messages; None for the one that runs this.
 
         Raises:
-            WorkerError: if there is no such interpreter, or not our package of the same version in it.
+            WorkerError: if it does not start, or is not of our version.
         """
         self._owner = os.getpid()
-        self.output = ""
         self._is_late = False
         self._killed = False
         self._lock = threading.Lock()
@@ -69,24 +80,25 @@ class Process:
         self._libraries: tuple[str, ...] = ()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  (closed in `end`)
         try:
-            self._child = subprocess.Popen(  # noqa: S603  (the site's own interpreter)
-                # unbuffered, so that a sudden end loses no output
-                [python or sys.executable, "-u", "-P", "-m", "modeldiagrams.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                env=_environment(gpu=gpu),
-                start_new_session=True,
-            )
-        except OSError as error:
+            self._child = start(self._log)
+        except BaseException:
             self._log.close()
-            reason = f"expected a Python interpreter, got {python!r}: {error.strerror}"
-            raise WorkerError(f"failed: option `python`: {reason}") from error
+            raise
         try:
             self._handshake(python)
         except BaseException:
             self.end()
             raise
+
+    @classmethod
+    def spawn(cls, role: str, python: str | None = None, *, gpu: bool = False, inherited: Sequence[int] = ()) -> Self:
+        """Start an interpreter; see `spawned`."""
+        return cls(lambda log: spawned(python, role, log, gpu=gpu, inherited=inherited), python)
+
+    @classmethod
+    def fork(cls, main: Callable[[], NoReturn]) -> Self:
+        """Fork this process; see `Forked`."""
+        return cls(lambda log: Forked(main, log))
 
     def is_usable(self) -> bool:
         """Whether this very process started it, and it is alive."""
@@ -109,12 +121,29 @@ class Process:
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
             raise self._exit_error(request, seconds) from error
-        finally:
-            self.output = self._printed()
 
-    def end(self) -> None:
-        """End the process and its group; a forked child of the owner only closes its files."""
+    def trace(self, request: Trace) -> Traced | Refused:
+        """Run a model. The end of the process is an answer, too, and every answer has what the model printed."""
+        doing = "importing PyTorch"
+        try:
+            answer: Traced | Refused = self.ask(Prepare(path=request.path), _READY, SETUP_SECONDS)
+            if isinstance(answer, Ready):
+                doing = f"tracing {request.call.model}"
+                answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
+        except WorkerError as error:
+            answer = Refused(problem=worker_problem(doing, error))
+        return msgspec.structs.replace(answer, output=self.printed())
+
+    def end(self, patience: float = 0) -> None:
+        """End the process and its group; a forked child of the owner only closes its files.
+
+        Args:
+            patience: Seconds for it to end by itself.
+        """
         if self._owner == os.getpid():
+            deadline = time.monotonic() + patience
+            while time.monotonic() < deadline and not self._has_ended():
+                time.sleep(_SHORT)
             self.kill()
         elif self._child.returncode is None:
             self._child.returncode = 0  # only the owner may wait for it
@@ -125,11 +154,11 @@ class Process:
     def _handshake(self, python: str | None) -> None:
         """Read the first message, which says whether it is a worker of the same version."""
         try:
-            with self._deadline(_START_TIMEOUT):
+            with self._deadline(START_SECONDS):
                 hello = receive(self._pipes()[1], Hello)
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
-            last = self._printed().strip().rpartition("\n")[2] or "it said nothing"
+            last = self.printed().strip().rpartition("\n")[2] or "it said nothing"
             raise WorkerError(
                 f"failed: expected modeldiagrams {own_version()} in the environment of"
                 f" {python or sys.executable}, but its `-m modeldiagrams.worker` ended ({last}); install it there"
@@ -193,7 +222,7 @@ class Process:
                     self._child.kill()
             self._child.wait()
 
-    def _printed(self) -> str:
+    def printed(self) -> str:
         """The end of the log. The process shares the file position, so it has to be at the end afterwards."""
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - _LONGEST_OUTPUT))
@@ -201,8 +230,8 @@ class Process:
 
     def _exit_error(self, request: Request, seconds: float) -> WorkerError:
         """How the process ended, in one sentence, and where in user code it was."""
-        crash = read_crash(self._printed(), self._libraries, self._path)
-        status = self._child.returncode
+        crash = read_crash(self.printed(), self._libraries, self._path)
+        status = self._child.returncode or 0
         if self._is_late or crash.is_timeout:
             limit = f"{request.limits.seconds:g} s" if isinstance(request, Trace) else f"{seconds:g} s"
             hint = " (option `timeout`)" if isinstance(request, Trace) else ""
@@ -211,8 +240,13 @@ class Process:
             end = f"ended the tracing process by signal {_signal_name(-status)}"
         else:
             end = f"ended the tracing process with exit status {status}"
-        said = "".join(f"\n  {line}" for line in crash.printed.splitlines()[-_SHOWN_LINES:])
-        return WorkerError(f"{end}{'; its last output:' if said else ''}{said}", crash.frames)
+        return WorkerError(end, crash.frames, tuple(crash.printed.splitlines()[-_SHOWN_LINES:]))
+
+
+def worker_problem(doing: str, error: WorkerError) -> Problem:
+    """How a process ended, as a problem; what it printed is a remark."""
+    printed = ("its last output:", *error.printed) if error.printed else ()
+    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, remarks=printed)
 
 
 def _signal_name(number: int) -> str:
@@ -221,10 +255,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return str(number)
-
-
-def _environment(*, gpu: bool) -> dict[str, str]:
-    """Environment of the process: a fixed hash seed because models iterate over sets, and no GPU unless requested."""
-    limits = {"OMP_NUM_THREADS": _THREADS, "MKL_NUM_THREADS": _THREADS}
-    hidden = {} if gpu else {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
-    return {**limits, **os.environ, **hidden, "PYTHONHASHSEED": "0"}

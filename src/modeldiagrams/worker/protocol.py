@@ -4,6 +4,7 @@ A message is its length, eight bytes, and its content in MessagePack. (JSON woul
 inputs may have into text.) Graphs travel inside as the JSON text that `serialize` writes.
 """
 
+from io import BufferedIOBase
 from typing import IO, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -27,7 +28,6 @@ __all__ = [
     "Render",
     "RenderFile",
     "Request",
-    "SideEffects",
     "Trace",
     "Traced",
     "receive",
@@ -47,8 +47,6 @@ T = TypeVar("T")
 
 Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render"]
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
-SideEffects: TypeAlias = Literal["nothing", "import", "run"]
-"""When a model changed its process for later models: never, when its package was imported, or when it ran."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +57,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One or more lines; the first is one complete sentence."""
     frames: tuple[str, ...] = ()
     """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
+    remarks: tuple[str, ...] = ()
+    """For who builds the documentation, and not for its readers: what a model printed before it died."""
+
+    def with_remark(self, remark: str) -> "Problem":
+        """The same with one more remark."""
+        return msgspec.structs.replace(self, remarks=(*self.remarks, remark))
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -83,6 +87,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     call: Call
     limits: Limits
     mode: Mode
+    path: tuple[str, ...] = ()
+    """As in `Prepare`, which comes before it."""
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -105,12 +111,27 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Torch is there."""
 
 
-class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a model's process, whether there is a graph or not."""
+
+    sources: tuple[str, ...] = ()
+    """Absolute paths of the user's files that the pass used, or that were loaded until it failed."""
+    output: str = ""
+    """The end of what the model printed."""
+    imported: tuple[str, ...] = ()
+    """Modules of libraries that the import of the model's package loaded, where it took long and did nothing else."""
+    loaded: tuple[str, ...] = ()
+    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
+    is_external: bool = False
+    """Whether a file or a connection failed the model, so that another try may succeed though its sources stay."""
+    has_side_effects: bool = False
+    """Whether the model changed its process for later models."""
+
+
+class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """A pass was recorded; where the forward raised, up to there."""
 
     graph: bytes
-    sources: tuple[str, ...]
-    """Absolute paths of the user's files that the pass used."""
     libraries: tuple[str, ...] = ()
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
@@ -119,9 +140,6 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Whether another object beside the model has the same name but for capitals."""
     tried: tuple[str, ...] = ()
     """The passes of the search for inputs, one line each."""
-    loaded: tuple[str, ...] = ()
-    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
-    side_effects: SideEffects = "nothing"
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -136,29 +154,24 @@ class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     file: PictureFile
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     """Why there is nothing to show."""
 
     problem: Problem
-    sources: tuple[str, ...] = ()
-    """Absolute paths of the user's files that were loaded until then."""
-    loaded: tuple[str, ...] = ()
-    """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
-    side_effects: SideEffects = "nothing"
 
 
 Request: TypeAlias = Prepare | Trace | Render | RenderFile
 Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Refused
 
 
-def send(file: IO[bytes], message: Hello | Request | Answer) -> None:
+def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:
     """Write one message."""
     content = msgspec.msgpack.encode(message)
     file.write(len(content).to_bytes(_LENGTH) + content)
     file.flush()
 
 
-def receive(file: IO[bytes], kind: type[T]) -> T:
+def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
     """Read one message.
 
     Raises:

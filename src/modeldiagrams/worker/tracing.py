@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
+import sys
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
+import torch
+from torch import nn
 
+from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.options.options import Call, Limits
-from modeldiagrams.target import InputsError, loaded_sources, record, resolve, seeded
+from modeldiagrams.target import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.target.device import move_to_device
 from modeldiagrams.target.locate import locate
-from modeldiagrams.target.user_code import failure, loaded_files
+from modeldiagrams.target.user_code import failure, is_external, loaded_files
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
-from modeldiagrams.worker.protocol import Kind, Problem, Refused, SideEffects, Trace, Traced
+from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
 
 if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.target import Target
+    from modeldiagrams.ir.graph import Failure, Graph
+    from modeldiagrams.options.options import Limits
 
 __all__ = ["trace", "warm_up"]
 
-_WARM_UP = Trace(call=Call(model="torch.nn.Linear", args=[1, 1], inputs=[1, 1]), limits=Limits(), mode="auto")
+_LONG_IMPORT = 0.3
+"""Seconds of computing."""
 
 
 def warm_up() -> None:
-    """Trace one layer, so that what torch imports and sets at its first trace is no model's side effect."""
-    _traced(_WARM_UP)
+    """Trace a small model, so that every later one finds what torch imports at its first trace, and what is installed.
+
+    It is on the meta device: a real op would start threads, which forks of this process would lack.
+    """
+    with torch.device("meta"):
+        model, inputs = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.ReLU()), (torch.empty(1, 2),)
+    target = Target(model=model, args=inputs, kwargs={}, assumptions=())
+    for mode in ("meta", "fake"):
+        serialize(record(target, mode).graph)
+    libraries([nn.Linear], [], dependencies([nn.Linear], [], loaded_files()))
 
 
 def trace(request: Trace, log: int) -> Traced | Refused:
@@ -44,22 +58,30 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     Returns:
         The graph, or why there is none.
     """
-    before = imported = process_state()
+    before = process_state()
+    imported: tuple[str, ...] = ()
     try:
         with limited(request.limits.seconds, request.limits.gigabytes, log):
-            locate(request.call.model)  # first, to separate side effects of the import from those of the model
-            imported = process_state()
+            imported = _imported_libraries(request.call.model, before)
             answer: Traced | Refused = _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
-        answer = Refused(problem=_problem(error, request), sources=loaded_sources(request.call, error))
-    side_effects = _side_effects(before, imported, process_state())
-    return msgspec.structs.replace(answer, loaded=loaded_files(), side_effects=side_effects)
+        sources = loaded_sources(request.call, error)
+        answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
+    side_effects = has_changed(before, process_state())
+    return msgspec.structs.replace(answer, loaded=loaded_files(), imported=imported, has_side_effects=side_effects)
 
 
-def _side_effects(before: State, imported: State, after: State) -> SideEffects:
-    if has_changed(imported, after):
-        return "run"
-    return "import" if has_changed(before, imported) else "nothing"
+def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
+    """Modules of libraries that the import of a model's package loads, if it pays to have them loaded beforehand.
+
+    Not if the import did anything else: a library may look at an environment variable that the package sets.
+    """
+    known, start = set(sys.modules), time.process_time()
+    locate(model)
+    if time.process_time() - start < _LONG_IMPORT or has_changed(before, process_state()):
+        return ()
+    files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name not in known}
+    return tuple(name for name, file in files.items() if isinstance(file, str) and is_library(file))
 
 
 def _traced(request: Trace) -> Traced:
@@ -80,7 +102,14 @@ def _traced(request: Trace) -> Traced:
         names=public_names(classes),
         has_case_variant=has_case_variant(call.model),
         tried=target.tried,
+        is_external=_is_external(trace.graph.status.error),
     )
+
+
+def _is_external(error: Failure | None) -> bool:
+    """Whether a built-in exception says that a file or a connection failed the forward."""
+    kind = getattr(builtins, error.type, None) if error else None
+    return isinstance(kind, type) and issubclass(kind, OSError)
 
 
 def _on_device(target: Target, request: Trace) -> Target:

@@ -14,22 +14,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from modeldiagrams.errors import RenderError
 from modeldiagrams.options.options import Call, Limits, View
-from modeldiagrams.worker import Worker, process
+from modeldiagrams.worker import answering, process
 from modeldiagrams.worker.process import Process
-from modeldiagrams.worker.protocol import Hello, Prepare, Problem, Ready, Refused, Render, Trace, receive
-from option_helpers import make_options
+from modeldiagrams.worker.protocol import Hello, Prepare, Render, Trace, receive, send
 
 
 @pytest.fixture
 def started():
-    """A process that has answered once."""
-    worker = Worker()
-    with pytest.raises(RenderError):
-        worker.render(b"{}", View())
-    yield worker._process
-    worker.close()
+    process = Process.spawn("draw")
+    yield process
+    process.end()
 
 
 def test_group_is_killed_only_once(started, monkeypatch):
@@ -51,13 +46,31 @@ def test_is_usable_does_not_reap_the_process(started):
     assert started._child.returncode is None
 
 
-def test_closed_workers_leave_no_file_and_no_thread(started):
+def test_ended_processes_leave_no_file_and_no_thread(started):
     started.end()
     before = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
-        with Worker() as worker, pytest.raises(RenderError):
-            worker.render(b"{}", View())
+        Process.spawn("draw").end()
     assert (threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))) == before
+
+
+def test_end_kills_the_whole_group(started):
+    started.end()
+    assert started._child.returncode == -signal.SIGKILL
+    with pytest.raises(ProcessLookupError):
+        os.killpg(started._child.pid, 0)
+
+
+def test_end_of_a_fork_leaves_the_process_to_its_owner(started):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            is_fine = not started.is_usable()
+            started.end()
+        finally:
+            os._exit(0 if is_fine else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert started.is_usable()
 
 
 @pytest.mark.parametrize("request_", [Prepare(path=()), Render(graph=b"", view=View())])
@@ -92,7 +105,7 @@ def test_large_output_does_not_fill_the_disk(tmp_path, monkeypatch):
         answered.set()
         watch.join()
         assert os.fstat(log.fileno()).st_blocks * 512 < 10**6
-        assert watched._printed() == "the end"
+        assert watched.printed() == "the end"
 
 
 def test_text_in_place_of_a_message_is_an_error():
@@ -108,7 +121,7 @@ def test_processes_that_models_started_end_with_the_owner(tmp_path):
         f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(child.pid))\n"
     )
     owned = subprocess.Popen(
-        [sys.executable, "-P", "-m", "modeldiagrams.worker"],
+        [sys.executable, "-P", "-m", "modeldiagrams.worker", "draw"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
@@ -124,21 +137,13 @@ def test_processes_that_models_started_end_with_the_owner(tmp_path):
     assert not child.exists() or "Z" in (child / "stat").read_text().split()[2]
 
 
-@pytest.mark.parametrize("value", [1e300, float("inf")])
-def test_infinite_limits_are_clamped(monkeypatch, value):
-    requests = []
-    answers = iter([Ready(), Refused(problem=Problem(kind="model", message="none"))])
-    worker = Worker()
-    monkeypatch.setattr(worker, "_ask", lambda request, *_: requests.append(request) or next(answers))
-    worker.trace(make_options(model="x.Y", timeout=value, memory=value))
-    assert (requests[1].limits.seconds, requests[1].limits.gigabytes) == (1e6, 1e6)
-
-
-def test_import_path_of_another_interpreter_excludes_our_libraries(monkeypatch, tmp_path):
-    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    library = Path(os.__file__).parent
-    zipped = library.parent / f"python{version.replace('.', '')}.zip"
-    own = [str(library), str(library / "lib-dynload"), str(zipped), str(tmp_path)]
-    monkeypatch.setattr(sys, "path", own)
-    assert Worker("/other/bin/python")._import_path([]) == (str(tmp_path),)
-    assert Worker()._import_path([]) == tuple(own)
+def test_end_of_the_other_side_is_noticed_while_a_request_is_answered(monkeypatch):
+    noticed = threading.Event()
+    monkeypatch.setattr(answering, "_end_group", noticed.set)
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as ours:
+        with os.fdopen(write, "wb") as theirs:
+            send(theirs, Prepare(path=("a",)))
+            assert next(answering._read_ahead(ours)) == Prepare(path=("a",))
+            assert not noticed.is_set()
+        assert noticed.wait(10)

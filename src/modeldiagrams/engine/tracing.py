@@ -1,0 +1,191 @@
+"""Graphs of models: from the cache, or else from a worker; what failed is not tried in vain."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.engine.cache import Cache, graph_key
+from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.engine.failures import FailureMemory, recurs
+from modeldiagrams.engine.loaded import LoadedGraph, loaded_from
+from modeldiagrams.engine.sources import is_any_newer
+from modeldiagrams.options.options import package_of
+from modeldiagrams.worker import Refused, Traced, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from modeldiagrams.engine.store import Store
+    from modeldiagrams.options.options import Options
+
+__all__ = ["Tracing", "Workers"]
+
+_REMEMBERED = "remembered from an earlier try, until the model or its limits change"
+
+
+class Workers:
+    """A worker for each environment that models run in, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._workers: dict[tuple[str | None, bool], Worker] = {}
+
+    def get(self, python: str | None, *, gpu: bool) -> Worker:
+        """The worker of an interpreter, with or without a GPU."""
+        return self._workers.setdefault((python, gpu), Worker(python, gpu=gpu))
+
+    def close(self) -> None:
+        """End their processes."""
+        for worker in self._workers.values():
+            worker.close()
+
+    def renew(self) -> None:
+        """Get ready for edited sources."""
+        for worker in self._workers.values():
+            worker.renew()
+
+
+class Tracing:
+    """Traces models for one project.
+
+    Attributes:
+        on_trace: Called with the name of every model that is about to be run, which may take a while.
+    """
+
+    def __init__(self, store: Store | None, workers: Workers, folder: Path, paths: Sequence[Path]) -> None:
+        """Start nothing yet.
+
+        Args:
+            store: Keeps graphs and failures between builds.
+            workers: Run the models.
+            folder: Of the documentation.
+            paths: Folders to import models from, before those of this process's ``sys.path``.
+        """
+        self.on_trace: Callable[[str], object] | None = None
+        self._cache = Cache(store) if store else None
+        self._failures = FailureMemory(store)
+        self._workers = workers
+        self._folder = folder
+        self._paths = tuple(paths)
+        self._fresh: dict[str, tuple[LoadedGraph | Refused, str]] = {}
+
+    def graph(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
+        """Take a graph from the cache, or trace it.
+
+        Args:
+            options: The model and its limits.
+
+        Returns:
+            The graph or why there is none, and what the model printed if it was run.
+        """
+        options = self._with_interpreter(options)
+        if fresh := self._fresh.pop(self._failure_key(options), None):
+            return fresh
+        if known := self._known(options):
+            return known, ""
+        self._announce(options)
+        return self._newly_traced(options)
+
+    def prefetch(self, wanted: Iterable[Options]) -> None:
+        """Trace what is not known of many models, one for each core at a time; `graph` then has them at hand."""
+        unknown: dict[str, Options] = {}
+        for options in map(self._with_interpreter, wanted):
+            key = self._failure_key(options)
+            if key not in unknown and not self._is_known(options, key):
+                unknown[key] = options
+                self._announce(options)
+        with _pool(len(unknown), self._workers) as pool:
+            self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
+
+    def interpreter(self, options: Options) -> str | None:
+        """The interpreter that runs a model; None for this process's."""
+        python = options.limits.python
+        if python is None or Path(python).name == python:
+            return python and (shutil.which(python) or python)
+        # not resolved: an environment's interpreter is a link out of it
+        return str((self._paths[0] if self._paths else self._folder).absolute() / Path(python).expanduser())
+
+    def remembered_failure(self, options: Options) -> str | None:
+        """Key of the failure that is remembered of a model; None if it would be run again."""
+        key = self._failure_key(self._with_interpreter(options))
+        return key if self.would_fail(key) else None
+
+    def would_fail(self, key: str) -> bool:
+        """Whether a remembered failure would come again."""
+        return self._failures.recall(key) is not None
+
+    def _with_interpreter(self, options: Options) -> Options:
+        limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
+        return msgspec.structs.replace(options, limits=limits)
+
+    def _failure_key(self, options: Options) -> str:
+        return digest(graph_key(options, self._folder).encode(), msgspec.msgpack.encode(options.limits))
+
+    def _announce(self, options: Options) -> None:
+        if self.on_trace:
+            self.on_trace(options.call.model)
+
+    def _is_known(self, options: Options, key: str) -> bool:
+        is_cached = self._cache is not None and self._cache.has_graph(graph_key(options, self._folder))
+        return is_cached or self.would_fail(key)
+
+    def _known(self, options: Options) -> LoadedGraph | Refused | None:
+        """The graph in the cache, or the failure that is remembered."""
+        model = options.call.model
+        if self._cache and (cached := self._cache.graph(graph_key(options, self._folder))):
+            return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
+        answer = self._failures.recall(self._failure_key(options))
+        if isinstance(answer, Refused) and answer.problem.kind == "worker":
+            answer = msgspec.structs.replace(answer, problem=answer.problem.with_remark(_REMEMBERED))
+        return loaded_from(answer, model) if answer else None
+
+    def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
+        model, python = options.call.model, options.limits.python
+        start = time.time_ns()
+        answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths)
+        output, answer = answer.output, msgspec.structs.replace(answer, output="")
+        if isinstance(answer, Refused) and answer.problem.kind == "worker":
+            answer = msgspec.structs.replace(answer, sources=self._package_files(model))
+        loaded = loaded_from(answer, model)
+        # a source that was edited meanwhile is not what was traced
+        if not is_any_newer(answer.sources, start):
+            self._keep(options, answer, loaded)
+        return loaded, output
+
+    def _keep(self, options: Options, answer: Traced | Refused, loaded: LoadedGraph | Refused) -> None:
+        python = options.limits.python
+        if isinstance(answer, Traced) and isinstance(loaded, LoadedGraph) and loaded.graph.status.state != "partial":
+            if self._cache:
+                self._cache.add_graph(graph_key(options, self._folder), answer, python)
+        elif recurs(loaded.problem) and not answer.is_external:
+            self._failures.note(self._failure_key(options), answer, self._paths, python)
+
+    def _package_files(self, model: str) -> tuple[str, ...]:
+        """All files of a model's package: which of them a stopped model had loaded is unknown."""
+        package = package_of(model)
+        folders = [path / package for path in self._paths]
+        files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
+        return tuple(sorted(str(file) for file in files if file.is_file()))
+
+
+@contextlib.contextmanager
+def _pool(most: int, workers: Workers) -> Iterator[ThreadPoolExecutor]:
+    """Threads, each of which waits for one model. If one fails, or the build is interrupted, no other is waited for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    pool = ThreadPoolExecutor(max(1, min(most, cores or 1)))
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        workers.close()
+        raise
+    finally:
+        pool.shutdown()

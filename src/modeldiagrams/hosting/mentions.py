@@ -1,0 +1,66 @@
+"""Finds diagrams in the text of pages before they are converted, so that their models can run at the same time.
+
+It reads reStructuredText and Markdown as nearly all authors write them, and need not find every diagram: one that it
+misses is traced when its page is converted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["mentions"]
+
+_DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-graph::(?P<argument>.*)")
+_LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
+_FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,}|:{3,})(?P<header>.*)")
+_HEADER = re.compile(r"\s*(model-graph|\{model-graph\}(?P<argument>.*))\s*")
+_FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
+
+
+def mentions(text: str) -> Iterator[tuple[dict[str, str], str]]:
+    """Options and body of every diagram in a page's text, as its directive or fence would get them."""
+    lines = text.expandtabs().splitlines()
+    number = 0
+    while number < len(lines):
+        line, number = lines[number], number + 1
+        if found := _DIRECTIVE.fullmatch(line):
+            block = _indented(lines[number:], len(found["indent"]))
+            yield _options(found["argument"], block)
+        elif found := _LITERAL.fullmatch(line):
+            block = _indented(lines[number:], len(found["indent"]))
+        elif found := _FENCE.fullmatch(line):
+            block = _until(found["fence"], lines[number:])
+            number += 1
+            if header := _HEADER.fullmatch(found["header"]):
+                yield _options(header["argument"] or "", block)
+        else:
+            continue
+        number += len(block)
+
+
+def _until(end: str, lines: Sequence[str]) -> list[str]:
+    return list(itertools.takewhile(lambda line: line.strip() != end, lines))
+
+
+def _indented(lines: Sequence[str], indent: int) -> list[str]:
+    """The lines that belong to a directive."""
+    return list(itertools.takewhile(lambda line: not line.strip() or line[: indent + 1].isspace(), lines))
+
+
+def _options(argument: str, block: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Split a block into fields and body."""
+    lines = textwrap.dedent("\n".join(block)).strip("\n").splitlines()
+    values = {"model": argument.strip()} if argument.strip() else {}
+    name = ""
+    while lines and ((field := _FIELD.fullmatch(lines[0])) or (name and lines[0].startswith(" "))):
+        line = lines.pop(0)
+        if field:
+            name, line = field["name"], field["value"]
+        values[name] = f"{values.get(name, '')}\n{line.strip()}".strip() if name in values else line.strip()
+    return values, "\n".join(lines)

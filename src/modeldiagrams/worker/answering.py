@@ -1,0 +1,159 @@
+"""The loop of a process that answers requests, and the tracing of models in it. Imports torch only for a model."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+from modeldiagrams.common.user_files import library_folders
+from modeldiagrams.common.version import own_version
+from modeldiagrams.errors import RenderError
+from modeldiagrams.worker.limits import log_exits
+from modeldiagrams.worker.protocol import (
+    NO_TORCH,
+    Answer,
+    Hello,
+    Prepare,
+    Problem,
+    Ready,
+    Refused,
+    Request,
+    Trace,
+    receive,
+    send,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["answer_requests", "get_ready", "trace_models"]
+
+_REQUEST: Any = Request  # a union is a type to msgspec, not to mypy
+
+_leave = os._exit
+
+
+def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[[], None] | None = None) -> NoReturn:
+    """Answer requests until the other side is gone.
+
+    Args:
+        answer: The answer to a request; the second argument is a file descriptor for stacks.
+        prepare: Called before the first request comes, in a process that has no guard: it then notices by itself, even
+            while it answers, that the other side is gone.
+    """
+    log = os.dup(2)
+    requests, answers = _private_pipes()
+    log_exits(log)
+    send(answers, Hello(version=own_version(), libraries=library_folders()))
+    if prepare:
+        prepare()
+    process = os.getpid()
+    for request in _read_ahead(requests) if prepare else _read(requests):
+        reply = _whatever_happens(answer, request, log)
+        if os.getpid() != process:
+            # the model forked and its child got here; the parent answers
+            _leave(0)
+        send(answers, reply)
+    _leave(0)
+
+
+def _read(requests: IO[bytes]) -> Iterator[Request]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield receive(requests, _REQUEST)
+    _end_group()
+
+
+def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
+    """The requests, read by a thread."""
+    waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
+
+    def read() -> None:
+        for request in _read(requests):
+            waiting.put(request)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
+def _whatever_happens(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
+    """The answer; never raises, because the other side waits for one."""
+    try:
+        return answer(request, log)
+    except RenderError as error:
+        return Refused(problem=Problem(kind="render", message=str(error)))
+    except BaseException as error:  # noqa: BLE001  (user code may raise anything)
+        traceback.print_exc()
+        doing = f"tracing {request.call.model}" if isinstance(request, Trace) else "the process"
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        problem = Problem(kind="worker", message=f"{doing} failed with {what}")
+        return Refused(problem=problem, has_side_effects=True)
+
+
+def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Move the protocol away from stdin and stdout, so that models can neither read it nor print into it.
+
+    A model reads nothing, and prints to stderr. Programs that it starts do not inherit the duplicates, and processes
+    that it forks close them: the other side must notice when this process ends.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: os.dup2(0, answers.fileno()))
+    return requests, answers
+
+
+def _end_group() -> NoReturn:
+    """End all processes that models have started: the documentation process is gone and can't."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    _leave(0)
+
+
+def get_ready() -> None:
+    """Import all that a trace needs, which takes seconds. Starts no thread, because this process may fork.
+
+    Without torch nothing happens: another folder may have it, and if not, the first model is told.
+    """
+    try:
+        from modeldiagrams.worker.tracing import warm_up  # noqa: PLC0415  (imports torch)
+    except ImportError:
+        return
+    warm_up()
+
+
+def trace_models(prepare: Callable[[], None] | None = None) -> NoReturn:
+    """Answer requests for traces; see `answer_requests`."""
+    own_path = list(sys.path)
+
+    def answer(request: Request, log: int) -> Answer:
+        if isinstance(request, Trace):
+            from modeldiagrams.worker.tracing import trace  # noqa: PLC0415  (imports torch)
+
+            return trace(request, log)
+        if isinstance(request, Prepare):
+            return _prepare(request, own_path)
+        raise TypeError(f"expected a model to trace, got {request!r}")
+
+    answer_requests(answer, prepare)
+
+
+def _prepare(request: Prepare, own_path: list[str]) -> Answer:
+    sys.path[:] = dict.fromkeys([*request.path, *own_path])
+    importlib.invalidate_caches()  # files may be new since the last request
+    try:
+        import modeldiagrams.worker.tracing  # noqa: F401, PLC0415  (imports torch)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return Refused(problem=Problem(kind="worker", message=NO_TORCH))
+    return Ready()

@@ -1,0 +1,156 @@
+"""Child processes: another interpreter, or a fork of this process that runs a function."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias
+
+from modeldiagrams.errors import WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Child", "Forked", "adopt_orphans", "end_descendants", "spawned"]
+
+_THREADS = "2"
+"""Tracing computes next to nothing, so it leaves the cores to others."""
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+_leave = os._exit
+
+
+def spawned(
+    python: str | None, role: str, log: IO[bytes], *, gpu: bool = False, inherited: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start ``python -m modeldiagrams.worker``.
+
+    Args:
+        python: The interpreter; None for the one that runs this.
+        role: What it is to do.
+        log: For all that it prints.
+        gpu: Whether it may see one.
+        inherited: File descriptors that it gets, and whose numbers it is told.
+
+    Raises:
+        WorkerError: if there is no such interpreter.
+    """
+    try:
+        return subprocess.Popen(  # noqa: S603  (the site's own interpreter)
+            # unbuffered, so that a sudden end loses no output
+            [python or sys.executable, "-u", "-P", "-m", "modeldiagrams.worker", role, *map(str, inherited)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=_environment(gpu=gpu),
+            pass_fds=inherited,
+            start_new_session=True,
+        )
+    except OSError as error:
+        reason = f"expected a Python interpreter, got {python!r}: {error.strerror}"
+        raise WorkerError(f"failed: option `python`: {reason}") from error
+
+
+def _environment(*, gpu: bool) -> dict[str, str]:
+    """Environment of the process: a fixed hash seed because models iterate over sets, and no GPU unless requested.
+
+    NumPy's threads wait in the background, and one that waits in a process which forks is missing in the fork.
+    """
+    limits = {"OMP_NUM_THREADS": _THREADS, "MKL_NUM_THREADS": _THREADS, "OPENBLAS_NUM_THREADS": "1"}
+    hidden = {} if gpu else {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
+    return {**limits, **os.environ, **hidden, "PYTHONHASHSEED": "0"}
+
+
+class Forked:
+    """A fork of this process, with what of `subprocess.Popen` a dialogue needs."""
+
+    def __init__(self, main: Callable[[], NoReturn], log: IO[bytes]) -> None:
+        """Run a function in a fork with new standard streams.
+
+        Args:
+            main: The function.
+            log: For all that it prints.
+        """
+        self.returncode: int | None = None
+        parent, requests, answers = os.getpid(), os.pipe(), os.pipe()
+        self.pid = os.fork()
+        if not self.pid:
+            try:
+                _become(parent, requests[0], answers[1], log.fileno())
+                main()
+            except BaseException:  # noqa: BLE001  (this fork must not go on with what its parent was doing)
+                traceback.print_exc()
+            _leave(1)
+        self.stdin, self.stdout = os.fdopen(requests[1], "wb"), os.fdopen(answers[0], "rb")
+        os.close(requests[0])
+        os.close(answers[1])
+
+    def poll(self) -> int | None:
+        """Its exit status; None while it runs."""
+        return self.returncode or self._wait(os.WNOHANG)
+
+    def wait(self) -> int:
+        """Its exit status, once it has ended."""
+        return self._wait(0) or 0
+
+    def kill(self) -> None:
+        """End it at once."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def _wait(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
+Child: TypeAlias = subprocess.Popen[bytes] | Forked
+
+
+def _become(parent: int, stdin: int, stdout: int, stderr: int) -> None:
+    """Make a fork a process of its own, which ends when its parent does."""
+    os.setsid()
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        _leave(0)
+    for number, file in enumerate((stdin, stdout, stderr)):
+        os.dup2(file, number)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of all descendants whose parents end, so that `end_descendants` finds them."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_descendants() -> None:
+    """Kill all that this process and its children have started. The orphans of one round are children in the next."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for child in _children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+def _children() -> list[int]:
+    folders = [folder for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [int(folder.name) for folder in folders if _parent(folder) == os.getpid()]
+
+
+def _parent(process: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return int((process / "stat").read_bytes().rpartition(b")")[2].split()[1])
+    return None
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

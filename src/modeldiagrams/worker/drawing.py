@@ -1,0 +1,106 @@
+"""Draws graphs in a process of its own, in which no model ever ran and no torch is."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from modeldiagrams.errors import RenderError, WorkerError
+from modeldiagrams.render.draw import render_json
+from modeldiagrams.render.picture_file import render_file
+from modeldiagrams.worker.process import SETUP_SECONDS, Process
+from modeldiagrams.worker.protocol import Answer, Drawn, DrawnFile, Refused, Render, RenderFile, Request
+
+if TYPE_CHECKING:
+    from modeldiagrams.options.options import View
+    from modeldiagrams.render.draw import Picture, Theme
+    from modeldiagrams.render.picture_file import FileForm, PictureFile
+
+__all__ = ["Drawer", "draw"]
+
+T = TypeVar("T")
+
+# unions are types to msgspec, not to mypy
+_DRAWN: Any = Drawn | Refused
+_DRAWN_FILE: Any = DrawnFile | Refused
+
+
+def draw(request: Request, _log: int = 2) -> Answer:
+    """The answer to a request for a picture."""
+    match request:
+        case Render():
+            return Drawn(picture=render_json(request.graph, request.view))
+        case RenderFile():
+            return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme))
+        case _:
+            raise TypeError(f"expected a graph to draw, got {request!r}")
+
+
+class Drawer:
+    """A drawing process, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._lock = threading.Lock()
+
+    def render(self, graph: bytes, view: View) -> Picture:
+        """Draw a graph for a page.
+
+        Args:
+            graph: Its JSON text.
+            view: What is expanded, and in which direction it runs.
+
+        Returns:
+            The picture.
+
+        Raises:
+            RenderError: if it can't be drawn.
+            WorkerError: if the process died or took too long.
+        """
+        answer: Drawn = self._ask(Render(graph=graph, view=view), _DRAWN)
+        return answer.picture
+
+    def render_file(self, graph: bytes, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
+        """Draw a graph as a picture file.
+
+        Args:
+            graph: Its JSON text.
+            view: What is expanded, and in which direction it runs.
+            form: The file's format.
+            theme: The colours.
+
+        Returns:
+            The file.
+
+        Raises:
+            RenderError: if it can't be drawn, or a library for the format is not installed.
+            WorkerError: if the process died or took too long.
+        """
+        answer: DrawnFile = self._ask(RenderFile(graph=graph, view=view, form=form, theme=theme), _DRAWN_FILE)
+        return answer.file
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _ask(self, request: Request, kind: type[T]) -> T:
+        with self._lock:
+            try:
+                answer = self._usable_process().ask(request, kind, SETUP_SECONDS)
+            except BaseException as error:
+                self.close()  # the rest of an interrupted answer would be read as the next one
+                if isinstance(error, WorkerError):
+                    raise WorkerError(f"drawing {error}", error.frames) from error
+                raise
+        if isinstance(answer, Refused):
+            raise RenderError(answer.problem.message)
+        return answer
+
+    def _usable_process(self) -> Process:
+        if self._process is not None and not self._process.is_usable():
+            self.close()
+        if self._process is None:
+            self._process = Process.spawn("draw")
+        return self._process

@@ -1,0 +1,172 @@
+"""A process that has imported PyTorch, of which every model gets a fork of its own. Only on Linux.
+
+    documentation ─ spawns ─ template ─ forks ─ guard ─ forks ─ model
+                        └ forks ─ template with a library's modules ─ …
+
+What a model does to its process ends with it, and a fork takes milliseconds. Between a model and all others stands a
+guard, which runs no user code: it limits time, notices how the model's process ends, and leaves nothing of it behind,
+whatever becomes of the documentation's process. A template has imported PyTorch and libraries, but never ran an op on
+numbers, because the threads that compute it would be missing in a fork, which would wait for them for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+from modeldiagrams.common.user_files import library_folders
+from modeldiagrams.common.version import own_version
+from modeldiagrams.worker.answering import get_ready, trace_models
+from modeldiagrams.worker.child import adopt_orphans, end_descendants
+from modeldiagrams.worker.process import Process
+from modeldiagrams.worker.protocol import Hello, Trace, receive, send
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ask_for_fork", "serve_forks"]
+
+_LARGEST_PACKET = 2**20
+_NO_MODULES = msgspec.msgpack.encode(())
+
+_leave = os._exit
+
+
+def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socket:
+    """Have a template fork a guard.
+
+    Args:
+        control: The template's.
+        modules: Of libraries, which the fork is to have imported.
+
+    Returns:
+        Connected to the guard: takes one `Trace`, gives one answer.
+
+    Raises:
+        OSError: if the template has ended.
+    """
+    ours, theirs = socket.socketpair()
+    with theirs:
+        try:
+            socket.send_fds(control, [msgspec.msgpack.encode(modules)], [theirs.fileno()])
+        except BaseException:
+            ours.close()
+            raise
+    return ours
+
+
+def serve_forks(control: socket.socket) -> NoReturn:
+    """Be a template until all other ends of its control socket are closed."""
+    send(sys.stdout.buffer, Hello(version=own_version(), libraries=library_folders()))
+    os.dup2(2, 1)
+    adopt_orphans()
+    get_ready()
+    _serve(control)
+
+
+def _serve(control: socket.socket) -> NoReturn:
+    gc.collect()
+    gc.freeze()  # the collector writes into every object it looks at, and memory that is written to is no longer shared
+    templates: dict[bytes, socket.socket | None] = {}
+    while True:
+        packet, files, *_ = socket.recv_fds(control, _LARGEST_PACKET, 1)
+        if not packet:
+            end_descendants()
+            _leave(0)
+        _forget_ended_children()
+        for file in files:
+            with socket.socket(fileno=file) as conversation:
+                if not _hand_on(packet, conversation, templates):
+                    _fork_guard(conversation)
+
+
+def _forget_ended_children() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _hand_on(packet: bytes, conversation: socket.socket, templates: dict[bytes, socket.socket | None]) -> bool:
+    """Leave a fork to a template that has imported more; False if none can."""
+    modules = msgspec.msgpack.decode(packet, type=tuple[str, ...])
+    if not modules:
+        return False
+    if packet not in templates:
+        templates[packet] = _fork_template(modules)
+    template = templates[packet]
+    if template is None:
+        return False
+    try:
+        socket.send_fds(template, [_NO_MODULES], [conversation.fileno()])
+    except OSError:
+        templates[packet] = None
+        return False
+    return True
+
+
+def _fork_template(modules: Sequence[str]) -> socket.socket | None:
+    """A template with these modules; None if their import has started threads, which forks would lack."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        if not os.fork():
+            _keep_only(theirs)
+            if _has_imported(modules):
+                theirs.send(_NO_MODULES)
+                _serve(theirs)
+            _leave(0)
+    return ours if ours.recv(_LARGEST_PACKET) else None
+
+
+def _has_imported(modules: Sequence[str]) -> bool:
+    before = _threads()
+    for name in modules:
+        with contextlib.suppress(BaseException):
+            importlib.import_module(name)
+    return _threads() == before
+
+
+def _threads() -> int:
+    return len([*Path("/proc/self/task").iterdir()])
+
+
+def _fork_guard(conversation: socket.socket) -> None:
+    if not os.fork():
+        _keep_only(conversation)
+        _guard(conversation)
+
+
+def _keep_only(connection: socket.socket) -> None:
+    """In a fork: close what belongs to its parent, and begin to care for own children."""
+    os.closerange(3, connection.fileno())
+    os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+    adopt_orphans()
+
+
+def _guard(conversation: socket.socket) -> NoReturn:
+    """Have a fork trace a model, and answer for it."""
+    with conversation.makefile("rwb") as file:
+        request = receive(file, Trace)
+        process = Process.fork(trace_models)
+        threading.Thread(target=_end_with, args=[conversation, process], daemon=True).start()
+        answer = process.trace(request)
+        process.end()
+        end_descendants()
+        send(file, answer)
+    _leave(0)
+
+
+def _end_with(conversation: socket.socket, process: Process) -> NoReturn:
+    """End the model when the documentation's process does."""
+    conversation.recv(1)
+    process.kill()
+    end_descendants()
+    _leave(0)

@@ -1,0 +1,73 @@
+"""Traces models outside of the documentation's process, so that none can break the build."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from modeldiagrams.common.user_files import is_library
+from modeldiagrams.worker.forks import Forks
+from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
+from modeldiagrams.worker.reuse import Reuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.options.options import Options
+
+__all__ = ["CAN_FORK", "Worker"]
+
+CAN_FORK = sys.platform == "linux"
+"""Elsewhere PyTorch is not safe in a fork, or there is none."""
+
+
+class Worker:
+    """Runs models in other processes, started when they are needed. Use it with ``with``, or `close` it."""
+
+    def __init__(self, python: str | None = None, *, gpu: bool = False, forks: bool = CAN_FORK) -> None:
+        """Start nothing yet.
+
+        Args:
+            python: The interpreter to run, of another environment than this process's.
+            gpu: Whether models may see a GPU.
+            forks: Whether every model has a process of its own; otherwise one process runs them all.
+        """
+        self._python = python
+        self._way = Forks(python, gpu=gpu) if forks else Reuse(python, gpu=gpu)
+
+    def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
+        """Make a model and record one forward pass.
+
+        Args:
+            options: The model, its inputs, and its limits.
+            paths: Folders to import from, before those of this process.
+            mode: As for `modeldiagrams.trace`.
+
+        Returns:
+            The graph, or why there is none: whatever happens to the process is a problem of kind ``worker``.
+        """
+        return self._way.trace(self.request(options, paths, mode))
+
+    def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
+        """What `trace` asks for."""
+        return Trace(call=options.call, limits=options.limits, mode=mode, path=self._import_path(paths))
+
+    def close(self) -> None:
+        """End the processes, and every process that a model started."""
+        self._way.close()
+
+    def renew(self) -> None:
+        """Get ready for models whose sources may have been edited."""
+        self._way.renew()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
+        """Folders to import from; another environment has its own libraries."""
+        own = [entry for entry in sys.path if not self._python or not is_library(entry)]
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own])

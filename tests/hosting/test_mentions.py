@@ -1,0 +1,98 @@
+"""Diagrams in the text of pages, found before the pages are converted."""
+
+from __future__ import annotations
+
+import pytest
+
+from modeldiagrams.hosting.mentions import mentions
+
+RST = """
+Title
+=====
+
+.. model-graph:: mypkg.Net
+   :inputs: [1, 4]
+   :caption: Two
+      lines
+
+   kwargs:
+     depth: 3
+
+Text.
+
+  * .. model-graph:: mypkg.Other
+.. model-graph::
+
+   model: mypkg.Third
+
+.. code-block:: rst
+
+   .. model-graph:: example.Net
+
+For example::
+
+   .. model-graph:: example.Net
+
+.. note::
+
+   .. model-graph:: mypkg.Fourth
+"""
+MARKDOWN = """
+```model-graph
+mypkg.Net
+```
+
+> Quote
+
+```{model-graph} mypkg.Other
+:depth: 2
+inputs: [1, 4]
+```
+
+:::{model-graph} mypkg.Third
+:::
+
+````markdown
+```model-graph
+model: quoted.Net
+```
+````
+
+```python
+model-graph
+```
+
+    ```model-graph
+    model: mypkg.Fourth
+    ```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            RST,
+            [
+                ({"model": "mypkg.Net", "inputs": "[1, 4]", "caption": "Two\nlines"}, "\nkwargs:\n  depth: 3"),
+                ({}, "model: mypkg.Third"),
+                ({"model": "mypkg.Fourth"}, ""),
+            ],
+        ),
+        (
+            MARKDOWN,
+            [
+                ({}, "mypkg.Net"),
+                ({"model": "mypkg.Other", "depth": "2"}, "inputs: [1, 4]"),
+                ({"model": "mypkg.Third"}, ""),
+                ({}, "model: mypkg.Fourth"),
+            ],
+        ),
+        ("", []),
+        (".. model-graph:: a.B", [({"model": "a.B"}, "")]),
+        ("```model-graph", [({}, "")]),
+    ],
+    ids=["rst", "markdown", "empty", "end of a directive", "end of a fence"],
+)
+def test_options_and_bodies_are_those_of_the_host(text, expected):
+    assert list(mentions(text)) == expected

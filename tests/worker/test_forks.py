@@ -1,0 +1,225 @@
+"""A process per model: what begins and what ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from modeldiagrams.worker import Traced, template, tracing
+from modeldiagrams.worker.forks import _converse
+from modeldiagrams.worker.process_state import process_state
+from modeldiagrams.worker.template import ask_for_fork
+from option_helpers import make_options
+
+LAYER = make_options(model="torch.nn.Identity", inputs=[1, 4])
+MODELS = """
+import os, sys, time
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, what=None, *args):
+        super().__init__()
+        exec(what or "")
+
+    def forward(self, x):
+        return x + 1
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "models.py").write_text(MODELS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(worker, project):
+    """Traces a model that executes a program when it is made."""
+
+    def made(program: str = "", **options: object):
+        return worker.trace(make_options(model="models.Net", args=[program], inputs=[1, 4], **options), [project])
+
+    return made
+
+
+def wait_until(is_so) -> bool:
+    deadline = time.monotonic() + 20
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return is_so()
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is there and more than a zombie that nobody waits for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_every_model_has_a_process_of_its_own(run):
+    parents = "print(os.getpid(), os.getppid())"
+    found = [run(parents).output.split() for _ in range(2)]
+    assert len({pid for pids in found for pid in pids}) == 4
+
+
+HARM = {
+    "replaced json": "import json; json.loads = json.JSONDecoder = None",
+    "no excepthook": "import threading; threading.excepthook = None; threading.settrace(lambda *_: 1 / 0)",
+    "missing module": "sys.modules['modeldiagrams.ir'] = None",
+    "warnings as errors": "import warnings; warnings.simplefilter('error')",
+    "non-blocking pipes": "[os.set_blocking(number, False) for number in range(6)]",
+    "closed files": "sys.stdout.flush(); os.closerange(0, 99)",
+    "patched torch": "torch.Tensor.__add__ = torch.Tensor.__mul__",
+    "kills its parent": "os.kill(os.getppid(), 9); time.sleep(60)",
+    "stopped parent": "import signal; os.kill(os.getpid(), signal.SIGKILL)",
+}
+
+
+@pytest.mark.parametrize("program", HARM.values(), ids=HARM)
+def test_no_harm_reaches_the_next_model(run, program):
+    before = run()
+    run(program, timeout=5)
+    assert run() == before
+
+
+def test_killed_guard_is_a_problem_of_its_model(run):
+    problem = run("os.kill(os.getppid(), 9); time.sleep(60)").problem
+    assert (problem.kind, problem.message) == ("worker", "tracing models.Net ended the process that guards it")
+
+
+def test_model_ends_without_running_its_exit_hooks(run, tmp_path):
+    run(f"import atexit; atexit.register(open, {str(tmp_path / 'hook')!r}, 'w')")
+    assert not (tmp_path / "hook").exists()
+
+
+@pytest.mark.parametrize("session", ["", "os.setsid()"])
+def test_orphans_of_a_model_end_with_it(run, session):
+    """A daemon: its parent is gone, and its group and session are other ones."""
+    pid = run(f"""
+read, write = os.pipe()
+if not os.fork():
+    {session}
+    if not os.fork():
+        os.write(write, str(os.getpid()).encode())
+        time.sleep(600)
+    os._exit(0)
+print(os.read(read, 20).decode())
+""").output
+    assert not runs(int(pid))
+
+
+def test_template_never_started_a_thread(worker):
+    assert isinstance(worker.trace(LAYER), Traced)
+    pid = worker._way._template._child.pid
+    assert [task.name for task in Path(f"/proc/{pid}/task").iterdir()] == [str(pid)]
+
+
+def test_real_ops_run_on_threads_in_a_fork(run):
+    program = (
+        "torch.set_num_threads(2); torch.nn.Conv2d(8, 8, 3)(torch.ones(8, 8, 64, 64));"
+        "print(len(os.listdir('/proc/self/task')) > 1)"
+    )
+    assert run(program).output == "True\n"
+
+
+def test_dead_template_is_replaced(worker):
+    worker.trace(LAYER)
+    before = worker._way._template
+    os.kill(before._child.pid, signal.SIGKILL)
+    assert wait_until(lambda: not before.is_usable())
+    assert isinstance(worker.trace(LAYER), Traced)
+    assert worker._way._template is not before
+
+
+def test_fork_with_modules_has_imported_them(worker, project):
+    worker.trace(LAYER)
+
+    def loaded(modules):
+        options = make_options(model="models.Net", args=["print('wave' in sys.modules)"], inputs=[1, 4])
+        with ask_for_fork(worker._way._control, modules) as conversation:
+            return _converse(conversation, worker.request(options, [project])).output
+
+    assert [loaded(()), loaded(["wave"]), loaded(["no.such.module"]), loaded(["wave"])] == [
+        "False\n",
+        "True\n",
+        "False\n",
+        "True\n",
+    ]
+
+
+@pytest.mark.parametrize(("name", "is_safe"), [("quiet", True), ("broken", True), ("threaded", False)])
+def test_template_imports_nothing_that_starts_threads(tmp_path, monkeypatch, name, is_safe):
+    (tmp_path / "quiet.py").touch()
+    (tmp_path / "broken.py").write_text("raise SystemExit")
+    (tmp_path / "threaded.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=[1]).start()"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert template._has_imported([name]) is is_safe
+
+
+@pytest.mark.parametrize(("statement", "expected"), [("", ("heavy",)), ("import os; os.environ['HEAVY'] = '1'", ())])
+def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, monkeypatch, statement, expected):
+    library = tmp_path / "site-packages"
+    library.mkdir()
+    (library / "heavy.py").touch()
+    (tmp_path / "light.py").write_text(f"{statement}\nimport heavy\nfrom torch import nn\nNet = nn.Identity\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(library)
+    monkeypatch.setenv("HEAVY", "0")
+    monkeypatch.setattr(tracing, "_LONG_IMPORT", 0)
+    for module in ("heavy", "light"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    assert tracing._imported_libraries("light.Net", process_state()) == expected
+
+
+def test_fork_of_a_user_process_shares_the_template(worker):
+    worker.trace(LAYER)
+    pid = os.fork()
+    if pid == 0:
+        is_fine = False
+        try:
+            before = worker._way._template
+            is_fine = isinstance(worker.trace(LAYER), Traced) and worker._way._template is before
+            worker.close()
+        finally:
+            os._exit(0 if is_fine else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert isinstance(worker.trace(LAYER), Traced)
+
+
+SITE = """
+import os, signal, sys, threading, time
+from pathlib import Path
+from modeldiagrams.worker import Worker
+from option_helpers import make_options
+
+program = "open(" + repr(sys.argv[1]) + ", 'w').write(f'{os.getpid()} {os.getppid()}'); time.sleep(600)"
+worker = Worker()
+model = make_options(model="models.Net", args=[program], inputs=[1, 4])
+threading.Thread(target=worker.trace, args=[model, [Path.cwd()]], daemon=True).start()
+while not Path(sys.argv[1]).exists() or not Path(sys.argv[1]).read_text():
+    time.sleep(0.02)
+print(worker._way._template._child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_killed_build_leaves_no_process_even_while_a_model_runs(project, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", SITE, str(tmp_path / "pids")]
+    with subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.PIPE, text=True) as build:
+        template_pid = int(build.stdout.readline())
+        build.kill()
+    pids = [template_pid, *map(int, (tmp_path / "pids").read_text().split())]
+    assert len(set(pids)) == 3
+    assert wait_until(lambda: not any(map(runs, pids)))
