@@ -210,7 +210,7 @@ def test_graph_file_rejects_inputs(builder):
     problem = builder.build(make_options(model="net.json", inputs=[1, 4])).problem
     assert problem == Problem(
         kind="option",
-        message="option 'inputs': net.json is a graph file, so there is nothing to call; leave it out",
+        message="option 'inputs': net.json is a graph file, so there is nothing to call; remove this option",
     )
 
 
@@ -346,7 +346,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json is not what the model does now (fc: out_features 2 → 20)" in (
+        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
             made.problem.message
         )
         assert made.picture == PICTURE

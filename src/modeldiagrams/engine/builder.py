@@ -168,7 +168,7 @@ class DiagramBuilder:
         model = options.call.model
         for name, value in msgspec.structs.asdict(options.call).items():
             if name != "model" and value is not None:
-                raise OptionError(name, f"{model} is a graph file, so there is nothing to call; leave it out")
+                raise OptionError(name, f"{model} is a graph file, so there is nothing to call; remove this option")
         path = (self.folder / model).absolute()
         if self._snapshots:
             self._snapshots.note_mention(path, traced=False)
