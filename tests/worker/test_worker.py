@@ -64,11 +64,11 @@ def test_child_forked_by_a_model_does_not_answer(worker):
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 
-def test_death_is_a_sentence_and_what_was_printed_a_remark(worker):
+def test_death_is_a_sentence_apart_from_what_was_printed(worker):
     problem = trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]").problem
     assert problem.kind == "worker"
     assert problem.message == "tracing mypkg.models.Dies ended the tracing process with exit status 7"
-    assert problem.remarks == ("its last output:", "last words of torch.Size([1, 6])")
+    assert problem.printed == ("last words of torch.Size([1, 6])",)
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 

@@ -244,9 +244,8 @@ class Process:
 
 
 def worker_problem(doing: str, error: WorkerError) -> Problem:
-    """How a process ended, as a problem; what it printed is a remark."""
-    printed = ("its last output:", *error.printed) if error.printed else ()
-    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, remarks=printed)
+    """How a process ended, as a problem."""
+    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, printed=error.printed)
 
 
 def _signal_name(number: int) -> str:
