@@ -118,7 +118,10 @@ class Process:
             with self._deadline(seconds):
                 send(self._pipes()[0], request)
                 return receive(self._pipes()[1], kind)
-        except (EOFError, OSError, msgspec.DecodeError) as error:
+        except msgspec.DecodeError as error:
+            self.kill()
+            raise WorkerError("left the tracing process unable to answer") from error
+        except (EOFError, OSError) as error:
             self.kill()
             raise self._exit_error(request, seconds) from error
 
