@@ -159,6 +159,6 @@ class AutodocDirective(ModelGraphDirective):
         """Called by docutils."""
         here = domain_of(self.env).diagrams.get(self.env.docname, [])
         # with `autoclass_content = "both"` a class has two docstrings
-        if any(entry["model"] == self.arguments[0] for entry in here):
+        if any(self.arguments[0] in entry["names"] for entry in here):
             return []
         return super().run()

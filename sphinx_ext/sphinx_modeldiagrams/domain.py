@@ -53,7 +53,7 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 8
+    data_version = 9
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -123,13 +123,17 @@ class ModelDiagramsDomain(Domain):
         """Called by Sphinx for `objects.inv` and for the search; modules only have the former."""
         seen = set()
         for docname, entry in self._targets():
-            model = entry["model"]
-            if model in seen or not entry["has_graph"]:
+            if not entry["has_graph"]:
                 continue
-            seen.add(model)
-            yield model, model, "diagram", docname, entry["location"]["anchor"] or "", 1
-            for module, anchor in module_anchors(entry, self.diagrams[docname]).items():
-                yield f"{model}#{module}", "-", "module", docname, anchor, -1
+            modules = module_anchors(entry, self.diagrams[docname])
+            for name in entry["names"]:
+                if name in seen:
+                    continue
+                seen.add(name)
+                priority = 1 if name == entry["model"] else -1
+                yield name, name, "diagram", docname, entry["location"]["anchor"] or "", priority
+                for module, anchor in modules.items():
+                    yield f"{name}#{module}", "-", "module", docname, anchor, -1
 
     def resolve_xref(  # noqa: PLR0913, PLR0917  (Sphinx's signature)
         self,
@@ -143,7 +147,7 @@ class ModelDiagramsDomain(Domain):
     ) -> reference | None:
         """Called by Sphinx: a model's diagram, or a module inside it."""
         model, _, module = target.partition("#")
-        docname, entry = next(((name, found) for name, found in self._targets() if found["model"] == model), ("", None))
+        docname, entry = next(((name, found) for name, found in self._targets() if model in found["names"]), ("", None))
         if entry is None:
             return None
         if module and entry["has_graph"] and module not in entry["modules"].split("\n"):

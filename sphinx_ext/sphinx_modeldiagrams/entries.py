@@ -41,6 +41,8 @@ class Entry(TypedDict):
     id: str
     model: str
     """What references call it."""
+    names: list[str]
+    """The same, and other names of its class."""
     location: Location
     target: bool
     """Whether references to the model lead here."""
@@ -74,6 +76,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     return Entry(
         id=diagram.id,
         model=reference_name(diagram),
+        names=list(dict.fromkeys([reference_name(diagram), *diagram.own_names])),
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
         has_graph=diagram.graph is not None,

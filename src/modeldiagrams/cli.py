@@ -41,7 +41,7 @@ _DRAWN = (
     "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
     " stdout."
 )
-_FORCE = click.option("--force", is_flag=True, help="Replace a file also by a graph that is not complete.")
+_FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
     " for models larger than this machine. real: with numbers. auto, the default: fake, and real if that fails."
@@ -157,11 +157,11 @@ def _show(  # noqa: PLR0913  (one for each flag)
 @main.command("summary")
 @click.argument("target")
 @_trace_options
-@click.option("--depth", default=LEVELS, help=f"How many levels of modules the table has, {LEVELS} by default.")
+@click.option("--depth", default=LEVELS, help=f"Number of module levels in the table, {LEVELS} by default.")
 @click.option(
     "--columns",
     default=",".join(DEFAULT_COLUMNS),
-    help=f"What it says of each module, separated by commas: some of {', '.join(COLUMNS)}.",
+    help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}.",
 )
 def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | None) -> None:
     """Print a table of a model's modules with shapes, parameters and FLOPs.
@@ -172,7 +172,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
     with errors():
         if target == str(STDIO) or is_graph_file(target):
             for name in _given(given):
-                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; leave it out")
+                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
             graph = _loaded(Path(target))
         else:
             _, graph, _ = _traced(target, mode, given)
@@ -183,7 +183,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
 
 @main.command("snapshot")
 @click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--prune", is_flag=True, help="Remove graphs from the folder that no page mentions any more.")
+@click.option("--prune", is_flag=True, help="Remove graphs that no page uses any more.")
 def _snapshot(source: Path, *, prune: bool) -> None:
     """Trace every model that documentation mentions, and keep the graphs.
 
@@ -200,7 +200,7 @@ def _snapshot(source: Path, *, prune: bool) -> None:
         f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged, {seconds:.1f} s", err=True
     )
     for path in report.stale:
-        click.echo(f"{path}: no page mentions it; {'removed' if prune else '--prune removes it'}", err=True)
+        click.echo(f"{path}: no page uses it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.missing:
         click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
     if report.missing:
@@ -287,5 +287,5 @@ def _is_worse(graph: Graph, output: Path) -> bool:
                 return False
         except ModelDiagramsError:
             return False
-    click.echo(f"{output} was left as it is, because the new graph is not complete; --force replaces it", err=True)
+    click.echo(f"{output} was not overwritten, because the new graph is incomplete; --force overwrites it", err=True)
     return True

@@ -218,7 +218,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was left as it is, because the new graph is not complete; --force" in done.stderr
+    assert "graph.json was not overwritten, because the new graph is incomplete; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)
@@ -238,7 +238,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
         done = run("show", "mypkg.Model", "-o", output, *words)
         assert done.exit_code == 1
         assert (output.read_text() != before) is replaced
-        assert ("net.mmd was left as it is" in done.stderr) is not replaced
+        assert ("net.mmd was not overwritten" in done.stderr) is not replaced
 
 
 def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkeypatch):
@@ -265,7 +265,7 @@ def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkey
     ("target", "message"),
     [
         ("no/model.py:Net", "Error: there is no file no/model.py"),
-        ("my-model.py:Net", "my-model.py can't be imported, because 'my-model' is no Python name; rename the file"),
+        ("my-model.py:Net", "because 'my-model' is not a valid Python name; rename the file"),
         ("my-model.py", "expected a name in the file, such as `my-model.py:Net`"),
     ],
 )

@@ -57,6 +57,16 @@ def test_graph_is_invalid_while_a_source_differs(cache, source):
     assert cache.graph("key") is None
 
 
+def test_graph_has_other_names_while_the_files_that_say_so_are_unchanged(cache, source):
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)), other_keys=["other"])
+    assert cache.graph("other") == cache.graph("key")
+    assert cache.has_graph("other")
+    source.write_text("second = 2\n")
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=()))
+    assert cache.has_graph("key")
+    assert not cache.has_graph("other")
+
+
 @pytest.mark.parametrize("python", [None, "bin/python"])
 def test_graph_is_invalid_after_a_library_upgrade(cache, tmp_path, monkeypatch, python):
     library = tmp_path / "lib" / "python3.12" / "site-packages"

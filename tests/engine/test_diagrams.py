@@ -213,7 +213,7 @@ def test_graph_file_rejects_inputs(builder):
     problem = builder.build(make_options(model="net.json", inputs=[1, 4])).problem
     assert problem == Problem(
         kind="option",
-        message="option 'inputs': net.json is a graph file, so there is nothing to call; leave it out",
+        message="option 'inputs': net.json is a graph file, so there is nothing to call; remove this option",
     )
 
 
@@ -247,6 +247,18 @@ def test_ids_differ_by_content_and_are_file_names():
     ]
     assert len(set(ids)) == len(ids)
     assert all(not set(name) & set('/\\:*?"<>|') and not name.startswith(".") for name in ids)
+
+
+def test_names_of_one_class_are_one_diagram(builder, worker):
+    """A class of ``mypkg`` that ``my`` exports, in whichever way it is named."""
+    names = {"mypkg.Net": ("my.Net",)}
+    worker.traced = msgspec.structs.replace(worker.traced, name="my.Net", names=names)
+    first, second = (builder.build(make_options(model=name)) for name in ("mypkg.Net", "my.Net"))
+    assert first.own_names == second.own_names == ("my.Net", "mypkg.Net")
+    assert [kind for kind, *_ in worker.requests] == ["trace", "render"]
+    assert (first.id, second.id) == ("my.Net", "my.Net")
+    assert builder.build(make_options(model="my:Net")).id == "my.Net"
+    assert builder.build(make_options(model="mypkg.Net", direction="LR")).id.startswith("my.Net-")
 
 
 @pytest.mark.usefixtures("worker")
@@ -337,7 +349,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         worker.traced = Traced(graph=serialize(with_fc_outputs(20)), sources=("/a.py",))
         made = builder.build(make_options(model="mypkg.Net"))
         assert made.problem.kind == "snapshot"
-        assert "the snapshot kept/mypkg.Net.json is not what the model does now (fc: out_features 2 → 20)" in (
+        assert "the snapshot kept/mypkg.Net.json no longer matches the model (fc: out_features 2 → 20)" in (
             made.problem.message
         )
         assert made.picture == PICTURE

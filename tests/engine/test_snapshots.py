@@ -99,7 +99,7 @@ def test_command_prints_the_report_and_exits_with_1(site):
     done = CliRunner().invoke(main, ["snapshot", str(site), "--prune"])
     assert done.exit_code == 1
     assert done.stdout == f"{site / FOLDER / 'good.json'}\n"
-    assert f"{site / FOLDER / 'old.json'}: no page mentions it; removed" in done.stderr
+    assert f"{site / FOLDER / 'old.json'}: no page uses it; removed" in done.stderr
     assert re.search(r"1 graph written, 0 unchanged, \d+\.\d s\n", done.stderr)
     assert "dead.json was not written, because its model could not be traced" in done.stderr
 

@@ -48,6 +48,16 @@ def test_index_is_sorted_and_without_duplicates():
     assert parse_index(content) == [entry("a.A"), entry("b.B")]
 
 
+def test_index_has_each_id_once_with_all_pages():
+    """As for a site in several languages, or two names of one class."""
+    french = IndexEntry(id="a.A", model="a.models.A", page="fr/a.A.html#a")
+    content = shared_files(Settings(), [french, entry("a.A"), entry("b.B")])["index.json"]
+    assert json.loads(content)["diagrams"] == [
+        {"id": "a.A", "model": "a.A", "pages": ["a.A.html#a", "fr/a.A.html#a"]},
+        {"id": "b.B", "model": "b.B", "pages": ["b.B.html#a"]},
+    ]
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"{}", b'{"format": "modeldiagrams-index", "version": "2.0", "diagrams": []}']
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 from urllib.parse import unquote, urljoin
 
 import pytest
@@ -73,17 +74,17 @@ def test_folder_holds_viewer_index_and_files_of_each_diagram(site):
     assert {file.name for file in site.data.iterdir()} == {*VIEWER, "index.json", *diagrams}
 
 
-def index(site) -> list[dict[str, str]]:
+def index(site) -> list[dict[str, Any]]:
     return json.loads((site.data / "index.json").read_text("utf-8"))["diagrams"]
 
 
 def test_index_names_page_and_graph_of_every_diagram(site):
-    pages = [entry["page"].partition("#")[0] for entry in index(site)]
+    pages = [page.partition("#")[0] for entry in index(site) for page in entry["pages"]]
     assert sorted(pages) == [site.urls["index"], *[site.urls["other"]] * pages.count(site.urls["other"])]
     assert site.urls["other"] in pages
     for entry in index(site):
-        page, _, anchor = entry["page"].partition("#")
-        assert not anchor or f'id="{anchor}"' in (site.folder / page).read_text("utf-8")
+        for page, _, anchor in (url.partition("#") for url in entry["pages"]):
+            assert not anchor or f'id="{anchor}"' in (site.folder / page).read_text("utf-8")
         assert json.loads((site.data / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
 
 

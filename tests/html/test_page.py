@@ -200,7 +200,7 @@ def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
 
 
 def test_outdated_snapshot_shows_no_note():
-    assert "mg-problem" not in fragment(problem=problem("snapshot", "the snapshot is not what the model does now"))
+    assert "mg-problem" not in fragment(problem=problem("snapshot", "the snapshot no longer matches the model"))
 
 
 def test_without_picture_there_is_a_note_and_no_script():

@@ -84,7 +84,7 @@ def take_and_build_without_torch(bare: Path, site: Path, builder: tuple[str, ...
     save(small_graph(), site / "model-graphs" / "old.json")
     taken = run(sys.executable, site, "modeldiagrams", "snapshot", ".", "--prune")
     assert taken.returncode == 0, taken.stderr
-    assert "old.json: no page mentions it; removed" in taken.stderr
+    assert "old.json: no page uses it; removed" in taken.stderr
     (snapshot,) = (site / "model-graphs").iterdir()
     assert taken.stdout.splitlines()[-1].endswith(snapshot.name)
     done = run(bare, site, *builder, strict)
@@ -108,7 +108,7 @@ def test_mkdocs_takes_snapshots_without_torch_and_reports_drift_with_it(bare, si
     drifted = run(sys.executable, site, *MKDOCS)
     (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
     assert (
-        f"the snapshot model-graphs/{snapshot.name} is not what the model does now (class mypkg.Net → tinymodels.Net; "
+        f"the snapshot model-graphs/{snapshot.name} no longer matches the model (class mypkg.Net → tinymodels.Net; "
         in warning
     )
     assert (site / "out" / "index.html").read_text("utf-8").count("<svg") == 2

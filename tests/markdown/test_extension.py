@@ -99,7 +99,7 @@ def test_zensical_page_finds_graph_file_and_assets(folder):
 
 def listed(folder: Path) -> list[str]:
     entries = json.loads((folder / "site" / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
-    return [entry["page"] for entry in entries]
+    return [page for entry in entries for page in entry["pages"]]
 
 
 def test_index_keeps_diagrams_of_other_pages(folder):

@@ -50,11 +50,12 @@ def test_each_deployed_version_has_its_own_index_and_graphs(deployed):
     for version, pages in (("1.0", ["#net"]), ("2.0", ["#net", "other/"])):
         folder = deployed / version / "modeldiagrams"
         listed = json.loads((folder / "index.json").read_text("utf-8"))["diagrams"]
-        assert [entry["page"] for entry in listed] == pages
+        assert [page for entry in listed for page in entry["pages"]] == pages
         for entry in listed:
             assert json.loads((folder / f"{entry['id']}.json").read_text("utf-8"))["format"] == "modeldiagrams"
-            page = (deployed / version / entry["page"].partition("#")[0] / "index.html").read_text("utf-8")
-            assert f'modeldiagrams/{entry["id"]}.js"' in page
+            for page in entry["pages"]:
+                html = (deployed / version / page.partition("#")[0] / "index.html").read_text("utf-8")
+                assert f'modeldiagrams/{entry["id"]}.js"' in html
             assert (folder / f"{entry['id']}.js").is_file()
         assert (folder / "model-graph.js").is_file()
     assert {path.name for path in deployed.iterdir()} == {".git", ".nojekyll", "1.0", "2.0", "latest", "versions.json"}

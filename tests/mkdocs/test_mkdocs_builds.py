@@ -34,7 +34,7 @@ def listed(out: Path) -> list[tuple[str, str]]:
     for entry in entries:
         assert (out / "modeldiagrams" / f"{entry['id']}.json").is_file()
         assert (out / "modeldiagrams" / f"{entry['id']}.js").is_file()
-    return [(entry["page"], entry["model"]) for entry in entries]
+    return [(page, entry["model"]) for entry in entries for page in entry["pages"]]
 
 
 def test_log_names_traced_models_and_verbose_shows_their_output(source, build, tmp_path):

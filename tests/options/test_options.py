@@ -75,7 +75,7 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "direction": {"\ud800": "LR"}}, "direction", "surrogates"),
         ({"model": "a", "depth": "100000000000000000000"}, "depth", "from 0 to 1000"),
         ({"model": "a", "width": "wide"}, "width", "expected a CSS length, got 'wide'"),
-        ({"model": "a", "static": "often"}, "static", "nothing on this diagram opens"),
+        ({"model": "a", "static": "often"}, "static", "without zooming and expanding"),
         ({"model": "a", "name": "two words"}, "name", "anchor"),
         ({"model": "a", "expand": [3]}, "expand", "expected a list of text, got [3]"),
         ({"model": "a", "timeout": 0}, "timeout", "expected a number above 0, got 0"),

@@ -22,7 +22,7 @@ GITHUB = "https://github.com/org/project"
         ({"timeout": "long"}, "timeout", "expected a number above 0, got 'long'"),
         ({"timeout": 0}, "timeout", "above 0"),
         ({"memory": -1}, "memory", "got -1"),
-        ({"static_only": "yes"}, "static_only", "the site carries no script"),
+        ({"static_only": "yes"}, "static_only", "no scripts are added"),
         ({"cache_dir": 3}, "cache_dir", "Folder for traced graphs"),
         ({"repository_url": "github.com/org"}, "repository_url", "https://github.com/org/project"),
         ({"repository_url": "https://git.example.org/x"}, "repository_url", "write `source_link` instead"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import textwrap
 
 import pytest
+from sphinx.util.inventory import InventoryFile
 
 MODELS = '''
 """A package as people document it."""
@@ -187,3 +189,35 @@ def test_malformed_field_warns_with_its_docstring(make_site, build, tmp_path):
 def test_setting_without_autodoc_is_ignored(make_site, build, tmp_path):
     result = build(make_site("modeldiagrams_autodoc = True", page="Plain."), tmp_path / "out", "-W")
     assert result.returncode == 0, result.stderr
+
+
+def test_class_under_two_names_is_one_diagram(make_site, build, tmp_path):
+    """The author names it as the package exports it, autodoc as its module does."""
+    pages = {
+        "api": ".. automodule:: shapes.models\n   :members:\n",
+        "model": ".. model-graph:: shapes.Classifier\n",
+        "use": ":model-graph:`shapes.models.Classifier`, :model-graph:`shapes.Classifier`,\n"
+        ":model-graph:`shapes.models.Classifier#head`\n",
+    }
+    source = make_site(f"{CONF}\nmodeldiagrams_autodoc = True", **pages)
+    (source / "shapes").mkdir()
+    (source / "shapes" / "__init__.py").write_text("from .models import Classifier\n")
+    (source / "shapes" / "models.py").write_text(
+        "from torch import nn\nclass Classifier(nn.Module):\n    '''A net.'''\n"
+        "    def __init__(self):\n        super().__init__()\n        self.head = nn.Linear(4, 2)\n"
+        "    def forward(self, x):\n        return self.head(x)\n"
+    )
+    result = build(source, tmp_path / "out", "-W", verbosity="-N")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("tracing ") == 1
+    use = (tmp_path / "out" / "use.html").read_text("utf-8")
+    found = re.findall(r'<a class="reference internal" href="(model.html#[^"]*)"[^>]*><code', use)
+    assert found[:2] == ["model.html#model-graph-shapes.Classifier"] * 2
+    assert len(found) == 3
+    (listed,) = json.loads((tmp_path / "out" / "modeldiagrams" / "index.json").read_text("utf-8"))["diagrams"]
+    assert listed["model"] == "shapes.Classifier"
+    assert [page.partition("#")[0] for page in listed["pages"]] == ["api.html", "model.html"]
+    inventory = InventoryFile.loads((tmp_path / "out" / "objects.inv").read_bytes(), uri="")
+    names = inventory.data["modeldiagrams:diagram"]
+    assert list(names) == ["shapes.Classifier", "shapes.models.Classifier"]
+    assert len({names[name].uri for name in names}) == 1

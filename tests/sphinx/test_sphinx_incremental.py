@@ -116,7 +116,7 @@ def test_edit_of_a_base_class_in_another_file_updates_the_page(make_site, rebuil
     written = rebuild(source, "-W")[1]
     assert "a" in written
     assert "b" not in written
-    (data,) = (tmp_path / "out" / "modeldiagrams").glob("nets.Net-*.js")
+    (data,) = (tmp_path / "out" / "modeldiagrams").glob("nets.Net-*.json")
     assert "sigmoid" in data.read_text()
 
 
@@ -129,7 +129,7 @@ def test_references_follow_a_renamed_page(make_site, rebuild, tmp_path):
     rebuild(source, "-W")
     assert 'href="c.html#model-graph-mypkg.Net"' in (tmp_path / "out" / "b.html").read_text("utf-8")
     index = json.loads((tmp_path / "out" / "modeldiagrams" / "index.json").read_text())
-    assert [entry["page"] for entry in index["diagrams"]] == ["c.html#model-graph-mypkg.Net"]
+    assert [entry["pages"] for entry in index["diagrams"]] == [["c.html#model-graph-mypkg.Net"]]
 
 
 def test_only_settings_that_change_pages_read_them_again(make_site, rebuild):

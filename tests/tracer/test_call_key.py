@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from modeldiagrams.tracer.recording.call_key import call_key
+from modeldiagrams.tracer.recording.call_sites import call_key
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
 
 

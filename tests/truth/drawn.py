@@ -64,8 +64,8 @@ class Drawn:
     """Box with a number that belongs to no repeat → the number."""
     ways: list[tuple[str | Port, str | Port, str]] = field(default_factory=list)
     """What the lines connect, and what flows there."""
-    returns: list[tuple[str | Port, str | Port]] = field(default_factory=list)
-    """What lines lead back to the start of a loop's next step."""
+    loops: set[str] = field(default_factory=set)
+    """Repeats that are a loop and have a panel for a step."""
     faults: list[str] = field(default_factory=list)
     """Lines that do not end where they claim to."""
     _ports: dict[str, list[Point]] = field(default_factory=lambda: defaultdict(list))
@@ -102,13 +102,13 @@ class Drawn:
 
     def loose_ends(self) -> set[Port]:
         """Ports that lines only lead to, or only come from."""
-        lines = [*((source, target) for source, target, _ in self.ways), *self.returns]
-        left = {source for source, _ in lines if isinstance(source, Port)}
-        reached = {target for _, target in lines if isinstance(target, Port)}
+        left = {source for source, _, _ in self.ways if isinstance(source, Port)}
+        reached = {target for _, target, _ in self.ways if isinstance(target, Port)}
         return left ^ reached
 
 
-FLOWS = ("shape", "inferred", "data")
+FLOWS = ("return", "shape", "inferred", "data")
+"""From the weakest; a return leads to the next step of a loop."""
 
 
 def weaker(one: str, other: str) -> str:
@@ -181,6 +181,9 @@ def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:
             drawn.series[name] = number
         else:
             drawn.times[run] = number
+            has_arrow = any("mg-strokes" in _classes(part) for part in badge)
+            if has_arrow and "mg-expanded" in _classes(item) and item.get("aria-expanded") is None:
+                drawn.loops.add(run)
 
 
 def runs(svg: str) -> set[str]:
@@ -206,8 +209,6 @@ def _read_path(drawn: Drawn, path: ET.Element, panel: str, origin: Point) -> Non
         target = _target(drawn, targets, panel, line)
         if source is None or target is None:
             drawn.faults.append(f"a line of {start!r} → {ends!r} in {panel!r} is not drawn there: {line}")
-        elif "mg-return" in classes:
-            drawn.returns.append((source, target))
         else:
             drawn.ways.append((source, target, flow))
 

@@ -284,6 +284,33 @@ class Unrolled(nn.Module):
         return h
 
 
+class Controller(nn.Module):
+    """A step as a module of its own, which opens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = nn.Linear(8, 8)
+        self.keep = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        return torch.tanh(self.read(x) + self.keep(state))
+
+
+class Machine(nn.Module):
+    """The state of a module that opens begins as zeros, which no picture shows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.controller = Controller()
+        self.gate = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = torch.zeros(x.shape[0], 8)
+        for t in range(5):
+            state = self.gate(self.controller(x[:, t], state)).sigmoid()
+        return state
+
+
 class Albert(nn.Module):
     """One layer, applied again and again."""
 
@@ -316,6 +343,7 @@ LOOPS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "fixed_point": (FixedPoint, (), SEQUENCE),
     "diffusion": (Diffusion, (), torch.zeros(2, 8)),
     "scan": (Scan, (), SEQUENCE),
+    "machine": (Machine, (), SEQUENCE),
     "unrolled": (Unrolled, (), SEQUENCE),
     "albert": (Albert, (), SEQUENCE),
 }

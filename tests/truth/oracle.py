@@ -241,10 +241,12 @@ def judge(picture: Picture, hidden: set[str], *, shapes: bool) -> Verdict:
     drawn: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one, other, flow in picture.drawn.connections():
         drawn[one, other].add(flow)
+    for ends in claims.returns():
+        expected[ends].add("return")
     verdict = Verdict(rolled=claims.verdict(), drawn=[*picture.drawn.faults, *map(str, picture.drawn.loose_ends())])
-    verdict.missing = {(*ends, max(flows, key=FLOWS.index)) for ends, flows in expected.items()} - {
-        (*ends, flow) for ends, flows in drawn.items() for flow in flows
-    }
+    # where values flow, a shape may go the same way
+    needed = {ends: {max(flows, key=FLOWS.index), *flows & {"return"}} for ends, flows in expected.items()}
+    verdict.missing = {(*ends, flow) for ends, flows in needed.items() for flow in flows - drawn[ends]}
     verdict.invented = {(*ends, flow) for ends, flows in drawn.items() for flow in flows - expected[ends]}
     return verdict
 
@@ -275,6 +277,10 @@ class Claims:
         """Which repeats of outer runs a place in a run is in."""
         names = list(place.repeats)
         return tuple(place.repeats[outer] for outer in names[: names.index(run)])
+
+    def returns(self) -> set[tuple[str, str]]:
+        """What steps of loops with a panel hand to the next."""
+        return {(one, other) for run, _, one, other in self._between if run in self.picture.drawn.loops}
 
     def verdict(self) -> list[str]:
         """What is not as claimed."""

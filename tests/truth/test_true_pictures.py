@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,14 @@ def test_a_badge_with_another_number(stack):
 
 def test_a_flow_of_another_kind(stack):
     assert judged(stack, 'class="mg-edge"', 'class="mg-edge mg-flow-inferred"').invented
+
+
+def test_a_return_that_is_missing():
+    class_, args, x = LOOPS["fixed_point"]
+    sweep = Sweep(trace(class_(*args).eval(), (x,)))
+    drawn = sweep.draw()
+    svg = re.sub(r'<path class="mg-edge mg-flow-return"[^>]*>', "", drawn.svg)
+    assert svg != drawn.svg
+    assert {flow for *_, flow in judge(Picture(sweep.trace, svg, drawn.rolled), set(), shapes=False).missing} >= {
+        "return"
+    }

@@ -10,7 +10,7 @@ from torch import nn
 
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.hosting.host import link_names
-from modeldiagrams.worker.origins import has_case_variant, libraries, public_names
+from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from option_helpers import make_options
 
 
@@ -96,6 +96,26 @@ def test_public_names_exclude_another_class_of_the_same_name(package):
     package("pkg.vision.blocks", Block=block)
     package("pkg", Block=layer("pkg.text"))
     assert public_names([nn.Sequential, block]) == {}
+
+
+def test_public_name_is_the_shortest_even_if_the_package_is_lazy(package, monkeypatch):
+    block = layer("pkg.vision.blocks")
+    package("pkg.vision.blocks", Block=block)
+    package("pkg.vision")
+    lazy = package("pkg")
+    assert public_name(block) == "pkg.vision.blocks.Block"
+    monkeypatch.setattr(lazy, "__getattr__", {"Block": block}.__getitem__, raising=False)
+    assert public_name(block) == "pkg.Block"
+    monkeypatch.setattr(lazy, "__getattr__", {"Block": layer("pkg.text")}.__getitem__, raising=False)
+    assert public_name(block) == "pkg.vision.blocks.Block"
+
+
+def test_class_that_no_module_holds_has_no_public_name(package):
+    block = layer("pkg.vision")
+    assert public_name(block) is None
+    package("pkg.vision", make=len)
+    block.__qualname__ = "make.<locals>.Block"
+    assert public_name(block) is None
 
 
 def test_class_made_in_a_function_has_no_public_name(package):

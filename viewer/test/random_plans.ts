@@ -56,7 +56,7 @@ function randomWire(plan: Plan, roll: Roll): Omit<PlanWire, "net"> {
 export function randomPlan(seed: number): Plan {
   const roll = dice(seed + 1);
   const most = [4, 12, 40, 150, 700][seed % 25 === 0 ? roll(5) : roll(3)] ?? 4;
-  const plan: Plan = { vertical: roll(2) > 0, slots: [], wires: [], inputs: roll(5), outputs: roll(4) };
+  const plan: Plan = { vertical: roll(2) > 0, slots: [], wires: [], returns: [], inputs: roll(5), outputs: roll(4) };
   for (let left = 1 + roll(most); left > 0; left -= 1) plan.slots.push(randomSlot(roll));
   // one tensor leaves each port, and may be read by several items
   const nets = new Map<string, number>();

@@ -40,6 +40,8 @@ def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
         root = root.parent
     parts = file.relative_to(root).with_suffix("").parts
     if not all(part.isidentifier() for part in parts):
-        raise TargetError(f"{path} can't be imported, because {parts[-1]!r} is no Python name; rename the file")
+        raise TargetError(
+            f"{path} can't be imported, because {parts[-1]!r} is not a valid Python name; rename the file"
+        )
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     return f"{module}:{name}", [*dict.fromkeys([root, folder])]

@@ -106,11 +106,12 @@ class DiagramBuilder:
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
             diagram = msgspec.structs.replace(
                 diagram,
-                id=diagram_id(written, has_case_variant=loaded.has_case_variant),
+                id=diagram_id(written.called(loaded.name), has_case_variant=loaded.has_case_variant),
                 graph=loaded.graph,
                 sources=loaded.sources,
                 libraries=loaded.libraries,
                 names=loaded.names,
+                own_names=loaded.own_names,
                 problem=loaded.problem,
             )
             diagram = msgspec.structs.replace(diagram, picture=self._draw(loaded.content, options))
@@ -168,7 +169,7 @@ class DiagramBuilder:
         model = options.call.model
         for name, value in msgspec.structs.asdict(options.call).items():
             if name != "model" and value is not None:
-                raise OptionError(name, f"{model} is a graph file, so there is nothing to call; leave it out")
+                raise OptionError(name, f"{model} is a graph file, so there is nothing to call; remove this option")
         path = (self.folder / model).absolute()
         if self._snapshots:
             self._snapshots.note_mention(path, traced=False)

@@ -20,6 +20,7 @@ from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from modeldiagrams.engine.store import Store
@@ -41,10 +42,20 @@ class _GraphEntry(msgspec.Struct, frozen=True):
     python: str | None
     """The interpreter that has them; None for this process's."""
     names: dict[str, tuple[str, ...]]
+    name: str | None
     has_case_variant: bool
     digest: str
     """Of the graph's JSON text."""
     graph: msgspec.Raw
+
+
+class _Alias(msgspec.Struct, frozen=True):
+    """Another name of a model, under which its package exports it."""
+
+    sources: dict[str, str | None]
+    """That say so: absolute file → digest of its content."""
+    key: str
+    """Of the graph."""
 
 
 class Cache:
@@ -55,13 +66,12 @@ class Cache:
 
     def has_graph(self, key: str) -> bool:
         """Whether `graph` has one."""
-        entry = self._store.read(f"{key}.graph", _GraphEntry)
-        return entry is not None and _is_valid(entry)
+        return self._entry(key) is not None
 
     def graph(self, key: str) -> LoadedGraph | None:
         """The graph traced under this key, if neither its sources nor its libraries have changed since."""
-        entry = self._store.read(f"{key}.graph", _GraphEntry)
-        if entry is None or not _is_valid(entry):
+        entry = self._entry(key)
+        if entry is None:
             return None
         content = bytes(entry.graph)
         if digest(content) != entry.digest:
@@ -75,27 +85,38 @@ class Cache:
             sources=tuple(entry.sources),
             libraries=tuple(entry.libraries),
             names=entry.names,
+            name=entry.name,
             has_case_variant=entry.has_case_variant,
         )
 
-    def add_graph(self, key: str, traced: Traced, python: str | None = None) -> None:
+    def _entry(self, key: str) -> _GraphEntry | None:
+        entry = self._store.read(f"{key}.graph", _GraphEntry)
+        if entry is None and (alias := self._store.read(f"{key}.alias", _Alias)) and are_unchanged(alias.sources):
+            entry = self._store.read(f"{alias.key}.graph", _GraphEntry)
+        return entry if entry and _is_valid(entry) else None
+
+    def add_graph(self, key: str, traced: Traced, python: str | None = None, *, other_keys: Iterable[str] = ()) -> None:
         """Keep a graph.
 
         Args:
             key: Digest of what it was traced from, see `graph_key`.
             traced: The graph, its sources and libraries.
             python: The interpreter that traced it; None for this process's.
+            other_keys: Of the model under its other names.
         """
         entry = _GraphEntry(
             sources=source_digests(traced.sources),
             libraries=versions(traced.libraries, python),
             python=python,
             names=traced.names,
+            name=traced.name,
             has_case_variant=traced.has_case_variant,
             digest=digest(traced.graph),
             graph=msgspec.Raw(traced.graph),
         )
         self._store.write(f"{key}.graph", entry)
+        for other in other_keys:
+            self._store.write(f"{other}.alias", _Alias(sources=entry.sources, key=key))
 
     def picture(self, key: str, type_: type[T]) -> T | None:
         """The picture drawn under this key, for a page or as a file."""

@@ -40,6 +40,9 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     names: dict[str, tuple[str, ...]] = {}
     """Class → shorter names of the same class, under which it may be documented."""
 
+    own_names: tuple[str, ...] = ()
+    """Under which references find the diagram, besides what its author wrote."""
+
     @property
     def shown_problem(self) -> Problem | None:
         """The problem that the page shows; an outdated snapshot is only reported to the authors."""

@@ -22,8 +22,17 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...]
     libraries: tuple[str, ...] = ()
     names: dict[str, tuple[str, ...]] = {}
+    name: str | None = None
     has_case_variant: bool = False
     problem: Problem | None = None
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """All names of the class that the author's path names, the shortest first; none for a factory."""
+        if self.name is None:
+            return ()
+        class_ = self.graph.model.class_
+        return tuple(dict.fromkeys([self.name, *reversed(self.names.get(class_, ())), class_]))
 
 
 def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
@@ -37,6 +46,7 @@ def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
         sources=answer.sources,
         libraries=answer.libraries,
         names=answer.names,
+        name=answer.name,
         has_case_variant=answer.has_case_variant,
         problem=forward_problem(model, graph),
     )

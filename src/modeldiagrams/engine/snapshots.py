@@ -91,7 +91,7 @@ class Snapshots:
         changes = describe_changes(kept, graph)
         if not changes:
             return None
-        return f"the snapshot {self._folder.name}/{path.name} is not what the model does now ({changes}); {_FIX}"
+        return f"the snapshot {self._folder.name}/{path.name} no longer matches the model ({changes}); {_FIX}"
 
     def _note(self, what: str, path: Path) -> None:
         if self._report:
@@ -134,7 +134,7 @@ def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
         # the builder says what it traces; our own stdout lists files
         done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)}, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
-            raise ModelDiagramsError(f"the documentation's builder ended with exit status {done.returncode}; see above")
+            raise ModelDiagramsError(f"the documentation build failed with exit status {done.returncode}; see above")
         result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
     if prune:
         for path in result.stale:

@@ -165,7 +165,9 @@ class Tracing:
         python = options.limits.python
         if isinstance(answer, Traced) and isinstance(loaded, LoadedGraph) and loaded.graph.status.state != "partial":
             if self._cache:
-                self._cache.add_graph(graph_key(options, self._folder), answer, python)
+                names = [*loaded.own_names, options.call.model]
+                key, *others = (graph_key(options.called(name), self._folder) for name in names)
+                self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
         elif recurs(loaded.problem) and not answer.is_external:
             self._failures.note(self._failure_key(options), answer, self._paths, python)
 

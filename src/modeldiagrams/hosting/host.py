@@ -127,7 +127,7 @@ def _read_body(text: str) -> dict[str, Any]:
     if isinstance(body, dict):
         return {str(name): value for name, value in body.items()}
     raise ModelDiagramsError(
-        f"the body is expected to be one line that names the model, or options as YAML (`model: …`), got {text!r}"
+        f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
     )
 
 

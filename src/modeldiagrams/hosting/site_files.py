@@ -7,6 +7,7 @@ changes between versions of a site is the content.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -55,10 +56,18 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """URL below the site's root, with the diagram's anchor."""
 
 
+class _Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """One diagram on all its pages: in all languages of a site, and where several pages show it."""
+
+    id: str
+    model: str
+    pages: list[str]
+
+
 class _Index(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal["modeldiagrams-index"] = "modeldiagrams-index"
     version: Literal["1.0"] = "1.0"
-    diagrams: list[IndexEntry]
+    diagrams: list[_Listed]
 
 
 def index_entry(diagram: Diagram, page: str) -> IndexEntry:
@@ -101,13 +110,27 @@ def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str,
     files = viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
     contents["model-graph.css"] += style_rule(settings.css_variables).encode()
-    index = msgspec.json.encode(_Index(diagrams=sorted(set(entries))))
+    index = msgspec.json.encode(_Index(diagrams=_listed(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
+
+
+def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
+    by_id = defaultdict[str, list[IndexEntry]](list)
+    for entry in sorted(set(entries)):
+        by_id[entry.id].append(entry)
+    return [
+        # pages may call a model by several names of its class
+        _Listed(
+            id=id_, model=min((entry.model for entry in found), key=len), pages=sorted({entry.page for entry in found})
+        )
+        for id_, found in by_id.items()
+    ]
 
 
 def parse_index(content: bytes) -> list[IndexEntry] | None:
     """The entries of an index; None if another version of this package wrote it."""
     try:
-        return msgspec.json.decode(content, type=_Index).diagrams
+        index = msgspec.json.decode(content, type=_Index)
     except msgspec.MsgspecError:
         return None
+    return [IndexEntry(id=item.id, model=item.model, page=page) for item in index.diagrams for page in item.pages]

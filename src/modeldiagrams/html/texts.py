@@ -20,11 +20,11 @@ _NAME_LIMIT = 6
 
 
 _TITLES = {
-    "model": "The model could not be made.",
-    "inputs": "The example inputs could not be made.",
+    "model": "The model could not be built.",
+    "inputs": "The example inputs could not be created.",
     "forward": "The model raised an error.",
     "graph-file": "The graph file could not be read.",
-    "option": "An option of this diagram is wrong.",
+    "option": "This diagram has an invalid option.",
     "worker": "Tracing the model did not finish.",
     "render": "The diagram could not be drawn.",
 }

@@ -46,5 +46,5 @@ def asked_options(field: str) -> dict[str, Any] | None:
     if isinstance(found, dict):
         return {str(option): value for option, value in found.items()}
     raise ModelDiagramsError(
-        f"the field `:model-graph:` is expected to be empty, `false`, or options as a YAML map, got {field!r}"
+        f"the field `:model-graph:`: expected nothing, `false`, or options as a YAML map, got {field!r}"
     )

@@ -52,10 +52,10 @@ class Call(_Group, frozen=True, kw_only=True):
         ),
     ]
     args: Annotated[
-        list[Any] | None, Meta(description="Positional arguments for the constructor, a list: `[64, 10]`.")
+        list[Any] | None, Meta(description="Positional arguments of the constructor, a list: `[64, 10]`.")
     ] = None
     kwargs: Annotated[
-        dict[str, Any] | None, Meta(description="Keyword arguments for the constructor: `{depth: 4}`.")
+        dict[str, Any] | None, Meta(description="Keyword arguments of the constructor: `{depth: 4}`.")
     ] = None
     config: Annotated[
         dict[str, Any] | None,
@@ -75,7 +75,7 @@ class Call(_Group, frozen=True, kw_only=True):
     ] = None
     inputs_from: Annotated[
         str | None,
-        Meta(description="Dotted path of a callable that returns the inputs: a tensor, a tuple, or a dict by name."),
+        Meta(description="Dotted path of a function that returns the inputs: a tensor, a tuple, or a dict by name."),
     ] = None
 
 
@@ -85,14 +85,14 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     depth: Annotated[
         _Depth | None,
         Meta(
-            description="How many levels of modules are expanded at first; by default as many as stay readable. Where"
-            " `depth` and `expand` are given, modules that either selects are expanded."
+            description="Number of module levels that are expanded at first; by default as many as stay readable."
+            " Modules that `expand` selects are expanded, too."
         ),
     ] = None
     expand: Annotated[
         list[str] | None,
         Meta(
-            description="Patterns of module paths or class names that are expanded at first:"
+            description="Patterns of module paths or class names: modules that are expanded at first,"
             " `[encoder.layers.0, '*.attention']`.",
             extra={READ: read_patterns},
         ),
@@ -100,25 +100,25 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     collapse: Annotated[
         list[str] | None,
         Meta(
-            description="Patterns of module paths or class names that stay closed at first, whatever `depth` and"
-            " `expand` say: `['*.attention', LayerNorm]`.",
+            description="Patterns of module paths or class names: modules that stay closed at first, whatever `depth`"
+            " and `expand` say, `['*.attention', LayerNorm]`.",
             extra={READ: read_patterns},
         ),
     ] = None
     direction: Annotated[
         _Direction | dict[str, _Direction] | None,
         Meta(
-            description="Top to bottom (`TB`, the default) or left to right (`LR`). By patterns of module paths or"
-            " class names for the inside of those modules, `{'*': TB, '*.attention': LR}`: the last that matches"
-            " counts, and `*` includes the model itself.",
+            description="Top to bottom (`TB`, the default) or left to right (`LR`). A map from patterns of module"
+            " paths or class names sets the direction inside those modules, `{'*': TB, '*.attention': LR}`: the last"
+            " match counts, and `*` includes the model itself.",
             extra={READ: read_directions},
         ),
     ] = None
     fit: Annotated[
         tuple[float, float] | None,
         Meta(
-            description="The page that the picture is for, `a4`, `letter` or `[width, height]` in px: as much is"
-            " expanded as stays legible there, and the picture is no larger.",
+            description="Page that the picture must fit, `a4`, `letter` or `[width, height]` in px: as much is"
+            " expanded as stays legible there.",
             extra={READ: read_page},
         ),
     ] = None
@@ -130,26 +130,23 @@ class Limits(_Group, frozen=True, kw_only=True):
     timeout: Annotated[
         _Positive | None,
         Meta(
-            description="Seconds that importing, building and running the model may take together,"
-            f" {_TIMEOUT:g} by default."
+            description=f"Time limit in seconds for importing, building and running the model together, {_TIMEOUT:g}"
+            f" by default."
         ),
     ] = None
     memory: Annotated[
         _Positive | None,
-        Meta(
-            description=f"Gigabytes that the model may take, {_MEMORY:g} by default; the memory of PyTorch itself does"
-            " not count."
-        ),
+        Meta(description=f"Memory limit in gigabytes, {_MEMORY:g} by default, without the memory of PyTorch itself."),
     ] = None
     device: Annotated[
         _Device | None,
-        Meta(description="Device to run on, `cuda`; by default the CPU, and the model sees no GPU."),
+        Meta(description="Device to run on, such as `cuda`; by default the CPU, and the model sees no GPU."),
     ] = None
     python: Annotated[
         str | None,
         Meta(
-            description="Python interpreter that runs the model, of an environment with PyTorch and the same version of"
-            " modeldiagrams: `../.venv/bin/python`; by default the one that builds the documentation."
+            description="Python interpreter that runs the model, `../.venv/bin/python`. Its environment needs PyTorch"
+            " and the same version of modeldiagrams. By default it is the interpreter that builds the documentation."
         ),
     ] = None
 
@@ -174,7 +171,7 @@ class Figure(_Group, frozen=True, kw_only=True):
 
     caption: Annotated[str | None, Meta(description="Text below the diagram.", extra=PER_DIAGRAM)] = None
     name: Annotated[
-        _Name | None, Meta(description="Name to refer to the diagram by; also its anchor.", extra=PER_DIAGRAM)
+        _Name | None, Meta(description="Name for references to the diagram; also its anchor.", extra=PER_DIAGRAM)
     ] = None
     alt: Annotated[
         str | None,
@@ -190,19 +187,19 @@ class Figure(_Group, frozen=True, kw_only=True):
         _Length | None, Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")
     ] = None
     height: Annotated[
-        _Length | None, Meta(description="Largest height of the diagram's frame, a CSS length: `480px`.")
+        _Length | None, Meta(description="Maximum height of the diagram's frame, a CSS length: `480px`.")
     ] = None
     class_: Annotated[str | None, Meta(description="CSS classes for the figure, separated by spaces.")] = msgspec.field(
         default=None, name="class"
     )
     static: Annotated[
-        bool, Meta(description="Show only the picture and its outline: nothing on this diagram opens or zooms.")
+        bool, Meta(description="Show only the picture and its outline, without zooming and expanding.")
     ] = False
     table: Annotated[
         bool | _Levels,
         Meta(
-            description="Show a table of the modules below the picture: shapes, parameters and FLOPs, down to the third"
-            " level of modules or to the level given as a number."
+            description="Show a table of the modules below the picture, with shapes, parameters and FLOPs: `true` for"
+            " three levels of modules, or the number of levels."
         ),
     ] = False
     no_links: Annotated[bool, Meta(description="Don't link the classes in the diagram to their documentation.")] = (
@@ -210,11 +207,11 @@ class Figure(_Group, frozen=True, kw_only=True):
     )
     no_index: Annotated[
         bool,
-        Meta(description="Don't make this diagram the target of references: for a second diagram of the same model."),
+        Meta(description="Don't make this diagram a target of references; for a second diagram of the same model."),
     ] = msgspec.field(default=False, name="no-index")
     nowarn: Annotated[
         bool,
-        Meta(description="Show problems of the model in the page only, without a warning."),
+        Meta(description="Show problems of the model on the page only, without a warning."),
     ] = False
 
 
@@ -225,6 +222,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     view: View = View()
     limits: Limits = Limits()
     figure: Figure = Figure()
+
+    def called(self, name: str | None) -> Options:
+        """The same with another name of the model; unchanged for None."""
+        return msgspec.structs.replace(self, call=msgspec.structs.replace(self.call, model=name)) if name else self
 
 
 def package_of(path: str) -> str:

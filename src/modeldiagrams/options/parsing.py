@@ -133,7 +133,7 @@ def check_defaults(defaults: object) -> None:
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
     for name, declared in _DECLARED.items():
         if name in defaults and declared.meta.extra == PER_DIAGRAM:
-            raise OptionError(name, "has no default: every diagram has its own")
+            raise OptionError(name, "can't have a default: every diagram has its own")
     for name, value in defaults.items():
         parse_option(name, value)
 

@@ -46,7 +46,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     defaults: Annotated[
         dict[str, Any],
-        msgspec.Meta(description="Values for options that a diagram does not mention: `{'depth': 1}`."),
+        msgspec.Meta(description="Values for options that a diagram does not set: `{'depth': 1}`."),
     ] = msgspec.field(default_factory=dict)
     on_error: Annotated[
         Literal["warn", "placeholder", "raise"],
@@ -70,7 +70,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = SNAPSHOTS
     static_only: Annotated[
-        bool, msgspec.Meta(description="Show all diagrams as pictures; the site carries no script.")
+        bool, msgspec.Meta(description="Show all diagrams as pictures; no scripts are added to the site.")
     ] = False
     repository_url: Annotated[
         _Links,
@@ -82,10 +82,10 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source_link: Annotated[
         _Links,
         msgspec.Meta(
-            description="Where lines of source are, if `repository_url` does not say it:"
+            description="URL of a line of source, where `repository_url` is not enough:"
             " `https://git.example.org/project/blob/main/{path}#L{line}`, with the path from the repository's root; or"
-            " one for each package, `{mypkg: 'https://git.example.org/project/blob/main/src/{path}#L{line}'}`, with the"
-            " path that begins with the package.",
+            " one for each package, `{mypkg: 'https://git.example.org/project/blob/main/src/{path}#L{line}'}`, with"
+            " the path that begins with the package.",
         ),
     ] = None
     css_variables: Annotated[
@@ -180,7 +180,7 @@ def _types() -> dict[str, Any]:
 def setting_help() -> dict[str, str]:
     """Setting name → its documentation, in the order of declaration."""
     return {
-        name: f"The option `{name}` of diagrams that do not mention it."
+        name: f"Default of the option `{name}`."
         if name in Limits.__struct_fields__
         else get_args(annotated)[1].description
         for name, annotated in _types().items()

@@ -13,7 +13,7 @@ from modeldiagrams.options.options import package_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-__all__ = ["has_case_variant", "libraries", "public_names"]
+__all__ = ["has_case_variant", "libraries", "public_name", "public_names"]
 
 _NONE = sys.stdlib_module_names | {"__main__", "torch", "modeldiagrams"}
 """Packages that are no distributions, or that every cache key contains."""
@@ -47,6 +47,25 @@ def public_names(classes: Iterable[type]) -> dict[str, tuple[str, ...]]:
     own = [class_ for class_ in classes if package_of(module_of(class_)) != "torch"]
     names = {full_name(class_): tuple(_exports(class_)) for class_ in own}
     return {name: shorter for name, shorter in sorted(names.items()) if shorter}
+
+
+def public_name(class_: type) -> str | None:
+    """The shortest name of a class: that of its own module, or of a package around it that exports the class.
+
+    Args:
+        class_: The model's.
+
+    Returns:
+        The dotted path; None for a class that no module holds under its name.
+    """
+    outermost = class_.__qualname__.partition(".")[0]
+    parts = class_.__module__.split(".")
+    original = _member(parts, outermost)
+    if original is None or "<locals>" in class_.__qualname__:
+        return None
+    depths = range(1, len(parts) + 1)
+    depth = next(depth for depth in depths if _member(parts[:depth], outermost) is original)
+    return ".".join([*parts[:depth], class_.__qualname__])
 
 
 def has_case_variant(path: str) -> bool:
@@ -83,6 +102,14 @@ def _exports(class_: type) -> Iterator[str]:
     for depth in range(len(parts) - 1, 0, -1):
         if original is not None and _defined(parts[:depth], outermost) is original:
             yield ".".join([*parts[:depth], name])
+
+
+def _member(module: list[str], name: str) -> Any:
+    """Like `_defined`, but lazy packages import what is asked for: or else the order of requests would decide."""
+    try:
+        return getattr(sys.modules.get(".".join(module)), name, None)
+    except Exception:  # noqa: BLE001  (it runs code of the package)
+        return None
 
 
 def _defined(module: list[str], name: str) -> Any:

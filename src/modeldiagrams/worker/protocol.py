@@ -135,6 +135,8 @@ class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
     """Class → shorter names of the very same class."""
+    name: str | None = None
+    """The shortest name of the class that the request's path names; None for a factory."""
     has_case_variant: bool = False
     """Whether another object beside the model has the same name but for capitals."""
     tried: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ from modeldiagrams.target.locate import locate
 from modeldiagrams.target.user_code import failure, is_external, loaded_files
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
-from modeldiagrams.worker.origins import has_case_variant, libraries, public_names
+from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
 
@@ -95,12 +95,15 @@ def _traced(request: Trace) -> Traced:
     # factories and functions that make inputs do not run in the pass itself
     named = [call.model, call.inputs_from or ""]
     sources = dependencies(classes, named, trace.sources)
+    model = type(target.model)
+    name = public_name(model) if locate(call.model) is model else None
     return Traced(
         graph=serialize(graph),
         sources=sources,
         libraries=libraries(classes, named, sources),
         names=public_names(classes),
-        has_case_variant=has_case_variant(call.model),
+        name=name,
+        has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
         is_external=_is_external(trace.graph.status.error),
     )

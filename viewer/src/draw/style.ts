@@ -17,6 +17,7 @@ export type Role =
   | "edge"
   | "flow-shape"
   | "flow-inferred"
+  | "flow-return"
   | "text"
   | "name"
   | "detail"
@@ -120,6 +121,7 @@ export const SHAPE_RULES: readonly Rule[] = [
   },
   { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
+  { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
   { on: select("pill", "unrolled"), style: { fill: "none", stroke: text(40) } },
   // a file cannot expand modules
   { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },

@@ -67,6 +67,8 @@ export interface Contents {
   /** Ids in execution order. */
   children: string[];
   links: Link[];
+  /** What a repeat of several children hands to the next. */
+  returns?: Link[];
   /** Ports: the tensors that enter or leave, in order of first use. */
   inputs: string[];
   outputs: string[];

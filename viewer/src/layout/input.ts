@@ -2,6 +2,7 @@
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
 import type { Ports } from "./geometry.js";
+import { openLoops } from "./loops.js";
 import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID } from "./metrics.js";
 import {
   type Exit,
@@ -44,7 +45,9 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
     if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
     return boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0);
   });
-  const wires = frame.wires.map(
+  // returns are last
+  const onwards = frame.wires.filter(({ flow }) => flow !== "return");
+  const wires = onwards.map(
     ({ from, to, fromPort, toPort }, i): PlanWire => ({
       from,
       to,
@@ -56,9 +59,13 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
       rail: false,
     }),
   );
-  const result: Plan = { vertical, slots, wires, inputs: frame.inputs.length, outputs: frame.outputs.length };
+  const result: Plan = {
+    ...{ vertical, slots, wires, returns: [] },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
+  };
   markTrunk(result);
   markRails(result);
+  openLoops(result, frame, nets);
   return result;
 }
 
@@ -78,7 +85,7 @@ function exitsOf(frame: Frame, nets: number[]): Exit[][] {
   frame.wires.forEach(({ from, flow, label }, i) => {
     const net = nets[i] ?? 0;
     const known = labels[from];
-    known?.set(net, flow === "shape" ? (known.get(net) ?? "") : label);
+    known?.set(net, flow === "shape" || flow === "return" ? (known.get(net) ?? "") : label);
   });
   return labels.map((own) => {
     const same = new Set(own.values()).size === 1;

@@ -11,6 +11,7 @@ import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
 import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
+import { closeLoops } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route } from "./routing/route.js";
@@ -134,7 +135,8 @@ function geometryOf(
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
-  const geometry = toPage(planned, ranking, route(planned, ranking), surrounding);
+  const [closed, routed] = closeLoops(planned, route(planned, ranking));
+  const geometry = toPage(closed, ranking, routed, surrounding);
   context.cache.geometries.set(key, geometry);
   return geometry;
 }
@@ -212,12 +214,12 @@ function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Su
     return { x, y, width: vertical ? across : along, height: vertical ? along : across };
   });
   const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
-  const labels = routed.labels.map(({ across, along, text, net, before }): Label => {
+  const labels = routed.labels.map(({ across, along, text, net, before, wire }): Label => {
     const [px, py] = point([across, along]);
     const [x, y, width, height] = vertical
       ? labelBox(true, px, py, text, before)
       : labelBox(false, py, px, text, false);
-    return { x, y, width, height, before, wire: planned.wires.findIndex((wire) => wire.net === net) };
+    return { x, y, width, height, before, wire: wire ?? planned.wires.findIndex((one) => one.net === net) };
   });
   const { width, height, ports, title } = frame;
   return { width, height, boxes, lines, labels, ports, title };

@@ -41,6 +41,14 @@ export interface PlanWire {
   rail: boolean;
 }
 
+/** A wire from a step of a loop to the next: out to the border, along the side, and in again. */
+export interface PlanReturn {
+  /** Position of the wire out, and of the wire in, which is after all wires of the frame. */
+  out: number;
+  in: number;
+  label: string;
+}
+
 export interface Plan {
   /** Whether the flow runs top to bottom. */
   vertical: boolean;
@@ -48,6 +56,8 @@ export interface Plan {
   wires: PlanWire[];
   inputs: number;
   outputs: number;
+  /** Their wires are the last, and their ports after those of the frame. */
+  returns: PlanReturn[];
 }
 
 /** Distance of a label from its wire. */
@@ -75,5 +85,13 @@ export function planKey(plan: Plan): string {
       .join(),
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
-  return [plan.vertical ? "TB" : "LR", plan.inputs, plan.outputs, slots.join(";"), wires.join(";")].join("|");
+  const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label)].join());
+  return [
+    plan.vertical ? "TB" : "LR",
+    plan.inputs,
+    plan.outputs,
+    returns.join(";"),
+    slots.join(";"),
+    wires.join(";"),
+  ].join("|");
 }

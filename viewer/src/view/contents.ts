@@ -234,6 +234,7 @@ function enclose(shown: ShownContents, members: string[], id: string, group: (in
     uses: new Map(),
     children: members,
     links: distinctLinks(inner),
+    returns: (shown.contents.returns ?? []).filter(({ from, to }) => inside.has(from ?? "") && inside.has(to ?? "")),
     inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
     outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
   };

@@ -26,7 +26,18 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
     if (!links.has(key)) links.set(key, redirected);
   }
   const children = contents.children.filter((id) => !firsts.has(id));
-  return { ...contents, children, links: [...links.values()] };
+  return { ...contents, children, links: [...links.values()], returns: returnsOf(index, contents, runs, firsts) };
+}
+
+/** What repeats of several children hand to the next, from the first to the second. */
+function returnsOf(index: GraphIndex, contents: Contents, runs: Run[], firsts: Map<string, string>): Link[] {
+  const positions = new Map(contents.children.map((id, i) => [id, i]));
+  const repeatOf = (run: Run, id: string | null) =>
+    Math.floor(((positions.get(id ?? "") ?? -1) - run.start) / run.period);
+  const found = runs
+    .filter(({ period }) => period > 1)
+    .flatMap((run) => contents.links.filter(({ from, to }) => repeatOf(run, from) === 0 && repeatOf(run, to) === 1));
+  return [...(contents.returns ?? []), ...found].map((link) => redirect(index, link, firsts));
 }
 
 function inRun(run: Run, position: number): boolean {

@@ -16,8 +16,9 @@ export interface Wire {
   tensor: string;
   /** The tensor's port at the source: wires with the same port start as one. */
   source: string;
-  flow: Flow;
-  /** The tensor's shape, for the label. */
+  /** `return`: from a step of a loop to the next. */
+  flow: Flow | "return";
+  /** The tensor's shape, for the label; of a return also its name. */
   label: string;
 }
 

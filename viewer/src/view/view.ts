@@ -1,6 +1,6 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { ancestors, type Contents, type GraphIndex, ROOT } from "../graph/graph.js";
+import { ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -16,6 +16,7 @@ import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
+import { asReturns, openInputs } from "./returns.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
@@ -116,7 +117,7 @@ function directionOf({ state, turned }: Context, ids: string[]): Direction {
 function makeFrame(
   context: Context,
   id: string,
-  shown: ShownContents,
+  shown: ShownContents | Group,
   direction: Direction,
   repeats: readonly string[] = [],
 ): Frame {
@@ -130,13 +131,18 @@ function makeFrame(
     inputs: shown.contents.inputs,
     outputs: shown.contents.outputs,
   };
-  frame.wires = wiresOf(context.index, shown.contents, frame, positions);
+  const { links, returns = [] } = shown.contents;
+  if ("kind" in shown && shown.kind === "step") openInputs(context.index, frame, shown);
+  frame.wires = wiresOf(context.index, links, frame, positions);
+  if ("kind" in shown && shown.kind === "step") {
+    frame.wires.push(...asReturns(context.index, wiresOf(context.index, returns, frame, positions), frame));
+  }
   return frame;
 }
 
-function wiresOf(index: GraphIndex, contents: Contents, frame: Frame, positions: Map<string, number>): Wire[] {
+function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<string, number>): Wire[] {
   const wires = new Map<string, Wire>();
-  for (const link of contents.links) {
+  for (const link of links) {
     const from = link.from === null ? BORDER : positions.get(link.from);
     const to = link.to === null ? BORDER : positions.get(link.to);
     if (from === undefined || to === undefined) continue;

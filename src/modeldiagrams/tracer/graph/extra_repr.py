@@ -16,8 +16,6 @@ from modeldiagrams.tracer.torch_facts.functions import plain, without_addresses
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["attributes", "parse"]
-
 _OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
 _SIZE = re.compile(r"torch\.Size\((\[.*\])\)")
 
@@ -50,22 +48,16 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    parts = [""]
-    depth = 0
-    quote = ""
+    parts, depth, quote = [""], 0, ""
     for char in text:
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in _QUOTES:
-            quote = char
-        elif char in _OPENING:
-            depth += 1
-        elif char in _CLOSING:
-            depth -= 1
-        elif char in ",\n" and depth <= 0:
+        if quote or char in _QUOTES:
+            quote = "" if char == quote else quote or char
+        else:
+            depth += (char in _OPENING) - (char in _CLOSING)
+        if char in ",\n" and depth <= 0 and not quote:
             parts.append("")
-            continue
-        parts[-1] += char
+        else:
+            parts[-1] += char
     return [part.strip() for part in parts if part.strip()]
 
 

@@ -39,14 +39,7 @@ def record_outputs(recorder: Recorder, result: Any) -> None:
 
 
 def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) -> None:
-    """Record a function that made a tensor from memory of another library.
-
-    Args:
-        recorder: Records the pass.
-        name: Of the function, in `torch`.
-        argument: Its name for that memory.
-        tensor: The result.
-    """
+    """Record a function of `torch` that made a tensor from memory of another library, its `argument`."""
     if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
         return
     op = recorder.new_op(CallSite(f"torch.{name}", name, recorder.finder.current_line(recorder.context.stack)))

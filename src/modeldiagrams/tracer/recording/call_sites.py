@@ -1,31 +1,31 @@
-"""What calls of one function from one line with equal non-tensor arguments share."""
+"""What calls of one function from one line with equal non-tensor arguments share: models repeat them in every layer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from modeldiagrams.tracer.torch_facts.functions import SHAPE_ONLY, Function, plain
-from modeldiagrams.tracer.torch_facts.nested_values import flatten
+from modeldiagrams.tracer.torch_facts.nested_values import closure_tensors, flatten
 from modeldiagrams.tracer.values.records import CallSite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from modeldiagrams.ir.graph import Flow
 
 _MAX_DEPTH = 8
+_TENSORS = frozenset({Tensor, nn.Parameter})
+_ATOMS = frozenset(
+    {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+_SEQUENCES = (list, tuple)
 
 
 def call_site_of(function: Function, bound: Sequence[tuple[str, Any]], source: str | None) -> CallSite:
-    """The call site of a call.
-
-    Args:
-        function: The function.
-        bound: Its arguments by name.
-        source: ``file:line`` in user code.
-    """
+    """The call site of a call with these arguments by name, from ``file:line`` of user code."""
     found: list[tuple[str, Tensor]] = []
     flows: list[Flow | None] = []
     read_for_shape = SHAPE_ONLY.get(function.short, -1)
@@ -51,3 +51,33 @@ def _is_only_tensors(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list | tuple):
         return bool(value) and depth < _MAX_DEPTH and all(_is_only_tensors(item, depth + 1) for item in value)
     return isinstance(value, Tensor)
+
+
+def call_key(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> list[Any]:
+    """The key of arguments, hashable items: equal for arguments that a graph shows alike.
+
+    All tensors found are appended to `tensors`, also those in closures of functions, in the order of `flatten`.
+    """
+    found: list[Any] = []
+    for value in values:
+        kind = type(value)
+        if kind in _TENSORS:
+            tensors.append(value)
+            found.append(Tensor)
+        elif kind in _ATOMS:
+            found += (kind, value)
+        elif kind is float:
+            found += (float, value or repr(value))  # 0.0 equals -0.0
+        elif isinstance(value, Tensor):
+            tensors.append(value)
+            found.append(Tensor)
+        elif isinstance(value, _SEQUENCES) and depth < _MAX_DEPTH:
+            found.append((list, *call_key(value, tensors, depth + 1)))
+        elif isinstance(value, dict) and depth < _MAX_DEPTH:
+            found.append((dict, *call_key(value, [], depth + 1), *call_key(value.values(), tensors, depth + 1)))
+        elif isinstance(value, slice):
+            found.append((slice, *call_key((value.start, value.stop, value.step), tensors, depth + 1)))
+        else:
+            found.append(object())
+            tensors += [tensor for _, tensor in closure_tensors(value, depth)]
+    return found

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Value
 
 
-__all__ = ["CallStack", "argument_names", "tensor_arguments"]
-
-
 class CallStack:
     """Opens and closes module calls on the stack of the running thread."""
 
@@ -56,15 +53,7 @@ class CallStack:
         *,
         direct: bool,
     ) -> Any:
-        """Run a module as a module call.
-
-        Args:
-            module: The module.
-            function: What to call with the module and the arguments.
-            args: Positional arguments, without the module.
-            kwargs: Keyword arguments.
-            direct: Whether it is the class's forward function, called without ``__call__``.
-        """
+        """Run a function of a module as a module call; `direct` if it is a forward, called without ``__call__``."""
         recorder = self.recorder
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
@@ -185,10 +174,8 @@ class CallStack:
 
     def _set_values(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> None:
         """Record which values go into or come out of a call."""
-        provenance = self.recorder.provenance
         for name, tensor in named:
-            values = provenance.values(tensor)
-            if values:
+            if values := self.recorder.provenance.values(tensor):
                 into[name] = values[-1]
 
     def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.tracer.recording.call_key import call_key
-from modeldiagrams.tracer.recording.call_sites import call_site_of
+from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
 from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors

@@ -6,6 +6,7 @@ import { GLYPH } from "../metrics.js";
 import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "../plan.js";
 import { assignLanes } from "./lanes.js";
 import { crossing, makeTrips, spreadArrivals, type Trip } from "./ports.js";
+import { halves, placeReturns } from "./returns.js";
 import { assignTracks, type Channel, corners } from "./tracks.js";
 
 export type Point = readonly [across: number, along: number];
@@ -17,7 +18,7 @@ export interface Routed {
   /** Wire → its polyline, from source to target. */
   lines: Point[][];
   /** `before`: left of its wire instead of right. */
-  labels: { across: number; along: number; text: string; net: number; before: boolean }[];
+  labels: { across: number; along: number; text: string; net: number; before: boolean; wire?: number }[];
   low: number;
   high: number;
   depth: number;
@@ -40,7 +41,10 @@ const END_GAP = 8;
 export function route(plan: Plan, ranking: Ranking): Routed {
   const rows = rowsOf(plan, ranking);
   const trips = makeTrips(plan, ranking, rows.length);
-  assignLanes(plan, ranking, rows, trips);
+  const returning = halves(plan);
+  const onwards = trips.filter(({ wire }) => !returning.has(wire));
+  assignLanes(plan, ranking, rows, onwards);
+  if (returning.size > 0) placeReturns(plan, ranking.rank, trips, ranking.across);
   spreadArrivals(plan, ranking, trips);
   const channels = assignTracks(trips, rows.length);
   const levels = makeLevels(plan, rows, channels);
