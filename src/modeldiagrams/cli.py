@@ -17,7 +17,7 @@ from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
 from modeldiagrams.api.target_file import import_path
-from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, errors, exit_if_partial, progress, report
+from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
@@ -106,7 +106,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
             serialize.save(graph, output)
             say(graph)
         if explained:
-            click.echo(explain(options.call, graph, tried))
+            echo(explain(options.call, graph, tried))
         elif output in {None, STDIO}:
             click.echo(serialize.serialize(graph, indent=1))
     exit_if_partial(target, graph)
@@ -150,7 +150,7 @@ def _show(  # noqa: PLR0913  (one for each flag)
                 look.draw(graph, path)
             say(graph, path)
         if output is None:
-            click.echo(path)
+            echo(path)
     exit_if_partial(target, graph)
 
 
@@ -177,7 +177,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
         else:
             _, graph, _ = _traced(target, mode, given)
         names = cast("list[Column]", [name.strip() for name in columns.split(",")])
-        click.echo(summary(graph, depth=depth, columns=names))
+        echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
 
@@ -238,7 +238,7 @@ class _Look(NamedTuple):
         else:
             unmatched = write(graph, output, self.view, flat=self.flat, theme=self.theme)
         if unmatched:
-            click.echo(f"Warning: {unmatched.error(graph)}", err=True)
+            echo(f"Warning: {unmatched.error(graph)}", err=True)
 
 
 def _file_name(output: Path) -> str:

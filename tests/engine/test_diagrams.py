@@ -145,13 +145,16 @@ def test_refused_request_keeps_problem_and_sources(builder, worker):
     problem = Problem(kind="model", message="no module named 'x'")
     worker.traced = Refused(problem=problem, sources=("/a.py",))
     assert builder.build(make_options(model="x.Y")) == Diagram(
-        id="x.Y", options=make_options(model="x.Y"), problem=problem, sources=("/a.py",)
+        id="x.Y",
+        options=make_options(model="x.Y"),
+        problem=Problem(kind="model", message="x.Y: no module named 'x'"),
+        sources=("/a.py",),
     )
 
 
 def test_dead_worker_is_a_problem(builder, worker):
     worker.traced = Refused(problem=Problem(kind="worker", message="ended"))
-    assert builder.build(make_options(model="x.Y")).problem == Problem(kind="worker", message="ended")
+    assert builder.build(make_options(model="x.Y")).problem == Problem(kind="worker", message="x.Y: ended")
 
 
 def test_diagram_without_picture_keeps_its_graph(builder, worker):
@@ -159,7 +162,7 @@ def test_diagram_without_picture_keeps_its_graph(builder, worker):
     made = builder.build(make_options(model="x.Y"))
     assert made.graph == small_graph()
     assert made.picture is None
-    assert made.problem == Problem(kind="render", message="too big")
+    assert made.problem == Problem(kind="render", message="x.Y: too big")
 
 
 def test_problem_names_both_the_failed_pass_and_the_failed_drawing(builder, worker):

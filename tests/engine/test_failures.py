@@ -84,8 +84,8 @@ def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
 
 def test_log_says_of_a_stopped_model_that_it_was_not_run_again(project, runs):
     runs.answer = TIMEOUT
-    assert build(project).problem.remarks == ()
-    assert build(project).problem.remarks == ("remembered from an earlier try, until the model or its limits change",)
+    assert build(project).problem.remark == ""
+    assert build(project).problem.remark == "remembered from an earlier try, until the model or its limits change"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ def problem(tmp_path):
 
 def test_missing_interpreter_is_one_sentence(problem):
     message = problem("nowhere/bin/python")
-    assert message.startswith("importing PyTorch failed: option `python`: expected a Python interpreter, got '")
+    start = "torch.nn.Identity: importing PyTorch failed: option `python`: expected a Python interpreter, got '"
+    assert message.startswith(start)
     assert message.endswith("nowhere/bin/python': No such file or directory")
 
 
@@ -72,5 +73,5 @@ def test_interpreter_name_is_looked_up_in_path(tmp_path, monkeypatch):
     (tmp_path / "python9").chmod(0o755)
     with DiagramBuilder(None, folder=tmp_path) as builder:
         options = {"model": "x.Y", "python": "python9"}
-        assert builder.interpreter(parse_options(options)) == str(tmp_path / "python9")
-        assert builder.interpreter(parse_options({"model": "x.Y"})) is None
+        assert builder.tracing.interpreter(parse_options(options)) == str(tmp_path / "python9")
+        assert builder.tracing.interpreter(parse_options({"model": "x.Y"})) is None

@@ -79,6 +79,8 @@ HARM = {
     "non-blocking pipes": "[os.set_blocking(number, False) for number in range(6)]",
     "closed files": "sys.stdout.flush(); os.closerange(0, 99)",
     "patched torch": "torch.Tensor.__add__ = torch.Tensor.__mul__",
+    "unreadable answer": "import msgspec; msgspec.msgpack.encode = lambda *_: b'nonsense'",
+    "no builtins": "import builtins; builtins.open = builtins.len = builtins.isinstance = None",
     "kills its parent": "os.kill(os.getppid(), 9); time.sleep(60)",
     "stopped parent": "import signal; os.kill(os.getpid(), signal.SIGKILL)",
 }
@@ -223,3 +225,17 @@ def test_killed_build_leaves_no_process_even_while_a_model_runs(project, tmp_pat
     pids = [template_pid, *map(int, (tmp_path / "pids").read_text().split())]
     assert len(set(pids)) == 3
     assert wait_until(lambda: not any(map(runs, pids)))
+
+
+def test_answer_that_is_none_is_said_to_be_so(run):
+    problem = run("import msgspec; msgspec.msgpack.encode = lambda *_: b'nonsense'").problem
+    assert problem.message == "tracing models.Net left the tracing process unable to answer"
+
+
+def test_fork_whose_answer_fails_does_not_go_on_as_its_parent(run, tmp_path):
+    """Python's own exit would run what was registered, and code of the guard."""
+    hook = f"import atexit, builtins; atexit.register(open, {str(tmp_path / 'hook')!r}, 'w')"
+    answer = run(f"{hook}; builtins.len = builtins.isinstance = None")
+    assert answer.problem.kind == "worker"
+    assert answer.output == ""
+    assert not (tmp_path / "hook").exists()

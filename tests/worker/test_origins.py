@@ -55,6 +55,21 @@ def test_libraries_run_no_code_of_objects(package):
     assert libraries([nn.Linear], ["mypkg.Model"], ("/src/mypkg/trap.py",)) == ()
 
 
+class Refuses(type):
+    """Says nothing of its classes."""
+
+    def __getattribute__(cls, name):
+        raise RuntimeError(name)
+
+
+def test_metaclass_that_refuses_questions_is_not_asked(package):
+    silent = Refuses("Silent", (nn.Linear,), {"__module__": "mypkg.models"})
+    package("mypkg.models", "/src/mypkg/models.py", Silent=silent)
+    package("mypkg", Silent=silent)
+    assert libraries([silent], ["mypkg.models.Net"], ("/src/mypkg/models.py",)) == ()
+    assert public_names([silent]) == {"mypkg.models.Silent": ("mypkg.Silent",)}
+
+
 def test_case_variant_is_another_callable_of_the_same_letters(package):
     class Net(nn.Linear):
         """Has an inner class."""

@@ -10,7 +10,7 @@ import pytest
 
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.worker import Refused, Traced, Worker
+from modeldiagrams.worker import Problem, Refused, Traced, Worker
 from option_helpers import make_options
 from samples import PROJECT
 
@@ -64,11 +64,11 @@ def test_child_forked_by_a_model_does_not_answer(worker):
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 
-def test_death_is_a_sentence_and_what_was_printed_a_remark(worker):
+def test_death_is_a_sentence_apart_from_what_was_printed(worker):
     problem = trace(worker, "mypkg.models.Dies", args="[6]", inputs="[1, 6]").problem
     assert problem.kind == "worker"
     assert problem.message == "tracing mypkg.models.Dies ended the tracing process with exit status 7"
-    assert problem.remarks == ("its last output:", "last words of torch.Size([1, 6])")
+    assert problem.printed == ("last words of torch.Size([1, 6])",)
     assert isinstance(trace(worker, "mypkg.Model"), Traced)
 
 
@@ -97,7 +97,8 @@ def test_edited_source_is_traced_anew(worker, tmp_path):
 def test_infinite_limits_are_clamped(monkeypatch, value):
     requests = []
     worker = Worker()
-    monkeypatch.setattr(worker._way, "trace", requests.append)
+    refused = Refused(problem=Problem(kind="model", message="none"))
+    monkeypatch.setattr(worker._way, "trace", lambda request: requests.append(request) or refused)
     worker.trace(make_options(model="x.Y", timeout=value, memory=value))
     assert (requests[0].limits.seconds, requests[0].limits.gigabytes) == (1e6, 1e6)
 

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modeldiagrams.engine.diagram import Problem, forward_problem
+from modeldiagrams.engine.diagram import Problem, forward_problem, in_words
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.text import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["PARTIAL", "STDIO", "Failed", "errors", "exit_if_partial", "progress", "report"]
+__all__ = ["PARTIAL", "STDIO", "Failed", "echo", "errors", "exit_if_partial", "progress", "report"]
 
 PARTIAL = 1
 _FAILURE = 2
@@ -41,11 +42,12 @@ class Failed(click.ClickException):
     exit_code = _FAILURE
 
     def __init__(self, problem: Problem | Exception) -> None:
-        super().__init__(_paragraph(problem) if isinstance(problem, Problem) else str(problem))
+        super().__init__(in_words(problem) if isinstance(problem, Problem) else readable(str(problem)))
 
 
-def _paragraph(problem: Problem) -> str:
-    return "\n  ".join([problem.message, *problem.frames, *problem.remarks])
+def echo(text: object, *, err: bool = False) -> None:
+    """Print text that may hold names and values of a model."""
+    click.echo(readable(str(text)), err=err)
 
 
 @contextmanager
@@ -124,5 +126,5 @@ def exit_if_partial(target: str, graph: Graph) -> None:
     """Say what is wrong with a graph, and exit with 1, unless it is complete."""
     problem = forward_problem(target, graph)
     if problem:
-        click.echo(f"Warning: {_paragraph(problem)}", err=True)
+        echo(f"Warning: {in_words(problem)}", err=True)
         sys.exit(PARTIAL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import sysconfig
 from pathlib import Path, PurePath
@@ -25,7 +24,7 @@ _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
 
 def is_user_file(file: str) -> bool:
     """Whether a file is the user's own work: no library, and no name that a module merely claims (``_ops.py``)."""
-    return os.path.isabs(file) and not is_library(file)  # noqa: PTH117  (asked for every loaded module)
+    return _is_absolute(file) and not is_library(file)
 
 
 def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
@@ -93,7 +92,20 @@ def _python_folders() -> tuple[str, ...]:
 def _tool_folders() -> tuple[str, ...]:
     """This package, and PyTorch once it is loaded: a checkout of it is not in a folder of installed packages."""
     torch = getattr(sys.modules.get("torch"), "__file__", None)
-    return (_PACKAGE, os.path.dirname(torch)) if torch else (_PACKAGE,)  # noqa: PTH120  (asked for every file)
+    return (_PACKAGE, _folder(torch)) if torch else (_PACKAGE,)
+
+
+# these are asked for every loaded module, and paths take long to parse
+
+
+@functools.lru_cache(maxsize=16_384)
+def _is_absolute(file: str) -> bool:
+    return PurePath(file).is_absolute()
+
+
+@functools.cache
+def _folder(file: str) -> str:
+    return str(PurePath(file).parent)
 
 
 def _is_within(file: str, folders: Iterable[str]) -> bool:

@@ -102,7 +102,8 @@ class DiagramBuilder:
             else:
                 loaded = self._trace(options, _snapshot_name(written), accepted)
             if isinstance(loaded, Refused):
-                return msgspec.structs.replace(diagram, problem=loaded.problem, sources=loaded.sources)
+                problem = _naming(options.call.model, loaded.problem)
+                return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
             diagram = msgspec.structs.replace(
                 diagram,
                 id=diagram_id(written.called(loaded.name), has_case_variant=loaded.has_case_variant),
@@ -213,9 +214,17 @@ class DiagramBuilder:
 def _with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
     kind: Kind = _KINDS.get(type(error), "worker")
     problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
+    problem = _naming(diagram.options.call.model, problem)
     if diagram.problem:  # what the model raised comes first
         problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
     return msgspec.structs.replace(diagram, problem=problem)
+
+
+def _naming(model: str, problem: Problem) -> Problem:
+    """A problem whose message names the model; that of an option is the author's."""
+    if problem.kind == "option" or model in problem.message:
+        return problem
+    return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")
 
 
 def _snapshot_name(written: Options) -> str:

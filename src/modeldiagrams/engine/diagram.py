@@ -1,16 +1,24 @@
 """A finished diagram, its stable id, and its problem."""
 
+import bisect
+import itertools
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.ir.graph import Graph
+from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options, is_graph_file
 from modeldiagrams.render.draw import Picture
 from modeldiagrams.worker import Problem
 
-__all__ = ["Diagram", "Problem", "diagram_id", "forward_problem"]
+__all__ = ["Diagram", "Problem", "diagram_id", "forward_problem", "in_words"]
+
+_LONGEST_MESSAGE = 600
+_LONGEST_TEXT = 850
+"""Characters of a warning, beside what the documentation tool puts before it."""
 
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 
@@ -60,6 +68,26 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     if len(written) == 1 and name == path and is_usual and not has_case_variant:
         return name
     return f"{name}-{digest(repr(written).encode(), size=4)}"
+
+
+def in_words(problem: Problem) -> str:
+    """A problem for a log or a terminal: what happened, and where in user code. Of too much, the last lines stay."""
+    message = readable(problem.message.strip())
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE - 1]}…"
+    room = _LONGEST_TEXT - len(message) - len(problem.remark)
+    frames = _last_that_fit(problem.frames, room)
+    printed = _last_that_fit(problem.printed, room - sum(map(len, frames)))
+    lines = [message, *frames, *(["its last output:"] if printed else []), *printed, problem.remark]
+    return "\n  ".join(line for text in lines for line in text.splitlines())
+
+
+def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
+    """As many lines from the end as have room."""
+    lines = [*map(readable, texts)]
+    lengths = itertools.accumulate(len(line) for line in reversed(lines))
+    count = bisect.bisect_right([*lengths], room)
+    return lines[len(lines) - count :]
 
 
 def forward_problem(model: str, graph: Graph) -> Problem | None:

@@ -144,7 +144,8 @@ class Tracing:
             return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
         answer = self._failures.recall(self._failure_key(options))
         if isinstance(answer, Refused) and answer.problem.kind == "worker":
-            answer = msgspec.structs.replace(answer, problem=answer.problem.with_remark(_REMEMBERED))
+            problem = msgspec.structs.replace(answer.problem, remark=_REMEMBERED)
+            answer = msgspec.structs.replace(answer, problem=problem)
         return loaded_from(answer, model) if answer else None
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from modeldiagrams.common.files import digest
-from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.engine.diagram import Diagram, Problem, in_words
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
@@ -184,8 +184,7 @@ def is_left_out(diagram: Diagram, *, requested: bool) -> bool:
 
 def describe(problem: Problem) -> str:
     """A problem as one warning of a build: what happened, and where in user code."""
-    lines = [f"model-graph: {problem.message.strip()}", *problem.frames, *problem.remarks]
-    return "\n  ".join("\n".join(lines).splitlines())
+    return f"model-graph: {in_words(problem)}"
 
 
 def module_classes(graph: Graph) -> list[str]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from markupsafe import Markup, escape
 
-__all__ = ["html_text"]
+from modeldiagrams.ir.text import ANSI, UNREADABLE
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-# HTML forbids control characters, UTF-8 lone surrogates; direction overrides reorder what follows. The same set as in
-# viewer/src/shared/text.ts
-_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+__all__ = ["html_text"]
 
 
 def html_text(value: Any) -> Markup:
@@ -27,5 +23,5 @@ def html_text(value: Any) -> Markup:
     """
     if isinstance(value, Markup):
         return value
-    text = _UNREADABLE.sub("\ufffd", _ANSI.sub("", str(value)))
+    text = UNREADABLE.sub("\ufffd", ANSI.sub("", str(value)))
     return Markup(str(escape(text)).replace("//", "/&#47;"))  # noqa: S704  escaped right here

@@ -13,6 +13,7 @@ from modeldiagrams.common import files
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import FORMAT, VERSION, Graph
+from modeldiagrams.ir.text import escaped
 
 __all__ = ["deserialize", "load", "save", "schema", "serialize"]
 
@@ -32,7 +33,10 @@ def serialize(graph: Graph, *, indent: int = 0) -> bytes:
     Returns:
         The JSON text, without a final newline.
     """
-    compact = msgspec.json.encode(graph)
+    try:
+        compact = msgspec.json.encode(graph)
+    except UnicodeEncodeError:  # names and messages are the model's
+        compact = msgspec.json.encode(escaped(msgspec.to_builtins(graph)))
     return msgspec.json.format(compact, indent=indent) if indent else compact
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from modeldiagrams.common.class_facts import name_of
 from modeldiagrams.common.user_files import is_library, is_ours, is_user_file, relative_file
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import package_of
@@ -61,7 +62,10 @@ def failure(doing: str, error: BaseException) -> TargetError:
         message = "(its message can't be shown)"
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[: _LONGEST_MESSAGE - 1]}…"
-    return TargetError(f"{doing} raised {type(error).__name__}: {message}".removesuffix(": "), user_frames(error))
+    return TargetError(
+        f"{doing} raised {name_of(type(error))}: {message}".removesuffix(": "),
+        user_frames(error),
+    )
 
 
 def user_frames(error: BaseException) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ __all__ = ["answer_requests", "get_ready", "trace_models"]
 
 _REQUEST: Any = Request  # a union is a type to msgspec, not to mypy
 
-_leave = os._exit
+_leave, _process_id = os._exit, os.getpid
+"""As they are before a model can replace them."""
 
 
 def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[[], None] | None = None) -> NoReturn:
@@ -54,10 +55,10 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
     send(answers, Hello(version=own_version(), libraries=library_folders()))
     if prepare:
         prepare()
-    process = os.getpid()
+    process = _process_id()
     for request in _read_ahead(requests) if prepare else _read(requests):
         reply = _whatever_happens(answer, request, log)
-        if os.getpid() != process:
+        if _process_id() != process:
             # the model forked and its child got here; the parent answers
             _leave(0)
         send(answers, reply)

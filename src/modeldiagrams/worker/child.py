@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -86,9 +85,8 @@ class Forked:
             try:
                 _become(parent, requests[0], answers[1], log.fileno())
                 main()
-            except BaseException:  # noqa: BLE001  (this fork must not go on with what its parent was doing)
-                traceback.print_exc()
-            _leave(1)
+            finally:  # this fork must never go on with what its parent was doing
+                _leave(1)
         self.stdin, self.stdout = os.fdopen(requests[1], "wb"), os.fdopen(answers[0], "rb")
         os.close(requests[0])
         os.close(answers[1])

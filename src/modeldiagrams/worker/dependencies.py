@@ -13,6 +13,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.common.class_facts import bases_of, module_of
 from modeldiagrams.common.user_files import is_user_file
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def dependencies(classes: Iterable[type], named: Iterable[str], ran: Iterable[st
     Returns:
         Absolute paths, sorted.
     """
-    modules = {base.__module__ for class_ in classes for base in class_.__mro__}
+    modules = {module_of(base) for class_ in classes for base in bases_of(class_)}
     names = {file: name for name, module in list(sys.modules.items()) if (file := _file(module))}
     pending: list[tuple[str, str | None]] = [(module, None) for module in modules]
     pending += [(names[file], None) for file in ran if file in names]

@@ -69,11 +69,15 @@ class Forks:
                     return ask_for_fork(self._control, modules)
                 except OSError:  # somebody has killed it
                     self.close()
-            control, inherited = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with inherited:
-                self._template = Process.spawn("template", self._python, gpu=self._gpu, inherited=[inherited.fileno()])
-            self._control = control
-            return ask_for_fork(control, modules)
+            self._control, inherited = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                with inherited:
+                    files = [inherited.fileno()]
+                    self._template = Process.spawn("template", self._python, gpu=self._gpu, inherited=files)
+            except BaseException:
+                self.close()
+                raise
+            return ask_for_fork(self._control, modules)
 
 
 def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:

@@ -6,6 +6,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.common.class_facts import bases_of, full_name, module_of, qualified_name
 from modeldiagrams.common.environment import distributions_of
 from modeldiagrams.options.options import package_of
 
@@ -29,7 +30,7 @@ def libraries(classes: Iterable[type], named: Iterable[str], sources: Collection
         named: Dotted paths that the author wrote.
         sources: The user's files that the trace used.
     """
-    modules = {base.__module__ for class_ in classes for base in class_.__mro__}
+    modules = {module_of(base) for class_ in classes for base in bases_of(class_)}
     for module in list(sys.modules.values()):
         if type(module) is ModuleType and getattr(module, "__file__", None) in sources:
             modules.update(_imported(vars(module).values()))
@@ -43,8 +44,8 @@ def public_names(classes: Iterable[type]) -> dict[str, tuple[str, ...]]:
     Packages document what they re-export, and ``pkg.Block`` may be another class than ``pkg.vision.Block``. Those of
     torch's layers are known.
     """
-    own = [class_ for class_ in classes if class_.__module__.partition(".")[0] != "torch"]
-    names = {f"{class_.__module__}.{class_.__qualname__}": tuple(_exports(class_)) for class_ in own}
+    own = [class_ for class_ in classes if package_of(module_of(class_)) != "torch"]
+    names = {full_name(class_): tuple(_exports(class_)) for class_ in own}
     return {name: shorter for name, shorter in sorted(names.items()) if shorter}
 
 
@@ -87,17 +88,20 @@ def _imported(values: Iterable[Any]) -> Iterator[str]:
         kind = type(value)
         if issubclass(kind, ModuleType):
             yield value.__name__
-        elif issubclass(kind, type | FunctionType | BuiltinFunctionType):
-            yield str(getattr(value, "__module__", None))
+        elif issubclass(kind, type):
+            yield module_of(value)
+        elif issubclass(kind, FunctionType | BuiltinFunctionType):
+            yield str(value.__module__)
 
 
 def _exports(class_: type) -> Iterator[str]:
-    outermost = class_.__qualname__.partition(".")[0]
-    parts = class_.__module__.split(".")
+    name = qualified_name(class_)
+    outermost = name.partition(".")[0]
+    parts = module_of(class_).split(".")
     original = _defined(parts, outermost)
     for depth in range(len(parts) - 1, 0, -1):
         if original is not None and _defined(parts[:depth], outermost) is original:
-            yield ".".join([*parts[:depth], class_.__qualname__])
+            yield ".".join([*parts[:depth], name])
 
 
 def _member(module: list[str], name: str) -> Any:

@@ -118,7 +118,10 @@ class Process:
             with self._deadline(seconds):
                 send(self._pipes()[0], request)
                 return receive(self._pipes()[1], kind)
-        except (EOFError, OSError, msgspec.DecodeError) as error:
+        except msgspec.DecodeError as error:
+            self.kill()
+            raise WorkerError("left the tracing process unable to answer") from error
+        except (EOFError, OSError) as error:
             self.kill()
             raise self._exit_error(request, seconds) from error
 
@@ -244,9 +247,8 @@ class Process:
 
 
 def worker_problem(doing: str, error: WorkerError) -> Problem:
-    """How a process ended, as a problem; what it printed is a remark."""
-    printed = ("its last output:", *error.printed) if error.printed else ()
-    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, remarks=printed)
+    """How a process ended, as a problem."""
+    return Problem(kind="worker", message=f"{doing} {error}", frames=error.frames, printed=error.printed)
 
 
 def _signal_name(number: int) -> str:

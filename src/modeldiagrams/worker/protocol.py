@@ -9,6 +9,7 @@ from typing import IO, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from modeldiagrams.ir.text import escaped
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.render.draw import Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
@@ -57,12 +58,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One or more lines; the first is one complete sentence."""
     frames: tuple[str, ...] = ()
     """Lines of user code on the way to it, innermost last, as ``file:line in function``."""
-    remarks: tuple[str, ...] = ()
-    """For who builds the documentation, and not for its readers: what a model printed before it died."""
-
-    def with_remark(self, remark: str) -> "Problem":
-        """The same with one more remark."""
-        return msgspec.structs.replace(self, remarks=(*self.remarks, remark))
+    printed: tuple[str, ...] = ()
+    """The last lines that a model printed before it died; for who builds the documentation, not for its readers."""
+    remark: str = ""
+    """For the same."""
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -168,7 +167,10 @@ Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Refused
 
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:
     """Write one message."""
-    content = msgspec.msgpack.encode(message)
+    try:
+        content = msgspec.msgpack.encode(message)
+    except UnicodeEncodeError:  # names, paths and messages are the model's
+        content = msgspec.msgpack.encode(escaped(msgspec.to_builtins(message, builtin_types=[bytes])))
     file.write(len(content).to_bytes(_LENGTH) + content)
     file.flush()
 

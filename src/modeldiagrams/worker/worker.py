@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from modeldiagrams.common.user_files import is_library
+from modeldiagrams.worker.cleaning import cleaned
 from modeldiagrams.worker.forks import Forks
 from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
 from modeldiagrams.worker.reuse import Reuse
@@ -47,7 +48,8 @@ class Worker:
         Returns:
             The graph, or why there is none: whatever happens to the process is a problem of kind ``worker``.
         """
-        return self._way.trace(self.request(options, paths, mode))
+        request = self.request(options, paths, mode)
+        return cleaned(self._way.trace(request), request.path)
 
     def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
         """What `trace` asks for."""

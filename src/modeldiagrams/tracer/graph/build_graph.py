@@ -10,6 +10,7 @@ import msgspec
 import torch
 from torch import nn
 
+from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
@@ -197,7 +198,7 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
     return ir.ModelInfo(
         **_about(class_),
-        name=class_.__qualname__,
+        name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
         parameters=weights.count(model),
         attributes=attributes(model) if isinstance(model, nn.Module) else {},
         **measured,
@@ -206,6 +207,8 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
 
 def _about(class_: Any) -> dict[str, Any]:
     """Full name and source of a class or function."""
+    if isinstance(class_, type):
+        return {"class_": full_name(class_), "source": class_source(class_)}
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
     name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
     return {"class_": name, "source": class_source(class_)}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
 
@@ -64,7 +65,7 @@ class _Work:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts = [self._name(type(call.module).__qualname__)]
+        parts = [self._name(qualified_name(type(call.module)))]
         last = None
         for step in steps:
             if isinstance(step, Op):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
+from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.ir.graph import Failure, Guess, Status
 from modeldiagrams.tracer.torch_facts.functions import without_addresses
 
@@ -24,7 +25,7 @@ def status_of(
     failure = None
     if error is not None:
         failure = Failure(
-            type=type(error).__qualname__,
+            type=qualified_name(type(error)),
             message=without_addresses(_message(error))[:_MAX_MESSAGE],
             node=failed_at.id if failed_at is not None and failed_at is not recording.root else None,
             frames=finder.frames(error.__traceback__),

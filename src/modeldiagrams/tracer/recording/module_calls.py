@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.common.class_facts import full_name, name_of
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
 from modeldiagrams.tracer.torch_facts.private_api import (
@@ -129,7 +130,8 @@ class CallStack:
             return path
 
     def _free_path(self, module: nn.Module, parent: ModuleCall) -> str:
-        first = f"{parent.path}.{type(module).__name__}" if parent.path else type(module).__name__
+        name = name_of(type(module))
+        first = f"{parent.path}.{name}" if parent.path else name
         held = own_modules(parent.module) if isinstance(parent.module, nn.Module) else ()
         number = self._made.get(first, 0) + 1
         path = first if number == 1 else f"{first}_{number}"
@@ -246,4 +248,4 @@ def _class_name(module: Any) -> str:
     name = getattr(module, "original_name", None)
     if isinstance(module, torch.jit.ScriptModule) and isinstance(name, str):
         return name
-    return f"{type(module).__module__}.{type(module).__qualname__}"
+    return full_name(type(module))

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.common.class_facts import bases_of, module_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["LIBRARIES", "MUTABLE", "ObjectSnapshot", "attempt", "defining_module"]
+__all__ = ["LIBRARIES", "MUTABLE", "ObjectSnapshot", "attempt"]
 
 _log = logging.getLogger(__name__)
 
@@ -136,8 +138,8 @@ def _modules_used_by(function: FunctionType) -> list[Any]:
 
 def _may_hold_state(class_: type) -> bool:
     """Whether objects of a class are plain ones: none of torch's or Python's, which may be in step with a thread."""
-    for base in class_.__mro__[:-1]:
-        package, _, rest = defining_module(base).partition(".")
+    for base in bases_of(class_)[:-1]:
+        package, _, rest = module_of(base).partition(".")
         if package in LIBRARIES and _STATEFUL.isdisjoint({package, rest.partition(".")[0]}):
             return False
     return True
@@ -170,14 +172,6 @@ def restore_content(container: Any, before: Any) -> None:
 def _base_of(container: Any) -> Any:
     kind = type(container)
     return kind if kind in _CONTAINERS else next(base for base in MUTABLE if issubclass(kind, base))
-
-
-def defining_module(class_: type) -> str:
-    """The name of the Python module that defines a class, past what its metaclass says."""
-    return str(_MODULE_OF.__get__(class_))
-
-
-_MODULE_OF: Any = vars(type)["__module__"]
 
 
 def attempt(run: Callable[..., Any], *args: Any) -> None:

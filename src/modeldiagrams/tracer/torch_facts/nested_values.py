@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.common.class_facts import bases_of
+
 _MAX_DEPTH = 8
 """Depth of objects in objects; eight lists or dicts count as one object."""
 _MAX_ITEMS = 4096
@@ -109,7 +111,7 @@ def _attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
             yield field.name, held[field.name] if field.name in held else getattr(item, field.name, None)
     elif into_objects and not callable(item):
         yield from list(held.items())
-        for class_ in type(item).__mro__:
+        for class_ in bases_of(type(item)):
             slots = class_.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
                 if name not in ("__dict__", "__weakref__"):

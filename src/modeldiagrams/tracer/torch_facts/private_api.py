@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.common.class_facts import bases_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -176,7 +178,7 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
-    return list(dict.fromkeys(base for kind in kinds for base in kind.__mro__))
+    return list(dict.fromkeys(base for kind in kinds for base in bases_of(kind)))
 
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:

@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class ModuleCall:
         """Dotted path of a class attribute of this module, or of one around it, that is this object; or None."""
         call: ModuleCall | None = self
         while call is not None:
-            for class_ in type(call.module).__mro__:
+            for class_ in bases_of(type(call.module)):
                 name = next((name for name, held in vars(class_).items() if held is value), None)
                 if name is not None:
                     return f"{call.path}.{name}" if call.path else name

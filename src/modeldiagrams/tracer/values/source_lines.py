@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
 
@@ -51,13 +52,14 @@ def _find_source(class_: Any) -> str | None:
     if not file or file.startswith("<"):  # a notebook cell, whose number depends on the session
         return None
     line = class_.__code__.co_firstlineno if inspect.isfunction(class_) else _class_line(class_, file)
-    return f"{relative_file(file, class_.__module__)}:{line}" if line else None
+    module = module_of(class_) if isinstance(class_, type) else class_.__module__
+    return f"{relative_file(file, module)}:{line}" if line else None
 
 
 def _class_line(class_: type, file: str) -> int | None:
     """The last line before its first method that begins a class of this name."""
     lines = linecache.getlines(file)
-    pattern = re.compile(rf"\s*class {re.escape(class_.__name__)}\b")
+    pattern = re.compile(rf"\s*class {re.escape(name_of(class_))}\b")
     codes = [method.__code__ for method in vars(class_).values() if inspect.isfunction(method)]
     first = min((code.co_firstlineno for code in codes if code.co_filename == file), default=len(lines) + 1)
     above = range(min(first, len(lines) + 1) - 1, 0, -1)

@@ -1,0 +1,40 @@
+"""What classes are called and inherit from, past their metaclasses: these may run any code when they are asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["bases_of", "full_name", "module_of", "name_of", "qualified_name"]
+
+_MODULE: Any = vars(type)["__module__"]
+_NAME: Any = vars(type)["__name__"]
+_QUALNAME: Any = vars(type)["__qualname__"]
+_MRO: Any = vars(type)["__mro__"]
+
+
+def module_of(class_: type) -> str:
+    """Name of the Python module that defines a class; empty if the class has another value there."""
+    name = _MODULE.__get__(class_)
+    return name if isinstance(name, str) else ""
+
+
+def name_of(class_: type) -> str:
+    """As ``__name__``."""
+    return str(_NAME.__get__(class_))
+
+
+def qualified_name(class_: type) -> str:
+    """As ``__qualname__``."""
+    return str(_QUALNAME.__get__(class_))
+
+
+def full_name(class_: type) -> str:
+    """``mypkg.models.Net``."""
+    module = module_of(class_)
+    return f"{module}.{qualified_name(class_)}" if module else qualified_name(class_)
+
+
+def bases_of(class_: type) -> tuple[type, ...]:
+    """The class and all that it inherits from, as ``__mro__``."""
+    found: tuple[type, ...] = _MRO.__get__(class_)
+    return found

@@ -1,0 +1,125 @@
+"""What a model's process says, made fit for published pages: nothing of the machine, nothing secret, never too long."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.ir.text import readable
+from modeldiagrams.worker.protocol import Problem, Refused, Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["cleaned"]
+
+_LONGEST_MESSAGE = 1000
+_LONGEST_LINE = 160
+"""Of a frame, or of what a model printed."""
+
+_SECRET = re.compile(r"AUTH|COOKIE|CREDENTIAL|KEY|PASS|PRIVATE|SECRET|TOKEN")
+"""In the name of an environment variable."""
+_SHORTEST_SECRET = 4
+_SHORTEST_VALUE = 8
+"""Of environment variables with other names."""
+
+_ABSOLUTE = re.compile(r"(?<![\w/.:~$…])/(?:[\w.@+-]+/)+(?=[\w.@+-])|(?<!\w)[A-Za-z]:\\(?:[\w.@+ -]+\\)*")
+"""The folders of an absolute path."""
+
+
+def cleaned(answer: Traced | Refused, path: Iterable[str]) -> Traced | Refused:
+    """An answer whose text may be published.
+
+    Args:
+        answer: Of a process that ran a model.
+        path: Folders that modules were imported from; files are shown relative to them.
+    """
+    machine = _machine(tuple(path), tuple(os.environ.items()))
+    output = machine.without(readable(answer.output))
+    if isinstance(answer, Traced):
+        return msgspec.structs.replace(answer, output=output, graph=machine.without_in_graph(answer.graph))
+    return msgspec.structs.replace(answer, output=output, problem=_problem(answer.problem, machine))
+
+
+def _problem(problem: Problem, machine: _Machine) -> Problem:
+    return Problem(
+        kind=problem.kind,
+        message=_cut(machine.without(readable(problem.message)), _LONGEST_MESSAGE),
+        frames=tuple(_cut(machine.without(readable(line)), _LONGEST_LINE) for line in problem.frames),
+        printed=tuple(_cut(machine.without(readable(line)), _LONGEST_LINE) for line in problem.printed),
+    )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+class _Machine:
+    """What is this machine's own: its folders, and the values of its environment."""
+
+    def __init__(self, path: Iterable[str], environment: Iterable[tuple[str, str]]) -> None:
+        roots = dict.fromkeys((*path, sys.prefix, sys.base_prefix, str(Path.cwd()), tempfile.gettempdir()), "")
+        roots[str(Path.home())] = "~"
+        self._roots = {root.rstrip("/\\"): name for root, name in roots.items() if len(Path(root).parts) > 1}
+        values = {value: f"${name}" for name, value in environment}
+        self._secrets = {value: name for value, name in values.items() if _is_secret(name, value)}
+        self._values = {value: name for value, name in values.items() if _is_telling(value)}
+
+    def without(self, text: str) -> str:
+        """Text without absolute paths and values of the environment."""
+        text = _ABSOLUTE.sub("…/", self._relative(_replaced(text, self._secrets)))
+        return _replaced(text, self._values)
+
+    def without_in_graph(self, graph: bytes) -> bytes:
+        """A graph's JSON text without secrets and the folders of this machine; other text is the model's own."""
+        if not any(_in_json(found) in graph for found in (*self._roots, *self._secrets)):
+            return graph
+        return self._relative(_replaced(graph.decode(), self._secrets)).encode()
+
+    def _relative(self, text: str) -> str:
+        return _folders(tuple(self._roots)).sub(lambda found: self._name(found[1], found[2]), text)
+
+    def _name(self, root: str, separator: str) -> str:
+        name = self._roots[root.replace("\\\\", "\\")]
+        return f"{name}{separator}" if name else "" if separator else "."
+
+
+@functools.lru_cache(maxsize=4)
+def _machine(path: tuple[str, ...], environment: tuple[tuple[str, str], ...]) -> _Machine:
+    return _Machine(path, environment)
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool(_SECRET.search(name.upper())) and len(value) >= _SHORTEST_SECRET
+
+
+def _is_telling(value: str) -> bool:
+    """Whether a value says more than a word or a dotted name, which a message may have from elsewhere."""
+    return len(value) >= _SHORTEST_VALUE and not all(part.isidentifier() for part in value.split("."))
+
+
+@functools.lru_cache(maxsize=4)
+def _folders(roots: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/.~-])({_any_of(roots)})(?:([/\\]+)|(?![\w.-]))")
+
+
+def _replaced(text: str, names: dict[str, str]) -> str:
+    found = [value for value in names if value in text]
+    return re.sub(rf"(?<!\w)({_any_of(found)})(?!\w)", lambda match: names[match[1]], text) if found else text
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """A pattern for any of some texts, which may stand in JSON; the longest counts."""
+    longest_first = sorted(texts, key=lambda text: (-len(text), text))
+    return "|".join(re.escape(text).replace(r"\\", r"\\{1,2}") for text in longest_first)
+
+
+def _in_json(text: str) -> bytes:
+    return msgspec.json.encode(text)[1:-1]

@@ -1,0 +1,46 @@
+"""What is said of a problem, and to whom."""
+
+from __future__ import annotations
+
+from modeldiagrams.engine.diagram import in_words
+from modeldiagrams.worker import Problem
+
+PROBLEM = Problem(
+    kind="worker",
+    message="tracing mypkg.Net ended",
+    frames=("mypkg/a.py:1 in call", "mypkg/b.py:2 in forward"),
+    printed=("one", "two\x1b[0m\x07"),
+    remark="remembered",
+)
+
+
+def test_problem_is_told_with_frames_output_and_remark():
+    assert in_words(PROBLEM).splitlines() == [
+        "tracing mypkg.Net ended",
+        "  mypkg/a.py:1 in call",
+        "  mypkg/b.py:2 in forward",
+        "  its last output:",
+        "  one",
+        "  two\\x07",
+        "  remembered",
+    ]
+
+
+def test_message_alone_is_one_line():
+    assert in_words(Problem(kind="model", message=" no such model\n")) == "no such model"
+
+
+def test_long_problem_keeps_the_beginning_of_its_message_and_the_end_of_all_else():
+    long = Problem(
+        kind="worker",
+        message="m" * 100_000,
+        frames=tuple(f"mypkg/a.py:{number} in call" for number in range(1000)),
+        printed=("x" * 200, "the end"),
+        remark="remembered",
+    )
+    text = in_words(long)
+    lines = text.splitlines()
+    assert len(text) < 930
+    assert lines[0].endswith("m…")
+    assert lines[-4].endswith("999 in call")
+    assert [line.strip() for line in lines[-3:]] == ["its last output:", "the end", "remembered"]

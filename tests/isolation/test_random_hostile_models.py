@@ -1,0 +1,10 @@
+"""A few models of the generator; `tests/zoo` has two hundred."""
+
+from __future__ import annotations
+
+from isolation.random_models import SECRET, check
+
+
+def test_nobody_notices_hostile_models(tmp_path, monkeypatch):
+    monkeypatch.setenv(*SECRET)
+    check(tmp_path, range(8))

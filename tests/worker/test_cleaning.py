@@ -1,0 +1,82 @@
+"""What is published of what a model's process says."""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.ir.graph import Failure, Status
+from modeldiagrams.ir.serialize import deserialize, serialize
+from modeldiagrams.worker import cleaning
+from modeldiagrams.worker.cleaning import cleaned
+from modeldiagrams.worker.protocol import Problem, Refused, Traced
+
+
+@pytest.fixture
+def message(monkeypatch):
+    """A message as pages show it."""
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("API_TOKEN", "s3cret")
+    monkeypatch.setenv("CI_JOB_URL", "https://ci.example/7")
+    monkeypatch.setenv("CI_PROJECT", "mypkg.models")
+    monkeypatch.setenv("OLD_KEY", "abc")
+
+    def shown(text: str, path: tuple[str, ...] = ("/work/project", "/work/project/src")) -> str:
+        return cleaned(Refused(problem=Problem(kind="model", message=text)), path).problem.message
+
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no file '/work/project/data/x.bin'", "no file 'data/x.bin'"),
+        ("/work/project/src/mypkg/m.py:3", "mypkg/m.py:3"),
+        ("in /work/project, and /work/projects/x", "in ., and …/x"),
+        (f"{sys.prefix}/lib/x.py", "lib/x.py"),
+        ("open('/home/me/.cache/w.bin')", "open('~/.cache/w.bin')"),
+        ("/etc/ssl/certs/ca.pem is missing", "…/ca.pem is missing"),
+        (r"C:\Users\me\models\w.bin", "…/w.bin"),
+        ("see https://example.org/a/b and a/b/c, 1/2/3", "see https://example.org/a/b and a/b/c, 1/2/3"),
+        ("token s3cret, not s3crets", "token $API_TOKEN, not s3crets"),
+        ("at https://ci.example/7", "at $CI_JOB_URL"),
+        ("mypkg.models.Net has abc", "mypkg.models.Net has abc"),
+        ("\x1b[31mred\x1b[0m \x07bell \x9b \udcff \u202e", r"red \x07bell \x9b \udcff \u202e"),
+        ("several\n\tlines", "several\n\tlines"),
+        ("x" * 5000, "x" * 999 + "…"),
+    ],
+)
+def test_messages_say_nothing_of_the_machine(message, text, expected):
+    assert message(text) == expected
+
+
+def test_frames_and_output_are_cleaned():
+    problem = Problem(kind="worker", message="ended", frames=("\x07m.py:1 in f",), printed=("x" * 999, "/work/p/a/b"))
+    answer = cleaned(Refused(problem=problem, output="/work/p/a\x07\n"), ["/work/p"])
+    assert answer.problem.frames == (r"\x07m.py:1 in f",)
+    assert answer.problem.printed == ("x" * 159 + "…", "a/b")
+    assert answer.output == "a\\x07\n"
+
+
+def test_graphs_hold_no_folder_of_the_machine_and_no_secret(monkeypatch):
+    monkeypatch.setenv("API_TOKEN", "s3cret")
+    monkeypatch.setenv("CI_JOB", "1234567890")
+    error = Failure(type="ValueError", message="/work/p/data/x s3cret 1234567890", frames=())
+    graph = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=error))
+    shown = deserialize(cleaned(Traced(graph=serialize(graph)), ["/work/p"]).graph).status.error.message
+    assert shown == "data/x $API_TOKEN 1234567890"
+
+
+def test_folders_of_windows_are_found_in_json():
+    machine = cleaning._machine((), ())
+    machine._roots = {r"C:\work\p": ""}
+    assert machine._relative(r'["C:\\work\\p\\data", "C:\\work\\project"]') == r'["data", "C:\\work\\project"]'
+    assert machine._relative(r"in C:\work\p\data") == r"in data"
+
+
+def test_graph_without_them_keeps_its_bytes():
+    graph = serialize(small_graph())
+    assert cleaned(Traced(graph=graph), ["/work/p"]).graph is graph
