@@ -17,6 +17,16 @@ export type ModelInfo = format.ModelInfo & { attributes?: Values };
 export type ModuleNode = format.ModuleNode & { attributes?: Values };
 export type OpNode = format.OpNode & { arguments?: Values };
 
+/** Neighbours that views show as one closed box, "… 214 ops"; no trace has any. */
+export interface BundleNode {
+  kind: "bundle";
+  id: string;
+  /** How much of what it holds. */
+  name: string;
+  content: string;
+  outputs?: string[];
+}
+
 export type GraphNode =
   | format.InputNode
   | format.OutputNode
@@ -24,7 +34,8 @@ export type GraphNode =
   | ModuleNode
   | format.ParameterNode
   | format.BufferNode
-  | format.ConstantNode;
+  | format.ConstantNode
+  | BundleNode;
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
@@ -96,6 +107,13 @@ export interface GraphIndex {
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
+/** The children of a container, with those of bundles in place of these. */
+export function childrenOf(index: GraphIndex, id: string): string[] {
+  return contentsOf(index, id).children.flatMap((child) =>
+    index.nodes.get(child)?.kind === "bundle" ? childrenOf(index, child) : [child],
+  );
+}
+
 /** The contents of a container; empty for leaves. */
 export function contentsOf(index: GraphIndex, id: string): Contents {
   return index.contents.get(id) ?? NOTHING;
@@ -128,7 +146,7 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
     ),
   };
   for (const node of graph.nodes) {
-    childrenOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
+    childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
     for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
       result.producer.set(tensor, node.id);
     }
@@ -141,7 +159,7 @@ function emptyContents(): Contents {
   return { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 }
 
-function childrenOf(result: GraphIndex, id: string): string[] {
+function childListOf(result: GraphIndex, id: string): string[] {
   let contents = result.contents.get(id);
   if (contents === undefined) {
     contents = emptyContents();

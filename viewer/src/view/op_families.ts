@@ -1,4 +1,4 @@
-import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 
 /** A node's kind of computation; decides its colour. */
@@ -76,7 +76,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind !== "module" || ROLES.includes(own)) return own;
   const tally = tallyOf(index, node);
   // with an activation, it is a whole block
-  if (!tally.has("activation") && childrenOf(index, node, "op").some((op) => family(op) === "attention"))
+  if (!tally.has("activation") && childrenOfKind(index, node, "op").some((op) => family(op) === "attention"))
     return "attention";
   const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
   const [most = own] = [...tally].find(([, count]) => count >= MOST * all) ?? [];
@@ -100,10 +100,10 @@ function tallyOfContent(index: GraphIndex, node: ModuleNode): Tally {
   const own = family(node);
   const tally: Tally = new Map();
   const add = (name: Family, count: number) => tally.set(name, (tally.get(name) ?? 0) + count);
-  const modules = childrenOf(index, node, "module");
+  const modules = childrenOfKind(index, node, "module");
   for (const child of modules) for (const [name, count] of tallyOf(index, child)) add(name, count);
   let unused = modules.length > 0 ? node.parameters.own : node.parameters.total;
-  for (const op of childrenOf(index, node, "op")) {
+  for (const op of childrenOfKind(index, node, "op")) {
     const used = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
     add(family(op), 0);
     add(MINOR.includes(family(op)) ? own : family(op), used);
@@ -113,8 +113,8 @@ function tallyOfContent(index: GraphIndex, node: ModuleNode): Tally {
   return tally;
 }
 
-function childrenOf<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
-  return contentsOf(index, node.id).children.flatMap((id) => {
+function childrenOfKind<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
+  return childrenOf(index, node.id).flatMap((id) => {
     const child = index.nodes.get(id);
     return child?.kind === kind ? [child as Extract<GraphNode, { kind: K }>] : [];
   });
