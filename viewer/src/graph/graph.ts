@@ -103,15 +103,16 @@ export interface GraphIndex {
   series: Map<string, string[]>;
   /** Paths of modules with a weight that has several names. */
   tiedOwners: Set<string>;
+  hasBundles: boolean;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
 /** The children of a container, with those of bundles in place of these. */
 export function childrenOf(index: GraphIndex, id: string): string[] {
-  return contentsOf(index, id).children.flatMap((child) =>
-    index.nodes.get(child)?.kind === "bundle" ? childrenOf(index, child) : [child],
-  );
+  const { children } = contentsOf(index, id);
+  if (!index.hasBundles) return children;
+  return children.flatMap((child) => (index.nodes.get(child)?.kind === "bundle" ? childrenOf(index, child) : [child]));
 }
 
 /** The contents of a container; empty for leaves. */
@@ -141,6 +142,7 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
+    hasBundles: graph.nodes.some(({ kind }) => kind === "bundle"),
     tiedOwners: new Set(
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),

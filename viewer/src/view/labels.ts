@@ -1,5 +1,5 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
-import { ancestors, childrenOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
@@ -102,8 +102,8 @@ export function localName(index: GraphIndex, node: ModuleNode): string {
 }
 
 function localPath(index: GraphIndex, id: string, path: string): string {
-  const around = ancestors(index, id).find((above) => index.nodes.get(above)?.kind !== "bundle");
-  const parent = index.nodes.get(around ?? ROOT);
+  let parent = index.nodes.get(index.parent.get(id) ?? ROOT);
+  while (parent?.kind === "bundle") parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
   const prefix = parent?.kind === "module" ? `${parent.path}.` : "";
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
 }

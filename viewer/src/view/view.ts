@@ -168,6 +168,7 @@ const MOST_PARALLEL = 6;
 
 /** Merges very many wires between two boxes. */
 function withCables(wires: Wire[]): Wire[] {
+  if (wires.length <= MOST_PARALLEL) return wires;
   const parallel = new Map<string, Wire[]>();
   const ends = ({ from, fromPort, to, toPort }: Wire) => `${from} ${fromPort} ${to} ${toPort}`;
   for (const wire of wires) append(parallel, ends(wire), wire);
