@@ -161,15 +161,15 @@ class ModelDiagramsDomain(Domain):
             found["refuri"] = one_fragment(found["refuri"])
         return found
 
-    def anchors(self, builder: Builder, node: Element) -> list[str]:
-        """Fragments by which other pages may refer to modules in a diagram; without a script they lead to the diagram.
+    def anchors(self, builder: Builder, node: Element) -> dict[str, str]:
+        """Module → the fragment by which other pages may refer to it; without a script it leads to the outline's row.
 
         All are written, used or not; otherwise this page would depend on every page that links here.
         """
         docname = _document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
         here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
         entry = next((entry for entry in here if entry["location"]["anchor"] in node.parent["ids"]), None)
-        return list(module_anchors(entry, self._on_page(builder, docname)).values()) if entry else []
+        return module_anchors(entry, self._on_page(builder, docname)) if entry else {}
 
     def resolve_any_xref(self, *_: Any) -> list[tuple[str, reference]]:
         """Called by Sphinx for ``:any:``, which is to find the class and not its diagram."""

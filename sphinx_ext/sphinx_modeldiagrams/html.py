@@ -10,6 +10,7 @@ from sphinx.util.osutil import relative_uri
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import fragment
+from modeldiagrams.html.outline import outline_rows, shown_rows
 from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.class_sources import definitions, documented_packages, linkcode_url, viewcode_url
@@ -40,9 +41,12 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
         return f'<a class="mg-source" href="{html_text(source)}">{html}</a>' if source else html
 
     assets = relative_uri(page, f"{FOLDER}/")
-    for anchor in domain_of(self.builder.env).anchors(self.builder, node):
-        self.body.append(f'<span id="{html_text(anchor)}"></span>')
-    self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"]))
+    anchors = domain_of(self.builder.env).anchors(self.builder, node)
+    # repeats share a row, and large models have too many
+    rows = {row.id for row in shown_rows(outline_rows(diagram))}
+    without_row = [anchor for module, anchor in anchors.items() if module not in rows]
+    self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in without_row]
+    self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"], anchors=anchors))
     raise nodes.SkipNode
 
 

@@ -145,6 +145,23 @@ def test_reference_to_a_module_reveals_it(sites, reader):
     details = reader.page.get_by_role("region", name="Details")
     details.wait_for()
     assert "in_features=4" in details.inner_text()
+    # browsers open the outline, where the link's anchor is
+    reader.page.locator(".mg-outline:not([open])").first.wait_for()
+    address = reader.page.url
+    reader.page.goto("about:blank")
+    reader.page.goto(address)
+    details.wait_for()
+    reader.page.wait_for_timeout(300)
+    assert reader.page.locator(".mg-outline[open]").count() == 0
+
+
+def test_reference_to_a_module_leads_to_the_outline_without_script(sites, reader_with):
+    with reader_with(java_script_enabled=False) as reader:
+        reader.page.goto(f"{(sites / 'furo').as_uri()}/myst.html")
+        row = reader.page.locator(".mg-outline li:has([data-node=fc])").first
+        assert not row.is_visible()
+        reader.page.get_by_role("link", name="fc", exact=True).click()
+        row.wait_for()
 
 
 @pytest.mark.zoo

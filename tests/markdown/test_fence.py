@@ -90,7 +90,7 @@ def test_unreadable_body_warns_what_is_expected(body, host, caplog):
     html = markdown.markdown(f"```model-graph\n{body}\n```", extensions=[ModelDiagramsExtension(host=host)])
     assert "mg-problem" in html
     (record,) = caplog.records
-    assert "expected to be one line that names the model, or options as YAML" in record.getMessage()
+    assert "expected one line that names the model, or options as YAML" in record.getMessage()
 
 
 CONTAINERS = {

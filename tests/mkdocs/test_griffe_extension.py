@@ -79,7 +79,7 @@ def test_impossible_base_classes_do_not_stop_the_search(classes):
 def test_malformed_field_warns_with_file_and_line(caplog):
     (record,) = caplog.get_records("setup")
     assert record.getMessage().startswith(
-        "modeldiagrams: pkg/__init__.py:27: the field `:model-graph:` is expected to be empty"
+        "modeldiagrams: pkg/__init__.py:27: the field `:model-graph:`: expected nothing, "
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
+from hosts.work_tree import NOBODY, WHO, changes, commit, git
 from modeldiagrams.ir.serialize import save
 
 CONFIG = """
@@ -28,21 +29,21 @@ def deployed(tmp_path) -> Path:
     (source / "mkdocs.yml").write_text(CONFIG)
     (source / "docs" / "index.md").write_text("# Front\n\n```model-graph {#net}\nnet.json\n```\n")
     save(small_graph(), source / "docs" / "net.json")
-    who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    nobody = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "NO_MKDOCS_2_WARNING": "1"}
-
-    def run(*command: object) -> None:
-        subprocess.run(command, cwd=source, env={**os.environ, **who, **nobody}, check=True, capture_output=True)
-
-    run("git", "init", "-q")
-    run("git", "commit", "-q", "--allow-empty", "-m", "start")
     # mike starts `mkdocs` by its name
-    nobody["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    mike = (sys.executable, "-c", "from mike.driver import main; main()", "deploy", "--branch", "pages")
-    run(*mike, "1.0")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, **WHO, **NOBODY, "NO_MKDOCS_2_WARNING": "1", "PATH": path}
+
+    def deploy(*versions: str) -> None:
+        commit(source)
+        script = "from mike.driver import main; main()"
+        command = [sys.executable, "-c", script, "deploy", "--branch", "pages", *versions]
+        subprocess.run(command, cwd=source, env=environment, check=True, capture_output=True)
+        assert changes(source) == ""
+
+    deploy("1.0")
     (source / "docs" / "other.md").write_text("# Other\n\n```model-graph\nmodel: net.json\ndirection: LR\n```\n")
-    run(*mike, "2.0", "latest")
-    run("git", "worktree", "add", "-q", tmp_path / "pages", "pages")
+    deploy("2.0", "latest")
+    git(source, "worktree", "add", "-q", tmp_path / "pages", "pages")
     return tmp_path / "pages"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphs import small_graph
+from hosts.work_tree import changes, commit
 from modeldiagrams.ir.serialize import save
 
 pytestmark = pytest.mark.zoo
@@ -173,6 +174,14 @@ def test_zensical_keeps_files_of_cached_pages(zensical, source):
     assert {"index.json", "model-graph.js"} < set(before)
     zensical()
     assert files() == before
+
+
+def test_zensical_leaves_no_file_in_the_work_tree(zensical, source):
+    for folder in ("site", ".cache", "docs/modeldiagrams"):
+        shutil.rmtree(source / folder, ignore_errors=True)
+    commit(source)
+    zensical("--clean")
+    assert changes(source) == ""
 
 
 def test_zensicals_autorefs_link_classes(zensical, source):

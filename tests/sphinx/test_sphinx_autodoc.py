@@ -183,7 +183,7 @@ def test_malformed_field_warns_with_its_docstring(make_site, build, tmp_path):
     source = make_site(CONF, page=".. autoclass:: odd.Net\n")
     (source / "odd.py").write_text('from torch import nn\nclass Net(nn.Module):\n    """:model-graph: sometimes"""\n')
     result = build(source, tmp_path / "out")
-    assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:` is exp" in result.stderr
+    assert "odd.py:docstring of odd.Net: WARNING: model-graph: the field `:model-graph:`: exp" in result.stderr
 
 
 def test_setting_without_autodoc_is_ignored(make_site, build, tmp_path):

@@ -137,7 +137,7 @@ def test_edited_model_updates_only_the_pages_that_show_it(models_site, build, bu
     assert {f"page{number}" for number in range(PAGES) if number % 2} <= written
     assert not {f"page{number}" for number in range(PAGES) if not number % 2} & written
     assert "z_other" in {file.stem for file in before} - written
-    data = "".join(file.read_text() for file in (out / "modeldiagrams").glob("tinymodels.Net*.js"))
+    data = "".join(file.read_text() for file in (out / "modeldiagrams").glob("tinymodels.Net*.json"))
     assert "tanh" in data
 
 

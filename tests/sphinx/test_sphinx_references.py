@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from sphinx.util.inventory import InventoryFile
 
+from browser.pages import encoder
+from modeldiagrams.ir.serialize import save
+
 NET = ".. model-graph:: net.json\n"
 ROLES = """
 :model-graph:`mypkg.Net`, :model-graph:`that one <mypkg.Net>`, :model-graph:`~mypkg.Net`,
@@ -50,9 +53,27 @@ def test_role_links_to_the_diagram_and_to_modules_in_it(html):
     assert (page, shown(fragment)) == ("page.html", {"graph": "net.json", "node": "fc"})
     target = (html / "page.html").read_text("utf-8")
     assert 'id="model-graph-mypkg.Net"' in target
-    # for readers without script, whom nobody shows the module
-    assert target.count(f'<span id="{fragment}"></span>') == 1
-    assert "<span id=" not in (html / "other.html").read_text("utf-8")
+    # for readers without script: the module's row in the outline
+    assert target.count(f'<li id="{fragment}"><span data-node="fc">') == 1
+    assert target.count("model-graph-eyJ") == 1
+    assert "model-graph-eyJ" not in (html / "other.html").read_text("utf-8")
+
+
+def test_modules_without_a_row_of_their_own_have_anchors_before_the_diagram(make_site, build, tmp_path):
+    """Equal neighbours share a row."""
+    source = make_site("", page=".. model-graph:: deep.json\n\n:model-graph:`pkg.Deep#layers.1.attention.key`\n")
+    save(encoder("Deep", layers=2), source / "deep.json")
+    result = build(source, tmp_path / "out", "-W")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "page.html").read_text("utf-8")
+    ((address, _),) = links(page)
+    assert page.count(f'<span id="{address[1:]}"></span>') == 1
+    anchors = re.findall(r'<(span|li) id="model-graph-(eyJ[^"]*)"', page)
+    without_row = {shown(word)["node"] for kind, word in anchors if kind == "span"}
+    assert without_row == {
+        f"layers.{n}.{part}" for n in (0, 1) for part in ("attention.key", "attention.value", "mlp.down")
+    }
+    assert len(anchors) == 2 * 8 + 2
 
 
 def test_anchors_do_not_depend_on_other_pages(html, make_site, build, tmp_path):
@@ -60,7 +81,7 @@ def test_anchors_do_not_depend_on_other_pages(html, make_site, build, tmp_path):
     alone = build(make_site("nitpicky = True", page=NET), tmp_path / "out", "-W")
     assert alone.returncode == 0, alone.stderr
     pages = [(out / "page.html").read_text("utf-8") for out in (html, tmp_path / "out")]
-    anchors = [re.findall(r'<span id="(model-graph-[^"]*)"></span>', page) for page in pages]
+    anchors = [re.findall(r'<li id="(model-graph-[^"]*)">', page) for page in pages]
     assert anchors[0] == anchors[1]
     assert [shown(anchor.removeprefix("model-graph-"))["node"] for anchor in anchors[0]] == ["fc"]
 
@@ -75,7 +96,7 @@ def test_role_links_are_right_for_each_html_builder(builder, target, site_with_r
     fragment = found[-1][0].partition("#")[2]
     assert shown(fragment) == {"graph": "net.json", "node": "fc"}
     page = page if builder == "singlehtml" else "page/index.html"
-    assert f'<span id="{fragment}"></span>' in (tmp_path / "out" / page).read_text("utf-8")
+    assert f'<li id="{fragment}">' in (tmp_path / "out" / page).read_text("utf-8")
 
 
 def test_links_number_diagrams_of_equal_id(make_site, build, tmp_path):
@@ -94,7 +115,7 @@ def test_singlehtml_numbers_diagrams_of_all_documents(make_site, build, tmp_path
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     ((address, _),) = links(page)
     assert shown(address.removeprefix("#")) == {"graph": "net.json", "place": 1, "node": "fc"}
-    assert page.count(f'<span id="{address[1:]}"></span>') == 1
+    assert page.count(f'<li id="{address[1:]}">') == 1
 
 
 def test_failed_diagram_is_a_target_only_if_no_other_is_and_never_listed(make_site, build, tmp_path):

@@ -23,7 +23,7 @@ describe("a picture for a page", () => {
   });
 
   it("wraps a left-to-right flow at the width of the page", () => {
-    const long = index(sketch(`x > ${Array.from({ length: 24 }, (_, i) => `linear'${i}`).join(" > ")} > y`));
+    const long = index(sketch(`x > ${Array.from({ length: 24 }, (_, i) => `layer${i}`).join(" > ")} > y`));
     const drawn = (...fit: [number, number]) => layout(view(long, firstState(long, { direction: "LR", fit })), viz);
     const rows = ({ root }: Layout) => new Set(root.geometry.boxes.map((box) => box.y + box.height / 2)).size;
     const [paper, wall] = [drawn(300, 900), drawn(3000, 200)];

@@ -5,7 +5,14 @@ import { type Plan, planKey } from "../src/layout/plan.js";
 function labelled(label: string): Plan {
   const exits = [{ net: 0, label }];
   const slot = { across: 120, along: 40, low: 60, high: 60, round: false, labelDepth: 16, exitStep: 0, ports: null };
-  return { vertical: true, inputs: 0, outputs: 0, wires: [], slots: [{ ...slot, exits }] } as unknown as Plan;
+  return {
+    vertical: true,
+    inputs: 0,
+    outputs: 0,
+    wires: [],
+    returns: [],
+    slots: [{ ...slot, exits }],
+  } as unknown as Plan;
 }
 
 test("planKey differs for labels of different width", () => {

@@ -25,6 +25,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
@@ -54,7 +55,14 @@ _SMALLEST_SCALE = 0.7
 """12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
 
 
-def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_link: str | None = None) -> str:
+def fragment(
+    diagram: Diagram,
+    *,
+    assets: str,
+    link: Link | None = None,
+    source_link: str | None = None,
+    anchors: Mapping[str, str] | None = None,
+) -> str:
     """The HTML of one diagram, to stand inside a page's content, in a figure that has the `figure_classes`.
 
     Args:
@@ -62,6 +70,7 @@ def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_
         assets: URL prefix from the page to the site's ``modeldiagrams/`` folder, e.g. ``"../modeldiagrams/"``.
         link: Makes cross references of class mentions in the outline; by default they are plain code.
         source_link: URL of a line of source with ``{path}`` and ``{line}`` in it, for the widget's details.
+        anchors: Node id → the ``id`` of its row in the outline.
 
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
@@ -69,7 +78,7 @@ def fragment(diagram: Diagram, *, assets: str, link: Link | None = None, source_
     if diagram.options.figure.no_links:
         link = None
     source = f"{assets}{quote(diagram.id)}.js"
-    html = element(diagram, source=source, link=link, source_link=source_link)
+    html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
     return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram), table=table)
@@ -129,6 +138,7 @@ def element(
     source: str | None = None,
     link: Link | None = None,
     source_link: str | None = None,
+    anchors: Mapping[str, str] | None = None,
 ) -> Markup:
     """The ``<model-graph>`` itself.
 
@@ -137,6 +147,7 @@ def element(
         source: URL of its data script; None where the page has the data.
         link: As in `fragment`.
         source_link: As in `fragment`.
+        anchors: As in `fragment`.
     """
     figure = diagram.options.figure
     styles = {
@@ -154,7 +165,7 @@ def element(
         svg=_labelled(diagram),
         problem=note(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
-        outline=outline(outline_rows(diagram), link),
+        outline=outline(outline_rows(diagram), link, anchors),
         remarks=remarks(diagram.graph) if diagram.graph else [],
         interactive=is_interactive(diagram),
     )

@@ -13,12 +13,12 @@ from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.draw import OutlineRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Branch", "outline", "outline_rows", "tree"]
+__all__ = ["Branch", "outline", "outline_rows", "shown_rows", "tree"]
 
 _ROW_LIMIT = 200
 
@@ -55,6 +55,11 @@ def _ungrouped_rows(graph: Graph) -> Sequence[OutlineRow]:
     return rows
 
 
+def shown_rows(rows: Sequence[OutlineRow]) -> Sequence[OutlineRow]:
+    """Those that `outline` has; it leaves out the lower levels of a large model."""
+    return rows[:_ROW_LIMIT]
+
+
 def tree(rows: Sequence[OutlineRow], limit: int = _ROW_LIMIT) -> Branch:
     """The first rows as a tree; rows come level by level, so that a large model shows its upper levels."""
     root = Branch(None)
@@ -71,7 +76,11 @@ def tree(rows: Sequence[OutlineRow], limit: int = _ROW_LIMIT) -> Branch:
     return root
 
 
-def outline(rows: Sequence[OutlineRow], link: Callable[[str, str], str] | None = None) -> Markup | None:
+def outline(
+    rows: Sequence[OutlineRow],
+    link: Callable[[str, str], str] | None = None,
+    anchors: Mapping[str, str] | None = None,
+) -> Markup | None:
     """The module hierarchy as nested HTML lists.
 
     A row marked ``×n`` stands for repeats. A large model shows its upper levels, and says how many rows are left out
@@ -80,14 +89,15 @@ def outline(rows: Sequence[OutlineRow], link: Callable[[str, str], str] | None =
     Args:
         rows: The diagram's `outline_rows`.
         link: ``(fully qualified class name, its HTML) → HTML``; by default class names are plain code.
+        anchors: Node id → the ``id`` of its row.
 
     Returns:
         One ``<ul>``; None for a model without inner modules.
     """
-    return _list(tree(rows), link) if rows else None
+    return _list(tree(rows), link, anchors or {}) if rows else None
 
 
-def _list(root: Branch, link: Callable[[str, str], str] | None) -> Markup:
+def _list(root: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
     """Nested lists; a stack instead of recursion, because models nest deeply."""
     html: list[str] = []
     stack: list[Branch | str] = [root]
@@ -102,7 +112,9 @@ def _list(root: Branch, link: Callable[[str, str], str] | None) -> Markup:
         if parts:
             parts = ["<ul>", *parts, "</ul>"]
         if item.row:
-            html.append(f"<li>{_label(item.row, link)}")
+            anchor = anchors.get(item.row.id)
+            html.append(f'<li id="{html_text(anchor)}">' if anchor else "<li>")
+            html.append(_label(item.row, link))
             parts.append("</li>\n")
         stack += reversed(parts)
     return Markup("".join(html))  # noqa: S704  every text in it went through html_text

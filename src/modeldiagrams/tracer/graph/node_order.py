@@ -9,6 +9,8 @@ from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from modeldiagrams.tracer.values.records import Recording
 
 Step: TypeAlias = Op | ModuleCall | GraphInput
@@ -70,7 +72,7 @@ def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[Gra
     before: dict[int, list[GraphInput]] = {}
     parents: dict[GraphInput, ModuleCall] = {}
     for weight, ops in users.items():
-        parent = parents[weight] = weight.call or _common_parent([op.parent for op in ops], recording.root)
+        parent = parents[weight] = weight.call or _common_parent(ops, recording.root)
         if ops:
             before.setdefault(id(_child_towards(parent, ops[0])), []).append(weight)
     for given in recording.inputs:
@@ -88,25 +90,23 @@ def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[Gra
 def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:
     """The direct child of a module call that contains an op, or the op itself."""
     step: Op | ModuleCall = op
-    call: ModuleCall | None = op.parent
-    while call is not None and call is not parent:
-        step, call = call, call.parent
+    for call in _around(op):
+        if call is parent:
+            break
+        step = call
     return step
 
 
-def _common_parent(calls: list[ModuleCall], root: ModuleCall) -> ModuleCall:
-    common: list[ModuleCall] | None = None
-    for call in calls:
-        path = _path_to(call)
-        common = path if common is None else [a for a, b in zip(common, path, strict=False) if a is b]
+def _common_parent(ops: list[Op], root: ModuleCall) -> ModuleCall:
+    """The innermost module call around all ops."""
+    paths = [[*_around(op)][::-1] for op in ops]
+    common = [calls[0] for calls in zip(*paths, strict=False) if all(call is calls[0] for call in calls)]
     return common[-1] if common else root
 
 
-def _path_to(call: ModuleCall) -> list[ModuleCall]:
-    """The calls from the root to this one."""
-    path = []
-    current: ModuleCall | None = call
-    while current is not None:
-        path.append(current)
-        current = current.parent
-    return path[::-1]
+def _around(op: Op) -> Iterator[ModuleCall]:
+    """The module calls around an op, the innermost first."""
+    call: ModuleCall | None = op.parent
+    while call is not None:
+        yield call
+        call = call.parent

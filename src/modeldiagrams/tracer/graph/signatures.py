@@ -18,8 +18,6 @@ from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall
 if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Value
 
-__all__ = ["signatures"]
-
 _WEIGHTS = frozenset({"parameter", "buffer"})
 
 

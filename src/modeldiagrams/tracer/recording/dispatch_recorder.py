@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.recorder import Recorder
 
-__all__ = ["DispatchRecorder"]
-
 _BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "aten::lift_fresh_copy"})
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import ModuleCall
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
-__all__ = ["Recorder"]
-
 _ENDLESS = ((600, 0), (50, 10_000))
 """Questions at one line in one module call, and steps between the first and the last of them.
 
@@ -48,13 +46,7 @@ class Recorder(TorchFunctionMode):
     def __init__(
         self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None] = lambda _: None
     ) -> None:
-        """Create a recorder for one pass.
-
-        Args:
-            recording: Where to write.
-            finder: Finds the line of user code.
-            before_write: Called by `before_write` with every tensor that is about to be written in place.
-        """
+        """Record one pass; `before_write` is called with every tensor that is about to be written in place."""
         super().__init__()
         self.recording = recording
         self.provenance = Provenance()
@@ -137,17 +129,10 @@ class Recorder(TorchFunctionMode):
             return self.observe(self._describe(operator), operator, args, kwargs)
 
     def observe(self, function: Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run one call and record it if it is an op.
+        """Run one call, record it if it is an op, and return the result.
 
-        Args:
-            function: What is known of the torch function.
-            run: What to run.
-            args: Positional arguments.
-            kwargs: Keyword arguments.
-
-        Returns:
-            The result. An argument that is returned unchanged is replaced by an alias, so that the tensor before the
-            call and the one after it can be told apart.
+        An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
+        after it can be told apart.
         """
         call = self._before(function, run, args, kwargs)
         try:
@@ -212,11 +197,7 @@ class Recorder(TorchFunctionMode):
         return self._bind_results(op, call, result, returned, written)
 
     def on_guess(self, value: Any, reason: str) -> None:
-        """Keep a value that was assumed while the observed call ran.
-
-        Raises:
-            EndlessLoop: if a line asks on and on in one module call.
-        """
+        """Keep a value that was assumed while the observed call ran; raises if a line asks on and on."""
         context = self.threads.context
         line = self.finder.current_line(context.stack)
         asked = self._questions.setdefault((context.stack[-1], line), [])

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["flop_formula"]
-
 
 def flop_formula(operator: Any) -> Callable[..., int] | None:
     """The formula of an operator, called as ``formula(*args, out_val=result, **kwargs)``, or None."""

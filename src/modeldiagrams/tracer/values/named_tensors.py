@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.values.records import InputKind
 
-__all__ = ["NamedTensors"]
-
 _NO_PARAMETERS = ParameterCount(own=0, total=0, trainable=0)
 _NO_TENSORS = frozenset({str, bool, int, float, type(None)})
 
@@ -42,15 +40,7 @@ class NamedTensors:
         self._specs: dict[str, tuple[Tensor, InputKind]] = {}
 
     def add_modules(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> list[tuple[Tensor, GraphInput]]:
-        """Register modules and all tensors they hold.
-
-        Args:
-            modules: A module and all modules inside it, as `modules_of` returns them.
-            path: Dotted path of the first one.
-
-        Returns:
-            The tensors that were not registered before.
-        """
+        """Register a module under a path with all inside it, as `modules_of` returns them; the tensors new to this."""
         before = len(self._inputs)
         for inner_path, inner in modules:
             name = f"{path}.{inner_path}" if path and inner_path else path or inner_path

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.memory_regions import Geometry
     from modeldiagrams.tracer.values.records import Op, OpInput, Value
 
-__all__ = ["Provenance", "spec_of"]
-
 _MAX_VIEWS = 64
 """Views remembered per memory; beyond, the older half is dropped."""
 _WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
@@ -86,15 +84,9 @@ class Provenance:
             return self._by_memory(tensor) or self._by_parts(tensor)
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
-        """From now on the tensor holds this value.
+        """From now on the tensor holds this value; whether no other tensor is known to use its memory.
 
-        Args:
-            tensor: The tensor.
-            value: Its value.
-            written: Whether it was written in place, which changes all tensors that view the same memory.
-
-        Returns:
-            Whether no other tensor is known to use its memory.
+        If it was `written` in place, that changes all tensors that view the same memory.
         """
         is_new_memory = self._hold(tensor, value, value.spec, written=written)
         if type(tensor) not in _WITHOUT_PARTS:
@@ -123,12 +115,7 @@ class Provenance:
         return is_new_memory
 
     def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
-        """The inputs of a view whose values it can show; leaves out writes to other parts of the memory.
-
-        Args:
-            view: The output of an op.
-            inputs: What went into it, in the order in which it was written.
-        """
+        """The inputs, in the order of writes, whose values their view can show: not writes to other parts of memory."""
         memory = self._memory(view)
         shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
         if memory is None or shown is None or shown.is_empty:

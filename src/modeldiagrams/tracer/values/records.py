@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Edge, Flow
 
-__all__ = [
-    "CallSite",
-    "GraphInput",
-    "InputKind",
-    "Invocation",
-    "ModuleCall",
-    "Op",
-    "OpInput",
-    "Origin",
-    "Recording",
-    "Spec",
-    "Value",
-]
-
 InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
 

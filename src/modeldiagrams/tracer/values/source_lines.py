@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.values.records import ModuleCall
 
-__all__ = ["SourceFinder", "class_source", "user_files"]
-
 _TRACER = str(Path(__file__).parents[1]) + os.sep
 _MAX_FRAMES = 64
 """Longest traceback that a graph shows."""
@@ -70,12 +68,7 @@ class SourceFinder:
     """Finds the line of user code behind the running call."""
 
     def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
-        """Create a finder for one pass.
-
-        Args:
-            boundary: The function that runs the pass; its callers are ignored.
-            module_call: The function that runs one module call.
-        """
+        """Callers of the boundary, the function that runs the pass, are ignored; `module_call` runs one module call."""
         self._boundary = boundary
         self._module_call = module_call
         self._codes: dict[int, _Code] = {}
@@ -87,10 +80,7 @@ class SourceFinder:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
         The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
-        running module call, which knows its own caller.
-
-        Args:
-            stack: The running module calls.
+        running module call, the last of the given ones, which knows its own caller.
         """
         codes = self._codes
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)

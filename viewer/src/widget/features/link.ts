@@ -49,6 +49,8 @@ async function restore(widget: Widget, linked: LinkedView): Promise<void> {
   await widget.change((session) => stateOf(session, linked));
   widget.host.scrollIntoView({ block: "nearest" });
   if (linked.node !== undefined) widget.goTo(linked.node);
+  // where the link leads without this script: the browser has opened the outline on the way
+  document.querySelector(":target")?.closest(".mg-outline")?.removeAttribute("open");
 }
 
 async function copyLink(widget: Widget): Promise<void> {
