@@ -18,7 +18,7 @@ from modeldiagrams.worker.protocol import Problem, Refused, Traced
 @pytest.fixture
 def message(monkeypatch):
     """A message as pages show it."""
-    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("HOME", "/srv/me")
     monkeypatch.setenv("API_TOKEN", "s3cret")
     monkeypatch.setenv("CI_JOB_URL", "https://ci.example/7")
     monkeypatch.setenv("CI_PROJECT", "mypkg.models")
@@ -37,7 +37,7 @@ def message(monkeypatch):
         ("/work/project/src/mypkg/m.py:3", "mypkg/m.py:3"),
         ("in /work/project, and /work/projects/x", "in ., and …/x"),
         (f"{sys.prefix}/lib/x.py", "lib/x.py"),
-        ("open('/home/me/.cache/w.bin')", "open('~/.cache/w.bin')"),
+        ("open('/srv/me/.cache/w.bin')", "open('~/.cache/w.bin')"),
         ("/etc/ssl/certs/ca.pem is missing", "…/ca.pem is missing"),
         (r"C:\Users\me\models\w.bin", "…/w.bin"),
         ("see https://example.org/a/b and a/b/c, 1/2/3", "see https://example.org/a/b and a/b/c, 1/2/3"),
@@ -68,6 +68,14 @@ def test_graphs_hold_no_folder_of_the_machine_and_no_secret(monkeypatch):
     graph = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=error))
     shown = deserialize(cleaned(Traced(graph=serialize(graph)), ["/work/p"]).graph).status.error.message
     assert shown == "data/x $API_TOKEN 1234567890"
+
+
+def test_words_and_numbers_of_the_environment_stay_in_graphs(monkeypatch):
+    settings = {"TOKENIZERS_PARALLELISM": "false", "MAX_TOKENS": "4096", "USE_AUTH": "null", "KEY_SCALE": "1e-3"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    graph = b'{"training":false,"in_features":4096,"other":null,"eps":1e-3}'
+    assert cleaned(Traced(graph=graph), []).graph == graph
 
 
 def test_folders_of_windows_are_found_in_json():

@@ -24,8 +24,10 @@ _LONGEST_MESSAGE = 1000
 _LONGEST_LINE = 160
 """Of a frame, or of what a model printed."""
 
-_SECRET = re.compile(r"AUTH|COOKIE|CREDENTIAL|KEY|PASS|PRIVATE|SECRET|TOKEN")
+_SECRET = re.compile(r"(AUTH|COOKIE|CREDENTIAL|KEY|PASS|PASSWORD|PRIVATE|SECRET|TOKEN)S?(?=[\d_]|$)")
 """In the name of an environment variable."""
+_PLAIN = re.compile(r"[A-Za-z]{,15}|[\d.,:eE+-]*")
+"""A word or a number, which graphs are full of: ``MAX_TOKENS=4096`` and ``USE_AUTH=false`` are no secrets."""
 _SHORTEST_SECRET = 4
 _SHORTEST_VALUE = 8
 """Of environment variables with other names."""
@@ -97,7 +99,7 @@ def _machine(path: tuple[str, ...], environment: tuple[tuple[str, str], ...]) ->
 
 
 def _is_secret(name: str, value: str) -> bool:
-    return bool(_SECRET.search(name.upper())) and len(value) >= _SHORTEST_SECRET
+    return bool(_SECRET.search(name.upper())) and len(value) >= _SHORTEST_SECRET and not _PLAIN.fullmatch(value)
 
 
 def _is_telling(value: str) -> bool:
