@@ -58,7 +58,7 @@ def windows(monkeypatch, torch_at):
         json.__file__,
         user_files.__file__,
         "/usr/lib/python3/dist-packages/transformers/modeling.py",
-        "/home/me/.local/lib/python3.11/site-packages/einops/layers.py",
+        "/srv/user/.local/lib/python3.11/site-packages/einops/layers.py",
         "<frozen importlib._bootstrap>",
     ],
 )
@@ -68,7 +68,7 @@ def test_python_installed_packages_and_this_package_are_libraries(file):
 
 
 def test_project_in_a_virtual_environments_folder_is_the_users():
-    assert is_user_file("/home/me/venv/src/mypkg/models.py")
+    assert is_user_file("/srv/venv/src/mypkg/models.py")
 
 
 @pytest.mark.parametrize("file", ["_ops.py", "<string>", "<frozen runpy>"])
@@ -77,18 +77,18 @@ def test_names_that_are_no_files_are_not_the_users(file):
 
 
 def test_model_code_includes_installed_models_but_no_generated_code():
-    assert is_model_code("/home/me/mypkg/models.py")
+    assert is_model_code("/srv/mypkg/models.py")
     assert is_model_code("/usr/lib/python3/dist-packages/transformers/modeling.py")
     assert is_model_code(f"{sysconfig.get_path('stdlib')}/site-packages/transformers/modeling.py")
     assert not any(map(is_model_code, [json.__file__, user_files.__file__, "<eval_with_key>.1", "<frozen runpy>"]))
 
 
 def test_torch_is_a_library_also_in_a_checkout(torch_at):
-    assert is_user_file("/home/me/pytorch/torch/nn/modules/linear.py")
-    torch_at("/home/me/pytorch/torch/__init__.py")
-    assert is_library("/home/me/pytorch/torch/nn/modules/linear.py")
-    assert not is_model_code("/home/me/pytorch/torch/nn/modules/linear.py")
-    assert is_user_file("/home/me/pytorch/torchtools.py")
+    assert is_user_file("/srv/pytorch/torch/nn/modules/linear.py")
+    torch_at("/srv/pytorch/torch/__init__.py")
+    assert is_library("/srv/pytorch/torch/nn/modules/linear.py")
+    assert not is_model_code("/srv/pytorch/torch/nn/modules/linear.py")
+    assert is_user_file("/srv/pytorch/torchtools.py")
 
 
 def test_folders_of_another_process_replace_those_of_this_one():
