@@ -33,6 +33,13 @@ def test_made_with_has_the_versions_of_torch_and_of_libraries():
     assert metadata.version("PyYAML") not in made_with()
 
 
+def test_changed_search_path_is_noticed(monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path)])
+        assert not has_torch()
+    assert has_torch()
+
+
 def test_made_with_has_the_versions_of_another_interpreter(tmp_path):
     info = tmp_path / "lib" / "python3.12" / "site-packages" / "net-9.dist-info"
     info.mkdir(parents=True)

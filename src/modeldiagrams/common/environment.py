@@ -48,12 +48,13 @@ def made_with(libraries: Iterable[str] = (), python: str | None = None) -> tuple
 
 def versions(distributions: Iterable[str], python: str | None = None) -> dict[str, str]:
     """Version of each distribution; empty for one that is not installed."""
-    return {name: _version(name, python) for name in distributions}
+    path = tuple(_search_path(python))
+    return {name: _version(name, path) for name in distributions}
 
 
 def has_torch() -> bool:
     """Whether torch is installed here."""
-    return _version("torch", None) != ""
+    return bool(versions(["torch"])["torch"])
 
 
 def distributions_of(packages: Collection[str]) -> tuple[str, ...]:
@@ -90,9 +91,9 @@ def _own_code() -> str:
 
 
 @functools.cache
-def _version(distribution: str, python: str | None) -> str:
+def _version(distribution: str, path: tuple[str, ...]) -> str:
     """Empty if it is not installed."""
-    found = metadata.distributions(name=distribution, path=_search_path(python))
+    found = metadata.distributions(name=distribution, path=list(path))
     return next((item.version for item in found), "")
 
 
