@@ -6,12 +6,14 @@ import gzip
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
+from browser.readers import Reader
 from browser.serving import served
 
 BUILD = Path(__file__).parents[2] / "docs" / "build.py"
@@ -93,24 +95,17 @@ def test_search_finds_modules_and_no_labels(demo: Path) -> None:
 
 @pytest.mark.parametrize(("tool", "scheme"), [("sphinx", "http"), ("mkdocs", "file")])
 def test_diagrams_work_and_load_nothing_before_use(
-    demo: Path, server: str, chromium: Browser, tool: str, scheme: str
+    demo: Path, server: str, reader_with: Callable[[], AbstractContextManager[Reader]], tool: str, scheme: str
 ) -> None:
     root = demo.as_uri() if scheme == "file" else server
     toggled = 0
     for path, fragments in pages(demo, tool).items():
-        page = chromium.new_page()
-        requests: list[str] = []
-        errors: list[str] = []
-        page.on("request", lambda request, seen=requests: seen.append(request.url))
-        page.on("pageerror", lambda error, seen=errors: seen.append(str(error)))
-        page.goto(f"{root}/{path.as_posix()}", wait_until="networkidle")
-
-        ours = {url.rpartition("/")[2] for url in requests if "/modeldiagrams/" in url}
-        assert ours == {"model-graph.css", "model-graph.js"}, path
-        toggled += sum(toggle_twice(page, number) for number in range(len(fragments)))
-        assert [url for url in requests if not url.startswith((root, "data:"))] == [], "fetched from outside the site"
-        assert errors == [], path
-        page.close()
+        with reader_with() as reader:
+            reader.page.goto(f"{root}/{path.as_posix()}", wait_until="networkidle")
+            ours = {url.rpartition("/")[2] for url in reader.urls if "/modeldiagrams/" in url}
+            assert ours == {"model-graph.css", "model-graph.js"}, path
+            toggled += sum(toggle_twice(reader.page, number) for number in range(len(fragments)))
+            assert [url for url in reader.urls if not url.startswith((root, "data:"))] == [], "fetched from elsewhere"
     assert toggled >= len(MODELS) - 1, "only the LSTM classifier is all leaves"
 
 

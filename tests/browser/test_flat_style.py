@@ -60,13 +60,13 @@ def visible(styles):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.json")))
-def test_flat_picture_has_chromiums_styles(chromium, tmp_path, name, theme):
+def test_flat_picture_has_chromiums_styles(reader_with, tmp_path, name, theme):
     graph = load(GOLDEN / f"{name}.json")
     styled = render(graph, View(depth=9), standalone=True)
     flat = render(graph, View(depth=9), flat=Flat(theme=theme, outlines=False))
     found = []
-    with chromium.new_context(color_scheme=theme) as context:
-        page = context.new_page()
+    with reader_with(color_scheme=theme) as reader:
+        page = reader.page
         for picture in (styled, flat):
             (tmp_path / "picture.svg").write_text(picture.svg, "utf-8")
             page.goto((tmp_path / "picture.svg").as_uri())

@@ -36,8 +36,16 @@ def overlap(one, other):
     )
 
 
-def test_texts_numbers_and_legend_can_be_translated(reader, server):
+@pytest.fixture
+def translated(reader_with):
+    """A reader of pages whose script translates the widget."""
+    with reader_with(once=True) as reader:
+        yield reader
+
+
+def test_texts_numbers_and_legend_can_be_translated(translated, server):
     words = "zoomIn: 'Vergrößern', linear: 'Lineare Schicht', numbers: 'de'"
+    reader = translated
     reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
     open_page(reader, server, "tall")
     assert button(reader, "Vergrößern").count() == 1
@@ -50,9 +58,10 @@ def test_texts_numbers_and_legend_can_be_translated(reader, server):
     assert facts(reader)["Parameters"] == ["16 (25 %)"]
 
 
-def test_translated_texts_of_the_initial_picture_fit(reader, server):
+def test_translated_texts_of_the_initial_picture_fit(translated, server):
     """Longer ones, too: the legend is laid out again where there is room, and no text is wider than its box."""
     words = "linear: 'Lineare Schicht', attention: 'Aufmerksamkeitsschicht', tiedToOthers: 'mit anderen geteilt'"
+    reader = translated
     reader.page.add_init_script(f"globalThis.modelDiagramsStrings = {{ {words} }}")
     open_page(reader, server, "tall")
     legend = reader.page.locator(".mg-stage .mg-legend > g")

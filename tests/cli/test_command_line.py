@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import nullcontext
 
 import msgspec
 import pytest
@@ -21,14 +22,23 @@ from modeldiagrams.api.terminal import progress
 from modeldiagrams.cli import main
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.options.parsing import option_help, parse_options
+from modeldiagrams.worker import Worker
 from samples import PROJECT
 
 _SYNTAXES = ("reStructuredText", "Markdown")
 
 
+@pytest.fixture(scope="module")
+def worker():
+    """One for all commands that run in this process: importing torch takes most of their time."""
+    with Worker() as worker:
+        yield worker
+
+
 @pytest.fixture
-def run(monkeypatch):
+def run(monkeypatch, worker):
     monkeypatch.chdir(PROJECT)
+    monkeypatch.setattr("modeldiagrams.cli.Worker", lambda *_, **__: nullcontext(worker))
     return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
 
 

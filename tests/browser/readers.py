@@ -1,0 +1,93 @@
+"""Browser pages for tests. Opening one takes longer than most tests, so each serves many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_VIEWPORT = {"width": 900, "height": 700}
+_FORGET = """() => {
+  try {
+    localStorage.clear();
+    sessionStorage.clear();
+  } catch {} // documents without an origin have none
+}"""
+
+
+class Reader:
+    """A browser page with its requests and errors."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.urls: list[str] = []
+        """Of all that the browser asked for."""
+        self.errors: list[str] = []
+        self._listeners = {
+            "request": lambda request: self.urls.append(request.url),
+            "pageerror": lambda error: self.errors.append(str(error)),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    @property
+    def requests(self) -> list[str]:
+        """Names of the files that the browser asked for."""
+        return [url.rpartition("/")[2] for url in self.urls]
+
+    def node(self, node: str, diagram: int = 0):
+        """The drawn node with this id."""
+        return self.page.locator("model-graph").nth(diagram).locator(f'.mg-stage [data-id="{node}"]')
+
+    def header(self, node: str, diagram: int = 0):
+        """The part of an expanded node that can be clicked."""
+        return self.node(node, diagram).locator("> .mg-header")
+
+    def evaluate(self, script: str, diagram: int = 0):
+        """The value of a JavaScript function of a diagram's element."""
+        return self.page.locator("model-graph").nth(diagram).evaluate(script)
+
+    def leave(self) -> None:
+        """Undo what a test may have done to the page and its browser."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.unroute_all()
+        self.page.evaluate(_FORGET)
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+        self.page.emulate_media(media="null")
+        self.page.context.clear_cookies()
+        self.page.context.clear_permissions()
+
+
+class Readers:
+    """Hands out pages, and takes them back."""
+
+    def __init__(self, chromium: Browser) -> None:
+        self._chromium = chromium
+        self._free: dict[str, list[Page]] = {}
+        """Options of a browser context → its pages that no test uses now."""
+
+    @contextmanager
+    def open(self, *, once: bool = False, **context: object) -> Iterator[Reader]:
+        """A page in a browser with these options. No page may raise an error.
+
+        Args:
+            once: For tests that change a page for good.
+            context: Options of a browser context.
+        """
+        options = {"viewport": _VIEWPORT, **context}
+        free = [] if once else self._free.setdefault(repr(options), [])
+        page = free.pop() if free else self._chromium.new_context(**options).new_page()
+        reader = Reader(page)
+        yield reader
+        assert not reader.errors
+        if once:
+            page.context.close()
+            return
+        reader.leave()
+        page.set_viewport_size(options["viewport"])
+        free.append(page)
