@@ -8,43 +8,50 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 import modeldiagrams
 from test_golden import GOLDEN, traced
 
-TRACED = """
+HERE = Path(__file__).parent
+OTHER = """
 import sys
 from pathlib import Path
-from modeldiagrams import save
-from test_golden import traced
-save(traced("nested"), Path(sys.argv[1]))
+from test_other_processes import save_graphs
+save_graphs(Path(sys.argv[1]), seed=2)
 """
-RANDOM = """
-import sys
-from pathlib import Path
-import torch
-from modeldiagrams import save, trace
-torch.manual_seed(int(sys.argv[2]))
-model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
-save(trace(model, (torch.randn(1, 3, 8), torch.randn(1, 2, 8))), Path(sys.argv[1]))
-"""
+
+
+def save_graphs(folder: Path, *, seed: int) -> None:
+    """A golden graph, and that of a model with random weights and inputs."""
+    modeldiagrams.save(traced("nested"), folder / "nested.json")
+    torch.manual_seed(seed)
+    model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+    graph = modeldiagrams.trace(model, (torch.randn(1, 3, 8), torch.randn(1, 2, 8)))
+    modeldiagrams.save(graph, folder / "random.json")
 
 
 def run(*command: object, seed: str) -> None:
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
     subprocess.run([sys.executable, *map(str, command)], check=True, capture_output=True, env=environment)
 
 
-def test_golden_graph_is_equal_in_another_process(tmp_path: Path) -> None:
-    modeldiagrams.save(traced("nested"), tmp_path / "here.json")
-    run("-c", TRACED, tmp_path / "there.json", seed="1")
-    assert (tmp_path / "there.json").read_bytes() == (tmp_path / "here.json").read_bytes()
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Graphs that this process made, and those of another one."""
+    here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
+    save_graphs(here, seed=1)
+    # the hash seed of this process is another one, and random
+    run("-c", OTHER, there, seed="1")
+    return here, there
 
 
-def test_weights_and_hash_seeds_do_not_show_in_a_graph(tmp_path: Path) -> None:
-    for seed in ("1", "2"):
-        run("-c", RANDOM, tmp_path / f"{seed}.json", seed, seed=seed)
-    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
+@pytest.mark.parametrize("name", ["nested", "random"])
+def test_graph_is_equal_in_another_process_whatever_weights_and_hash_seeds(
+    folders: tuple[Path, Path], name: str
+) -> None:
+    here, there = ((folder / f"{name}.json").read_bytes() for folder in folders)
+    assert here == there
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])
