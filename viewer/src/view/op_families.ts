@@ -1,4 +1,4 @@
-import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, type OpNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 
 /** A node's kind of computation; decides its colour. */
@@ -46,13 +46,23 @@ const RULES: readonly (readonly [Family, RegExp])[] = [
 /** Class names that match a rule by mistake. */
 const NOT_CONVOLUTION = /^conv1d$/;
 
+/** Class or function → its family. */
+const families = new Map<string, Family>();
+
 /** The family of a node, by its class or function name. */
 export function family(node: GraphNode): Family {
   if (node.kind !== "module" && node.kind !== "op") return "other";
-  const name = shortName(node.kind === "module" ? node.class : node.name).toLowerCase();
+  const name = node.kind === "module" ? node.class : node.name;
+  const found = families.get(name) ?? familyOfName(name);
+  families.set(name, found);
+  return found;
+}
+
+function familyOfName(name: string): Family {
+  const lower = shortName(name).toLowerCase();
   // Hugging Face's `Conv1D` of GPT-2 is a Linear with transposed weights
-  if (node.kind === "module" && NOT_CONVOLUTION.test(name) && node.class.startsWith("transformers.")) return "linear";
-  for (const [result, rule] of RULES) if (rule.test(name)) return result;
+  if (NOT_CONVOLUTION.test(lower) && name.startsWith("transformers.")) return "linear";
+  for (const [result, rule] of RULES) if (rule.test(lower)) return result;
   return "other";
 }
 
@@ -76,8 +86,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind !== "module" || ROLES.includes(own)) return own;
   const tally = tallyOf(index, node);
   // with an activation, it is a whole block
-  if (!tally.has("activation") && childrenOf(index, node, "op").some((op) => family(op) === "attention"))
-    return "attention";
+  if (!tally.has("activation") && attends(index, node)) return "attention";
   const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
   const [most = own] = [...tally].find(([, count]) => count >= MOST * all) ?? [];
   const main = all === 0 ? own : most;
@@ -100,23 +109,35 @@ function tallyOfContent(index: GraphIndex, node: ModuleNode): Tally {
   const own = family(node);
   const tally: Tally = new Map();
   const add = (name: Family, count: number) => tally.set(name, (tally.get(name) ?? 0) + count);
-  const modules = childrenOf(index, node, "module");
-  for (const child of modules) for (const [name, count] of tallyOf(index, child)) add(name, count);
-  let unused = modules.length > 0 ? node.parameters.own : node.parameters.total;
-  for (const op of childrenOf(index, node, "op")) {
-    const used = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
-    add(family(op), 0);
-    add(MINOR.includes(family(op)) ? own : family(op), used);
-    unused -= used;
+  let isLeaf = true;
+  let used = 0;
+  for (const id of childrenOf(index, node.id)) {
+    const child = index.nodes.get(id);
+    if (child?.kind === "module") {
+      isLeaf = false;
+      for (const [name, count] of tallyOf(index, child)) add(name, count);
+    }
+    if (child?.kind === "op") used += addOp(index, add, own, child);
   }
-  add(own, Math.max(0, unused));
+  add(own, Math.max(0, (isLeaf ? node.parameters.total : node.parameters.own) - used));
   return tally;
 }
 
-function childrenOf<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
-  return contentsOf(index, node.id).children.flatMap((id) => {
+/** Adds an op, and returns the size of its weights. */
+function addOp(index: GraphIndex, add: (name: Family, count: number) => void, own: Family, op: OpNode): number {
+  const name = family(op);
+  add(name, 0);
+  let size = 0;
+  for (const weight of Object.values(op.weights ?? {})) size += sizeOf(index, weight);
+  if (size > 0) add(MINOR.includes(name) ? own : name, size);
+  return size;
+}
+
+/** Whether a module's own ops compute attention. */
+function attends(index: GraphIndex, node: ModuleNode): boolean {
+  return childrenOf(index, node.id).some((id) => {
     const child = index.nodes.get(id);
-    return child?.kind === kind ? [child as Extract<GraphNode, { kind: K }>] : [];
+    return child?.kind === "op" && family(child) === "attention";
   });
 }
 
