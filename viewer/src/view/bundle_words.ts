@@ -2,11 +2,13 @@
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 
-const KINDS: readonly (readonly [GraphNode["kind"], one: string, several: string])[] = [
-  ["input", "input", "inputs"],
-  ["output", "output", "outputs"],
-  ["module", "module", "modules"],
-  ["op", "op", "ops"],
+const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] = [
+  [/input/, "input", "inputs"],
+  [/output/, "output", "outputs"],
+  [/module/, "module", "modules"],
+  [/op/, "op", "ops"],
+  [/parameter|buffer/, "weight", "weights"],
+  [/constant/, "constant", "constants"],
 ];
 /** Most names, and most characters of all. */
 const MAX_NAMES = 4;
@@ -15,10 +17,10 @@ const MAX_LENGTH = 40;
 export function bundleWords(index: GraphIndex, ids: string[]): { name: string; content: string } {
   const nodes = ids.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const parts = KINDS.flatMap(([kind, one, several]) => {
-    const count = nodes.filter((node) => node.kind === kind).length;
+    const count = nodes.filter((node) => kind.test(node.kind)).length;
     return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`];
   });
-  return { name: `… ${parts.length > 0 ? parts.join(", ") : `${nodes.length} weights`}`, content: contentOf(nodes) };
+  return { name: `… ${parts.join(", ")}`, content: contentOf(nodes) };
 }
 
 /** The most frequent classes and functions, or names of inputs and outputs. */
