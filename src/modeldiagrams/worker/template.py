@@ -48,7 +48,7 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
 
     Args:
         control: The template's.
-        modules: Of libraries, which the fork is to have imported; if there are too many to tell, it imports them itself.
+        modules: Of libraries, which the fork is to have imported; it imports them itself if there are too many.
 
     Returns:
         Connected to the guard: takes one `Trace`, gives one answer.
