@@ -28,7 +28,7 @@ class Judged:
 
 
 class Sweep:
-    """The states of a graph: as shown at first, at every depth, rolled and unrolled, with and without plumbing, bundled.
+    """The states of a graph: at first, at every depth, with bundles; rolled and unrolled, with and without plumbing.
 
     Args:
         graph: The graph.
