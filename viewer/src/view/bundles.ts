@@ -7,8 +7,9 @@ import { type BundleNode, type Contents, type GraphIndex, type GraphNode, indexe
 import { bundleWords } from "./bundle_words.js";
 import { findRuns } from "./repeats.js";
 
-/** A bundle shows at most this many children; more are bundled in it again. */
-const INSIDE = 16;
+/** A bundle shows at most this many children; more are bundled in it again, in shares of about so many. */
+const INSIDE = 24;
+const SHARE = 20;
 
 /** Children that stay together: one, or all of a run. Ends are inputs or outputs; blocks are or hold modules. */
 interface Unit {
@@ -132,11 +133,11 @@ function longestStretch(parts: Part[]): { start: number; length: number } | unde
 /** The content of a bundle: all units or, if these are many, equal shares of them as bundles. */
 function divided(units: Unit[], cuts: Cuts): Part[] {
   if (units.length <= INSIDE) return units;
-  const count = Math.min(INSIDE, Math.ceil(units.length / INSIDE));
+  const count = Math.min(INSIDE, Math.ceil(units.length / SHARE));
   const share = units.length / count;
   const borders = Array.from({ length: count + 1 }, (_, i) => {
     if (i === 0 || i === count) return Math.round(i * share);
-    const nearby = Array.from({ length: Math.floor(share / 2) + 1 }, (_, j) => Math.round((i - 0.25) * share) + j);
+    const nearby = Array.from({ length: Math.floor(share / 5) + 1 }, (_, j) => Math.round((i - 0.1) * share) + j);
     return cheapest(nearby, (at) => cuts.before(units[at]), i * share);
   });
   return borders.slice(1).map((end, i) => {
