@@ -216,9 +216,17 @@ function addLink(links: Map<string, Map<string, Link>>, container: string, link:
     links.set(container, inside);
   }
   const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
-  const known = inside.get(key);
-  if (known === undefined) inside.set(key, link);
-  else if (link.flow === "data") known.flow = "data";
+  addStrongest(inside, key, link);
+}
+
+/** From the weakest. */
+const FLOWS: readonly (Flow | "return")[] = ["return", "shape", "inferred", "data"];
+
+/** Adds a link unless there is one under its key; then the stronger flow counts: where values flow, a shape may, too. */
+export function addStrongest<T extends { flow: Flow | "return" }>(links: Map<string, T>, key: string, link: T): void {
+  const known = links.get(key);
+  if (known === undefined) links.set(key, link);
+  else if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
 }
 
 type Crossing = [container: string, from: string | null, to: string | null];

@@ -1,6 +1,6 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest, ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -150,8 +150,7 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
     const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
     // a collapsed block that reads a tensor twice has one wire
     const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
-    if (wires.has(ends)) continue;
-    wires.set(ends, {
+    addStrongest(wires, ends, {
       ...{ from, to, fromPort, toPort },
       tensor: link.tensor,
       source: link.fromPort,
