@@ -92,7 +92,7 @@ export class Session {
 
   /** A module expanded or collapsed. */
   withToggled(id: string): SessionState {
-    return toggle(this.#state, id);
+    return toggle(this.visibleGraph(), this.#state, id);
   }
 
   /** A run of repeats shown one by one, or as one. */

@@ -96,6 +96,7 @@ const ENGLISH = {
   activation: "activation",
   pooling: "pooling",
   loss: "loss",
+  "mixed or other": "mixed or other",
 
   /** How numbers are written: a language tag such as `de` or `pt-BR`. */
   numbers: "en",

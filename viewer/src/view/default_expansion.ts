@@ -7,6 +7,7 @@ import { foldedContents } from "./contents.js";
 import { familyOf } from "./op_families.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
+import { reached, twinsOf } from "./twins.js";
 
 /** Size of the picture of a state, in px. */
 export type Measure = (state: State) => { width: number; height: number };
@@ -55,7 +56,9 @@ export function defaultExpansion(
     const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
     const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && page.mayScroll ? EXTRA_HEIGHT : 1);
     const towers = new Set(group.map((id) => groupKey(index, id))).size > 1;
-    const choices = towers || isSequence(index, group) ? [group] : [group, group.slice(0, 1)];
+    const choices = (towers || isSequence(index, group) ? [group] : [group, group.slice(0, 1)]).map((ids) =>
+      ids.flatMap((id) => twinsOf(index, id)),
+    );
     // a plain sequence of layers is worth showing only in a small picture
     if (visible >= FEW && isSequence(index, group) && !holdsBlocks(index, group)) return [];
     const choice =
@@ -185,11 +188,7 @@ function areTowers(index: GraphIndex, known: string[], id: string): boolean {
 
 /** Whether a path leads from one child of a container to another. */
 function leadsTo(index: GraphIndex, parent: string, from: string, to: string): boolean {
-  const { links } = foldedContents(index, parent).contents;
-  const reached = new Set([from]);
-  // iterating a set includes elements added meanwhile
-  for (const at of reached) for (const link of links) if (link.from === at && link.to !== null) reached.add(link.to);
-  return reached.has(to);
+  return reached(foldedContents(index, parent).contents.links, from).has(to);
 }
 
 /** Length of the run that a module stands for; 1 without a run. */
