@@ -13,17 +13,8 @@ import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops } from "./loops.js";
 import { titleForms } from "./metrics.js";
-import {
-  agreement,
-  crossings,
-  mirrored,
-  type Order,
-  ofPorts,
-  orderOf,
-  oriented,
-  type PortOrder,
-  portOrders,
-} from "./order.js";
+import { mirrored, oriented } from "./mirror.js";
+import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
 import { wrapped } from "./wrap.js";

@@ -1,4 +1,4 @@
-import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest, type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
 import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 import { haveSameWeights } from "./weights.js";
@@ -74,10 +74,15 @@ export function runsIn(shown: ShownContents): FoldedRun[] {
   return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
 }
 
-/** The shown contents of a container. */
-export function shownContents(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ShownContents {
+/** The shown contents of a container; `returns` is what it hands to its next call in a loop. */
+export function shownContents(
+  index: GraphIndex,
+  id: string,
+  unrolled: ReadonlySet<string>,
+  returns: readonly Link[] = [],
+): ShownContents {
   const contents = contentsOf(index, id);
-  return withRunsFolded(index, contents, findRuns(index, contents), unrolled);
+  return withRunsFolded(index, { ...contents, returns: [...returns] }, findRuns(index, contents), unrolled);
 }
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
@@ -253,7 +258,7 @@ function distinctLinks(links: Link[]): Link[] {
   const byEnds = new Map<string, Link>();
   for (const link of links) {
     const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
-    if (!byEnds.has(key)) byEnds.set(key, link);
+    addStrongest(byEnds, key, link);
   }
   return [...byEnds.values()];
 }
