@@ -16,6 +16,7 @@ import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
+import { nameParallels } from "./port_names.js";
 import { asReturns, openInputs } from "./returns.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
@@ -134,6 +135,7 @@ function makeFrame(
   const { links, returns = [] } = shown.contents;
   if ("kind" in shown && shown.kind === "step") openInputs(context.index, frame, shown);
   frame.wires = wiresOf(context.index, links, frame, positions);
+  nameParallels(context.index, frame);
   if ("kind" in shown && shown.kind === "step") {
     frame.wires.push(...asReturns(context.index, wiresOf(context.index, returns, frame, positions), frame));
   }
