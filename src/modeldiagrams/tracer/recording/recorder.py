@@ -22,11 +22,13 @@ from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place,
 from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
 from modeldiagrams.tracer.values.provenance import Provenance, spec_of
 from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
+from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from modeldiagrams.tracer.values.records import ModuleCall
+    from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 _ENDLESS = ((600, 0), (50, 10_000))
@@ -95,6 +97,7 @@ class Recorder(TorchFunctionMode):
                 yield
         finally:
             context.is_recording = False
+            context.scopes = Scopes()  # holds frames
 
     @contextlib.contextmanager
     def hidden(self) -> Iterator[None]:
@@ -151,14 +154,15 @@ class Recorder(TorchFunctionMode):
         context = self.threads.context
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        source = self.finder.current_line(context.stack) or context.source
+        source = self.finder.current_line(context.stack, context.scopes) or context.source
         key = (function, source, *kwargs, *call_key(given, tensors))
         versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
             self.before_write(tensors)
         elif function.writes_first or "out" in kwargs:
             self.before_write([*given[:1], kwargs.get("out")])
-        return FunctionCall(function, run, args, kwargs, key, tensors, versions, len(self.recording.steps))
+        start, scope = len(self.recording.steps), context.scopes.current
+        return FunctionCall(function, run, args, kwargs, key, tensors, versions, start, scope)
 
     def count_flops(
         self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
@@ -213,12 +217,12 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(self, site: CallSite) -> Op:
-        """Append an op to the running module call."""
+    def new_op(self, site: CallSite, scope: Scope | None = None) -> Op:
+        """Append an op to the running module call, made in some scope there."""
         context = self.threads.context
         call = context.stack[-1]
         call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, [], [], [], {})
+        op = Op(call.new_id(site.short), site, call, [], [], [], {}, scope)
         self.recording.has_threads |= not context.on_main_thread
         self.recording.steps.append(op)
         if context.guesses:
@@ -245,7 +249,7 @@ class Recorder(TorchFunctionMode):
     def _record(self, call: FunctionCall) -> Op:
         """Append an op for a call, with the tensors that go into it."""
         site = self._sites.get(call.key) or self._new_site(call)
-        op = self.new_op(site)
+        op = self.new_op(site, call.scope)
         values_of = self.provenance.values
         op.inputs = [
             (argument, value, "inferred" if value.inferred else flow)
