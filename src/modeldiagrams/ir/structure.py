@@ -27,8 +27,8 @@ _VALUE_LIMIT = 40
 def structural_digest(graph: Graph) -> str:
     """Hash of the model's structure, 32 hex digits.
 
-    Modules, functions, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how the values
-    of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
+    Modules, functions, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how
+    the values of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
     """
     return digest(msgspec.json.encode(_structure(graph), order="sorted"))
 
