@@ -1,13 +1,14 @@
-"""``python -m benchmarks [trace|picture|layout|site|widget]``: print the tables."""
+"""``python -m benchmarks [trace|cold|picture|layout|site|widget]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import layout, picture, site, trace, widget
+from benchmarks import cold, layout, picture, site, trace, widget
 
 BENCHMARKS = {
     "trace": trace.main,
+    "cold": cold.main,
     "picture": picture.main,
     "layout": layout.main,
     "site": site.main,

@@ -62,6 +62,8 @@ class Drawn:
     """Repeat → the number on its badge."""
     series: dict[str, int] = field(default_factory=dict)
     """Box with a number that belongs to no repeat → the number."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Box → how many nodes it says it stands for."""
     ways: list[tuple[str | Port, str | Port, str]] = field(default_factory=list)
     """What the lines connect, and what flows there."""
     loops: set[str] = field(default_factory=set)
@@ -156,6 +158,7 @@ def _read_items(drawn: Drawn, element: ET.Element, panel: str, origin: Point) ->
         drawn.boxes[name] = Box(*at, *_size(child), is_open=is_open)
         drawn.panels[name] = panel
         _read_badge(drawn, name, child)
+        drawn.counts[name] = _count(child)
         if is_open:
             opened.append((child, name, at))
     return opened
@@ -168,6 +171,12 @@ def _size(item: ET.Element) -> tuple[float, float]:
     edge = 2 * float(shape.get("x", "0"))
     below = CARDS * any("mg-cards" in _classes(child) for child in item)
     return float(shape.get("width", "")) + edge, float(shape.get("height", "")) + edge + below
+
+
+def _count(item: ET.Element) -> int:
+    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`."""
+    names = [text for part in [item, *_children(item, "mg-header")] for text in _children(part, "mg-name")]
+    return sum(int(number) for name in names for number in re.findall(r"(\d+) [a-z]", "".join(name.itertext())))
 
 
 def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:

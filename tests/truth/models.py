@@ -251,7 +251,7 @@ class Diffusion(nn.Module):
 
 
 class Scan(nn.Module):
-    """Mamba's scan, step by step."""
+    """Mamba's scan, step by step; a cache of its shape takes the last state."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -259,15 +259,16 @@ class Scan(nn.Module):
         self.decay = nn.Parameter(torch.ones(8, 4))
         self.out = nn.Linear(8, 8)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         u, b, delta = self.project(x).split([8, 8, 8], -1)
-        b = b[..., :4]
+        decay = torch.exp(-delta[..., None] * self.decay)
+        added = u[..., None] * b[..., None, :4]
         state = torch.zeros(x.shape[0], 8, 4)
         ys = []
         for t in range(x.shape[1]):
-            state = torch.exp(-delta[:, t, :, None] * self.decay) * state + u[:, t, :, None] * b[:, t, None]
-            ys.append(state.sum(-1))
-        return self.out(torch.stack(ys, 1))
+            state = decay[:, t] * state + added[:, t]
+            ys.append((state @ b[:, t, 4:, None]).squeeze(-1))
+        return self.out(torch.stack(ys, 1)), torch.zeros_like(state).copy_(state)
 
 
 class Unrolled(nn.Module):

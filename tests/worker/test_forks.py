@@ -150,12 +150,13 @@ def test_fork_with_modules_has_imported_them(worker, project):
         with ask_for_fork(worker._way._control, modules) as conversation:
             return _converse(conversation, worker.request(options, [project])).output
 
-    assert [loaded(()), loaded(["wave"]), loaded(["no.such.module"]), loaded(["wave"])] == [
-        "False\n",
-        "True\n",
-        "False\n",
-        "True\n",
-    ]
+    many = [f"no.such.module_{number:030}" for number in range(10_000)]  # more than fits into a packet as they are
+    wanted = [(), ["wave"], ["no.such.module"], ["wave"], ["wave", *many]]
+    assert [loaded(modules) for modules in wanted] == ["False\n", "True\n", "False\n", "True\n", "True\n"]
+
+
+def test_more_modules_than_can_be_told_are_left_to_the_fork():
+    assert template._packet([os.urandom(20).hex() for _ in range(20_000)]) == template._packet([])
 
 
 @pytest.mark.parametrize(("name", "is_safe"), [("quiet", True), ("broken", True), ("threaded", False)])

@@ -18,6 +18,7 @@ import os
 import socket
 import sys
 import threading
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ask_for_fork", "serve_forks"]
 
-_LARGEST_PACKET = 2**20
-_NO_MODULES = msgspec.msgpack.encode(())
+_LARGEST_PACKET = 2**17
+"""Bytes; Linux refuses packets from about 200,000 on."""
+_NO_MODULES = zlib.compress(msgspec.msgpack.encode(()))
 
 _leave = os._exit
 
@@ -46,7 +48,7 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
 
     Args:
         control: The template's.
-        modules: Of libraries, which the fork is to have imported.
+        modules: Of libraries, which the fork is to have imported; it imports them itself if there are too many.
 
     Returns:
         Connected to the guard: takes one `Trace`, gives one answer.
@@ -57,11 +59,16 @@ def ask_for_fork(control: socket.socket, modules: Sequence[str]) -> socket.socke
     ours, theirs = socket.socketpair()
     with theirs:
         try:
-            socket.send_fds(control, [msgspec.msgpack.encode(modules)], [theirs.fileno()])
+            socket.send_fds(control, [_packet(modules)], [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
     return ours
+
+
+def _packet(modules: Sequence[str]) -> bytes:
+    packet = zlib.compress(msgspec.msgpack.encode(modules))
+    return packet if len(packet) <= _LARGEST_PACKET else _NO_MODULES
 
 
 def serve_forks(control: socket.socket) -> NoReturn:
@@ -97,7 +104,7 @@ def _forget_ended_children() -> None:
 
 def _hand_on(packet: bytes, conversation: socket.socket, templates: dict[bytes, socket.socket | None]) -> bool:
     """Leave a fork to a template that has imported more; False if none can."""
-    modules = msgspec.msgpack.decode(packet, type=tuple[str, ...])
+    modules = msgspec.msgpack.decode(zlib.decompress(packet), type=tuple[str, ...])
     if not modules:
         return False
     if packet not in templates:

@@ -1,4 +1,4 @@
-import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest, type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { fold } from "./fold.js";
 import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 import { haveSameWeights } from "./weights.js";
@@ -253,7 +253,7 @@ function distinctLinks(links: Link[]): Link[] {
   const byEnds = new Map<string, Link>();
   for (const link of links) {
     const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
-    if (!byEnds.has(key)) byEnds.set(key, link);
+    addStrongest(byEnds, key, link);
   }
   return [...byEnds.values()];
 }

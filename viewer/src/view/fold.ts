@@ -1,5 +1,5 @@
 /** Folds runs to their first repeat, which keeps the links of all. */
-import { type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
+import { addStrongest, type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
 import { type Run, repeat } from "./repeats.js";
 
 /** Contents with every run folded to its first repeat. */
@@ -22,8 +22,7 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
     if (firsts.has(to) && seen.has(ends)) continue;
     seen.add(ends);
     // links of twelve layers that read one mask, or return one state each, become one
-    const key = `${ends} ${redirected.fromPort}`;
-    if (!links.has(key)) links.set(key, redirected);
+    addStrongest(links, `${ends} ${redirected.fromPort}`, redirected);
   }
   const children = contents.children.filter((id) => !firsts.has(id));
   return { ...contents, children, links: [...links.values()], returns: returnsOf(index, contents, runs, firsts) };

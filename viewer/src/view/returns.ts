@@ -41,7 +41,7 @@ function withInput(index: GraphIndex, frame: Frame, next: string, port: string):
     items[to] = { ...item, frame: inner };
     wires.push({
       ...{ from: BORDER, fromPort: frame.inputs.length, to, toPort: inner === null ? -1 : inner.inputs.length - 1 },
-      ...{ tensor: link.tensor, source: port, flow: "data", label: tensorLabel(index, link.tensor) },
+      ...{ tensor: link.tensor, count: 1, source: port, flow: "data", label: tensorLabel(index, link.tensor) },
     });
   }
   return { ...frame, items, wires, inputs: [...frame.inputs, port] };

@@ -1,6 +1,6 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest, ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -20,8 +20,8 @@ import { asReturns, openInputs } from "./returns.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
-/** Default for `State.line`: the width of a screen. */
-const LINE = 1150;
+/** Default for `State.line`: with what is around lines, as broad as a text column. */
+const LINE = 636;
 
 /** Container → its last frame, with the part of the state it depends on. */
 type Memo = Map<string, { key: string; frame: Frame }>;
@@ -150,16 +150,33 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
     const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
     // a collapsed block that reads a tensor twice has one wire
     const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
-    if (wires.has(ends)) continue;
-    wires.set(ends, {
+    addStrongest(wires, ends, {
       ...{ from, to, fromPort, toPort },
       tensor: link.tensor,
+      count: 1,
       source: link.fromPort,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
     });
   }
-  return [...wires.values()];
+  return withCables([...wires.values()]);
+}
+
+/** Wires between two boxes are one if there are more than these. */
+const MOST_PARALLEL = 6;
+
+/** Merges very many wires between two boxes. */
+function withCables(wires: Wire[]): Wire[] {
+  if (wires.length <= MOST_PARALLEL) return wires;
+  const parallel = new Map<string, Wire[]>();
+  const ends = ({ from, fromPort, to, toPort }: Wire) => `${from} ${fromPort} ${to} ${toPort}`;
+  for (const wire of wires) append(parallel, ends(wire), wire);
+  return wires.flatMap((wire) => {
+    const same = parallel.get(ends(wire)) ?? [];
+    if (same.length <= MOST_PARALLEL) return [wire];
+    const cable = { ...wire, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
+    return wire === same[0] ? [cable] : [];
+  });
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
@@ -182,7 +199,7 @@ function itemOf(
   if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
   const box = boxIn(context, id, shown);
   const inner = box.chain[box.chain.length - 1] ?? id;
-  const expandable = node.kind === "module" && isExpandable(index, inner);
+  const expandable = isExpandable(index, inner);
   const series = index.series.get(id);
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FunctionCall"]
 
 
-@dataclass(slots=True, eq=False)
-class FunctionCall:
+class FunctionCall(msgspec.Struct, eq=False):
     """A call of a torch function, as it looks before it runs."""
 
     function: Function
@@ -38,6 +38,8 @@ class FunctionCall:
     """Number of recorded steps."""
     scope: Scope | None
     """The function of user code that made the call."""
+    flops: int | None = None
+    """What was counted while it ran."""
 
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters, after it ran."""

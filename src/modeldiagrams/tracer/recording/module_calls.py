@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ class CallStack:
         self._lock = threading.RLock()
         """Held while a module gets a path: several threads may meet the same one."""
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
+        self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
 
     def run(
         self,
@@ -98,7 +100,7 @@ class CallStack:
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> Any:
-        if not isinstance(module, torch.jit.ScriptModule):
+        if not self._is_scripted(type(module)):
             return function(module, *args, **kwargs)
         with unseen_by_modes():
             self.recorder.before_write([*module.parameters(), args, kwargs])
@@ -113,7 +115,7 @@ class CallStack:
             path = self._path_of_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
-        call.source = self.recorder.finder.current_line(context.stack, context.scopes) or context.source
+        call.source = self.recorder.finder.current_line(context.stack, scopes=context.scopes) or context.source
         call.scope = context.scopes.current
         parent.is_leaf = False
         outer: ModuleCall | None = parent
