@@ -85,6 +85,7 @@ const ENGLISH = {
   // in the picture
   sameWeights: "same weights",
   tiedToOthers: "tied",
+  tensors: "{0} tensors",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

@@ -1,5 +1,5 @@
 /** Which class tells what a box is, where modules without a meaning of their own are around it. */
-import { contentsOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { singleChain } from "./boxes.js";
 
@@ -37,7 +37,7 @@ interface Kind {
 
 /** The classes in a container and in plain ones inside, in order. */
 function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Kind>()): Map<string, Kind> {
-  for (const id of contentsOf(index, node.id).children) {
+  for (const id of childrenOf(index, node.id)) {
     const inside = tellingOf(index, singleChain(index, id));
     if (inside === undefined) continue;
     const name = shortName(inside.class);

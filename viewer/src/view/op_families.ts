@@ -1,5 +1,5 @@
 /** The families of nodes, which decide their colours, and the signs of ops. */
-import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode, type OpNode } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, type OpNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { type Family, familyTold, type Told } from "./family_words.js";
 
@@ -59,7 +59,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (role !== undefined) return role;
   const tally = factsOf(index).blocks.get(blockKey(index, node)) ?? new Map<Family, Amounts>();
   const isWhole = tally.has("activation");
-  if (!isWhole && childrenOf(index, node, "op").some((op) => family(op) === "attention")) return "attention";
+  if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
   const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
   return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
 }
@@ -108,7 +108,7 @@ function factsOf(index: GraphIndex): Known {
 }
 
 function blockKey(index: GraphIndex, node: ModuleNode): string {
-  const inside = childrenOf(index, node, "module").map((child) => child.class);
+  const inside = kindIn(index, node, "module").map((child) => child.class);
   return `${node.class}(${[...new Set(inside)].sort().join()})`;
 }
 
@@ -125,10 +125,10 @@ function tallyOf(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
 function tallyOfContent(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
   const own = family(node);
   const tally: Tally = new Map();
-  const modules = childrenOf(index, node, "module");
+  const modules = kindIn(index, node, "module");
   for (const child of modules) addAll(tally, tallyOf(index, facts, child));
   let unused = modules.length > 0 ? node.parameters.own : node.parameters.total;
-  for (const op of childrenOf(index, node, "op")) {
+  for (const op of kindIn(index, node, "op")) {
     const weights = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
     const computed = family(op);
     add(tally, computed, { flops: op.flops ?? 0, weights: 0 });
@@ -149,8 +149,8 @@ function add(tally: Tally, family: Family, { flops, weights }: Amounts): void {
   tally.set(family, { flops: sum.flops + flops, weights: sum.weights + weights });
 }
 
-function childrenOf<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
-  return contentsOf(index, node.id).children.flatMap((id) => {
+function kindIn<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
+  return childrenOf(index, node.id).flatMap((id) => {
     const child = index.nodes.get(id);
     return child?.kind === kind ? [child as Extract<GraphNode, { kind: K }>] : [];
   });

@@ -44,7 +44,9 @@ def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) 
     """Record a function of `torch` that made a tensor from memory of another library, its `argument`."""
     if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
         return
-    op = recorder.new_op(CallSite(f"torch.{name}", name, recorder.finder.current_line(recorder.context.stack)))
+    context = recorder.context
+    source = recorder.finder.current_line(context.stack, scopes=context.scopes)
+    op = recorder.new_op(CallSite(f"torch.{name}", name, source), context.scopes.current)
     value = recorder.unknown.came_back(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))
