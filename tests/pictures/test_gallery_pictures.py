@@ -1,4 +1,4 @@
-"""Pictures of traced models have no overlaps, as counted by the viewer's validator, and openings keep left and right."""
+"""Pictures of traced models have no overlaps, as the viewer's validator counts, and openings keep left and right."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ VITEST = VIEWER / "node_modules" / "vitest" / "vitest.mjs"
 
 @pytest.mark.skipif(not VITEST.is_file(), reason="the viewer's tools are not installed: `make test` does it")
 def test_gallery_pictures(tmp_path: Path) -> None:
-    """At every depth, folded and unrolled, with and without plumbing, in both directions, with and without dot; and after
-    200 random openings."""
+    """At every depth, folded and unrolled, with and without plumbing and dot, in both directions; 200 random openings."""
     for name, (make, inputs) in MODELS.items():
         save(trace(make().eval(), (), inputs), tmp_path / f"{name}.json")
     for name, (class_, arguments, x) in LOOPS.items():
