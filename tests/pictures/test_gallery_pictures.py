@@ -19,7 +19,7 @@ VITEST = VIEWER / "node_modules" / "vitest" / "vitest.mjs"
 
 @pytest.mark.skipif(not VITEST.is_file(), reason="the viewer's tools are not installed: `make test` does it")
 def test_gallery_pictures(tmp_path: Path) -> None:
-    """At every depth, folded and unrolled, with and without plumbing and dot, in both directions; 200 random openings."""
+    """At every depth, folded and unrolled, with and without plumbing and dot, both directions; 200 openings."""
     for name, (make, inputs) in MODELS.items():
         save(trace(make().eval(), (), inputs), tmp_path / f"{name}.json")
     for name, (class_, arguments, x) in LOOPS.items():
