@@ -15,6 +15,7 @@ export type Role =
   | "hit"
   | "edges"
   | "edge"
+  | "junction"
   | "flow-shape"
   | "flow-inferred"
   | "flow-return"
@@ -119,6 +120,7 @@ export const SHAPE_RULES: readonly Rule[] = [
       "stroke-linecap": "round",
     },
   },
+  { on: select("junction"), style: { fill: text(100), stroke: "none" } },
   { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
