@@ -28,8 +28,12 @@ const middle = ({ x, width }: Box) => x + width / 2;
 
 /** As many branches as in DeepLab's pyramid; the last is the longest. */
 function pyramid(branches: number): GraphData {
-  const lines = Array.from({ length: branches }, (_, i) => `stem/conv > b.${i}/conv > b.${i}/norm > cat`);
-  return sketch(["x > stem/conv", ...lines, "cat > head/linear > y"].join("\n"), { stem: "Stem", head: "Head" });
+  const lines = Array.from({ length: branches }, (_, i) => `stem/conv > b.${i}/conv > b.${i}/norm`);
+  const joins = Array.from({ length: branches }, (_, i) => `b.${i}/norm > cat`);
+  return sketch(["x > stem/conv", ...lines, ...joins, "cat > head/linear > y"].join("\n"), {
+    stem: "Stem",
+    head: "Head",
+  });
 }
 
 it.each([3, 4, 5])("centres the fork above and the join below %i branches, which stand in order", (count) => {
@@ -46,8 +50,9 @@ it.each([3, 4, 5])("centres the fork above and the join below %i branches, which
 
 const towers = sketch(
   [
-    "words > text/embed > text/mix > text/norm > text/pool > product > y",
-    "pixels > vision/embed > vision/mix > product",
+    "words > text/embed > text/mix > text/norm > text/pool",
+    "pixels > vision/embed > vision/mix > product > y",
+    "text/pool > product",
   ].join("\n"),
   { text: "Text", vision: "Vision" },
 );
