@@ -159,13 +159,14 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
 }
 
 /** Whether each step of a loop reads a weight: it then stands before the loop, not in the first step. */
-function isReadAgain({ graph, nodes }: GraphIndex, { id, kind }: GraphNode): boolean {
+function isReadAgain({ graph, nodes, parent }: GraphIndex, { id, kind }: GraphNode): boolean {
   if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
-  const readers = (graph.adjacency.get(id) ?? []).map(({ to, argument }) => {
+  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent.get(to) === parent.get(id));
+  const uses = beside.map(({ to, argument }) => {
     const node = nodes.get(to);
     return node?.kind === "op" ? `${node.name} ${argument}` : to;
   });
-  return new Set(readers).size < readers.length;
+  return new Set(uses).size < uses.length;
 }
 
 function emptyContents(): Contents {
