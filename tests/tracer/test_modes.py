@@ -16,7 +16,7 @@ from modeldiagrams.ir import serialize
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.recording import recorder
+from modeldiagrams.tracer.recording import endless_loops
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, names, x
 
 
@@ -103,7 +103,7 @@ def test_endless_question_ends_the_pass_without_values():
 
 
 def test_endless_question_around_a_large_model_ends_early(monkeypatch):
-    monkeypatch.setattr(recorder, "_ENDLESS", ((600, 0), (5, 500)))
+    monkeypatch.setattr(endless_loops, "_ENDLESS", ((600, 0), (5, 500)))
 
     def forward(self, h):
         while not self.a(h).sum() > 0:

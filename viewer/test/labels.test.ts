@@ -6,7 +6,7 @@ import { view } from "../src/view/view.js";
 import { moduleOf, sketch } from "./sketch.js";
 
 function simplified(graph: GraphData, plumbing = false): GraphIndex {
-  return shownIndex(index(graph), { expanded: [], unrolled: [], direction: "TB", plumbing });
+  return shownIndex(index(graph), { plumbing });
 }
 
 /** The detail of a leaf of a class. */

@@ -14,6 +14,8 @@ export interface Wire {
   fromPort: number;
   toPort: number;
   tensor: string;
+  /** Number of tensors, of which that is the first. */
+  count: number;
   /** The tensor's port at the source: wires with the same port start as one. */
   source: string;
   /** `return`: from a step of a loop to the next. */

@@ -1,5 +1,5 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
-import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
@@ -30,6 +30,8 @@ export function words(index: GraphIndex, node: GraphNode): Words {
       return opWords(node);
     case "constant":
       return { name: node.name ?? "constant", detail: "" };
+    case "bundle":
+      return { name: node.name, detail: node.content };
     case "parameter":
     case "buffer":
       return { name: localPath(index, node.id, node.name), detail: node.kind };
@@ -49,7 +51,7 @@ function moduleDetail(index: GraphIndex, node: ModuleNode): string {
 }
 
 function containsModules(index: GraphIndex, node: ModuleNode): boolean {
-  return contentsOf(index, node.id).children.some((id) => index.nodes.get(id)?.kind === "module");
+  return childrenOf(index, node.id).some((id) => index.nodes.get(id)?.kind === "module");
 }
 
 /** Names a layer after its class if its own name is only a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
@@ -72,7 +74,7 @@ function sharing(index: GraphIndex, node: ModuleNode): string {
 
 /** `768 → 2304` or `512` from the weight, for layers whose attributes lack their sizes. */
 function weightSummary(index: GraphIndex, node: ModuleNode): string {
-  const ops = contentsOf(index, node.id).children.flatMap((id) => index.nodes.get(id) ?? []);
+  const ops = childrenOf(index, node.id).flatMap((id) => index.nodes.get(id) ?? []);
   const isNorm = family(node) === "normalisation";
   for (const op of ops) {
     if (op.kind !== "op") continue;
@@ -100,7 +102,8 @@ export function localName(index: GraphIndex, node: ModuleNode): string {
 }
 
 function localPath(index: GraphIndex, id: string, path: string): string {
-  const parent = index.nodes.get(index.parent.get(id) ?? ROOT);
+  let parent = index.nodes.get(index.parent.get(id) ?? ROOT);
+  while (parent?.kind === "bundle") parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
   const prefix = parent?.kind === "module" ? `${parent.path}.` : "";
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
 }

@@ -105,12 +105,25 @@ function opDetail(node: OpNode): string {
   const args = node.arguments ?? {};
   if (/^(clamp|clip)$/.test(name))
     return joined(["min", "max"].map((key) => prefixed(`${key} `, valueText(args[key]))));
-  const rule = SHOWN_ARGUMENTS.find(([names]) => names.test(name));
+  const rule = ruleOf(name);
   if (rule !== undefined) return prefixed(rule[2] ?? "", joined(rule[1].map((key) => valueText(args[key]))));
   const axis = valueText(args.dim ?? args.axis);
   if (axis !== "") return `dim ${axis}`;
   const scalar = scalarOperand(args);
   return scalar === undefined || opName(node) !== name ? "" : numberText(scalar);
+}
+
+/** Name → its rule; looked for once. */
+const rules = new Map<string, (typeof SHOWN_ARGUMENTS)[number] | undefined>();
+
+function ruleOf(name: string): (typeof SHOWN_ARGUMENTS)[number] | undefined {
+  if (!rules.has(name)) {
+    rules.set(
+      name,
+      SHOWN_ARGUMENTS.find(([names]) => names.test(name)),
+    );
+  }
+  return rules.get(name);
 }
 
 function joined(parts: string[]): string {

@@ -124,9 +124,7 @@ class _Builder:
         for name, values in self._recording.outputs:
             for value in values:
                 value.origin.edges.append(ir.Edge(to=f"output:{name}", tensor=value.id))
-        return {
-            step.id: tuple(step.edges) for step in self._order.steps if not isinstance(step, ModuleCall) and step.edges
-        }
+        return {step.id: tuple(step.edges) for step in self._order.steps if type(step) is not ModuleCall and step.edges}
 
     def hierarchy(self) -> dict[str, str | None]:
         return {**self._order.parents, **{f"output:{name}": None for name, _ in self._recording.outputs}}
@@ -138,18 +136,18 @@ class _Builder:
         return {
             value.id: _tensor_spec(value.spec, roles[value]) if value in roles else unnamed(value.spec)
             for step in self._order.steps
-            if not isinstance(step, ModuleCall)
+            if type(step) is not ModuleCall
             for value in step.outputs
         }
 
     def status(self, status: ir.Status) -> ir.Status:
-        unseen = tuple(s.value.id for s in self._order.steps if isinstance(s, GraphInput) and not s.names)
+        unseen = tuple(s.value.id for s in self._order.steps if type(s) is GraphInput and not s.names)
         return msgspec.structs.replace(status, unseen=unseen)
 
     def _node(self, step: Step) -> ir.Node:
-        if isinstance(step, Op):
+        if type(step) is Op:
             return self._op(step)
-        if isinstance(step, ModuleCall):
+        if type(step) is ModuleCall:
             return self._module(step)
         return _graph_input_node(step)
 

@@ -32,14 +32,14 @@ class NodeOrder:
 
 def node_order(recording: Recording) -> NodeOrder:
     """Decide which steps become nodes, connect them by edges, and place weights and constants among them."""
-    steps = [s for s in recording.steps if not (isinstance(s, Op) and s.failed and s is not recording.failed_at)]
+    steps = [s for s in recording.steps if not (type(s) is Op and s.failed and s is not recording.failed_at)]
     users: dict[GraphInput, list[Op]] = {}
     for op in steps:
-        if isinstance(op, Op):
+        if type(op) is Op:
             _connect_inputs(op, users)
     for _, values in recording.outputs:
         for value in values:
-            if isinstance(value.origin, GraphInput) and value.origin.kind != "input":
+            if type(value.origin) is GraphInput and value.origin.kind != "input":
                 users.setdefault(value.origin, [])
     return _ordered(recording, steps, users)
 
@@ -50,7 +50,7 @@ def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]]) -> None:
     prefix = f"{parent.path}." if parent.is_leaf and parent.parent is not None else None
     for argument, value, flow in op.inputs:
         origin = value.origin
-        if isinstance(origin, GraphInput) and origin.kind != "input":
+        if type(origin) is GraphInput and origin.kind != "input":
             name = None if prefix is None else _owned_name(origin, prefix)
             if name is not None:
                 op.weights[argument] = name

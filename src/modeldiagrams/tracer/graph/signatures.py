@@ -9,7 +9,7 @@ twice, and what is returned.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
@@ -29,7 +29,7 @@ def signatures(recording: Recording) -> dict[int, str]:
         siblings = inside[step.parent or recording.root]
         step.ordinal = len(siblings)
         siblings.append(step)
-        if isinstance(step, ModuleCall):
+        if type(step) is ModuleCall:
             inside[step] = []
     for call, steps in reversed(inside.items()):  # those inside come first
         work.sign(call, steps)
@@ -52,24 +52,19 @@ class _Work:
     def __init__(self) -> None:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
-        # cached because layers repeat most texts
-        self._name = functools.cache(repr)
-        self._op = functools.cache(_op_text)
-        self._feed = functools.cache(_feed_text)
-        self._outside = functools.cache(_outside_text)
-        self._digest = functools.cache(_digest_of)
+        self._digest = functools.cache(_digest_of)  # layers repeat
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts = [self._name(qualified_name(type(call.module)))]
+        parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
-            if isinstance(step, Op):
-                parts.append(self._op(step.site, *[value.spec for value in step.outputs]))
+            if type(step) is Op:
+                parts.append((step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.inputs:
-                    parts.append(self._feed(argument, flow, self._origin(value, call, entered, weights)))
+                    parts.append((argument, flow, self._origin(value, call, entered, weights)))
                 last = step
             else:
                 signature, inner, used, last = self.signed[id(step)]
@@ -86,7 +81,7 @@ class _Work:
             parts.append(f"weights {[numbers[value] for value in weights]}")
         if call.outputs:
             parts += self._returned(call, last)
-        self.signed[id(call)] = _Signed(self._digest(f"[{', '.join(parts)}]"), [*entered], distinct, last)
+        self.signed[id(call)] = _Signed(self._digest(*parts), [*entered], distinct, last)
 
     def _returned(self, call: ModuleCall, last: Op | None) -> list[str]:
         """What is returned, unless it is the usual: the one output of the last op, or nothing new."""
@@ -96,40 +91,41 @@ class _Work:
         elsewhere: dict[Value, int] = {}
         weights: list[Value] = []
         origins = [self._origin(value, call, elsewhere, weights) for value in values]
-        made = [origin for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
+        made = [_text(origin) for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
         return [f"returns [{', '.join(made)}]"] if made else []
 
-    def _origin(self, value: Value, call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> str:
+    def _origin(self, value: Value, call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> Any:
         """Origin of a value relative to a call; adds values from outside and weights to their lists."""
         origin = value.origin
-        if isinstance(origin, GraphInput):
+        if type(origin) is GraphInput:
             if origin.kind in _WEIGHTS:
                 weights.append(value)
-                return self._outside("weight", value.spec)
-            return self._outside(entered.setdefault(value, len(entered)), value.spec)
+                return "weight", value.spec
+            return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
         if parent is call:
-            return f"[{value.index}, {origin.ordinal}]"
-        path = f"[{value.index}, {origin.ordinal}"
+            return value.index, origin.ordinal
+        path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:
-                return self._outside(entered.setdefault(value, len(entered)), value.spec)
-            path += f", {parent.ordinal}"
+                return entered.setdefault(value, len(entered)), value.spec
+            path.append(parent.ordinal)
             parent = parent.parent
-        return path + "]"
+        return tuple(path)
 
 
-def _op_text(site: CallSite, *outputs: Spec) -> str:
-    return repr((site.name, sorted(site.arguments.items()), [(spec.shape, spec.dtype) for spec in outputs]))
+def _digest_of(*parts: Any) -> str:
+    return digest(f"[{', '.join(map(_text, parts))}]".encode())
 
 
-def _feed_text(argument: str, flow: str, origin: str) -> str:
-    return f"({argument!r}, {flow!r}, {origin})"
-
-
-def _outside_text(name: str | int, spec: Spec) -> str:
-    return repr((name, spec.shape, spec.dtype))
-
-
-def _digest_of(text: str) -> str:
-    return digest(text.encode())
+def _text(part: Any) -> str:
+    """One part of what is hashed: an op with its outputs, an input with its origin, an origin, or text."""
+    if type(part) is str:
+        return part
+    first, last = part[0], part[-1]
+    if type(first) is CallSite:
+        specs = [(spec.shape, spec.dtype) for spec in part[1:]]
+        return repr((first.name, sorted(first.arguments.items()), specs))
+    if type(last) is tuple:
+        return f"({first!r}, {part[1]!r}, {_text(last)})"
+    return repr((first, last.shape, last.dtype) if type(last) is Spec else list(part))

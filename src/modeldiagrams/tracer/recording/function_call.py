@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FunctionCall"]
 
 
-@dataclass(slots=True, eq=False)
-class FunctionCall:
+class FunctionCall(msgspec.Struct, eq=False):
     """A call of a torch function, as it looks before it runs."""
 
     function: Function
@@ -35,6 +35,8 @@ class FunctionCall:
     """Their write counters; None if the function writes none of them."""
     start: int
     """Number of recorded steps."""
+    flops: int | None = None
+    """What was counted while it ran."""
 
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters, after it ran."""

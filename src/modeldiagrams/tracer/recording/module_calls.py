@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ class CallStack:
         self._lock = threading.RLock()
         """Held while a module gets a path: several threads may meet the same one."""
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
+        self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
 
     def run(
         self,
@@ -96,7 +98,7 @@ class CallStack:
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> Any:
-        if not isinstance(module, torch.jit.ScriptModule):
+        if not self._is_scripted(type(module)):
             return function(module, *args, **kwargs)
         with unseen_by_modes():
             self.recorder.before_write([*module.parameters(), args, kwargs])

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
+from modeldiagrams.tracer.recording.endless_loops import Questions
 from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
@@ -25,27 +27,15 @@ from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
-    from modeldiagrams.tracer.values.records import ModuleCall
     from modeldiagrams.tracer.values.source_lines import SourceFinder
-
-_ENDLESS = ((600, 0), (50, 10_000))
-"""Questions at one line in one module call, and steps between the first and the last of them.
-
-More questions than a mixture of experts has experts, or fewer in a loop around a whole model.
-"""
-
-
-class EndlessLoop(BaseException):
-    """Code asks on and on for values that were not computed; no handler of the model's for exceptions catches it."""
 
 
 class Recorder(TorchFunctionMode):
     """Writes ops into a `Recording` on every thread that enters it."""
 
-    def __init__(
-        self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None] = lambda _: None
-    ) -> None:
+    def __init__(self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None]) -> None:
         """Record one pass; `before_write` is called with every tensor that is about to be written in place."""
         super().__init__()
         self.recording = recording
@@ -60,8 +50,7 @@ class Recorder(TorchFunctionMode):
         self._on_write = before_write
         self._describe = functools.cache(describe)
         self._sites: dict[Any, CallSite] = {}
-        self._questions: dict[tuple[ModuleCall, str | None], list[int]] = {}
-        """Line in a module call → numbers of steps recorded when it asked for a value that was not computed."""
+        self._questions = Questions()
         self._is_closed = False
         self.context.on_main_thread = True
 
@@ -121,37 +110,49 @@ class Recorder(TorchFunctionMode):
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
                 return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
-        return self.observe(function, func, args, kwargs or {})
+        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `current_line`)
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""
         with unseen_by_modes():
             return self.observe(self._describe(operator), operator, args, kwargs)
 
-    def observe(self, function: Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run one call, record it if it is an op, and return the result.
+    def observe(
+        self,
+        function: Function,
+        run: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        frame: FrameType | None = None,
+    ) -> Any:
+        """Run one call, made in some frame, record it if it is an op, and return the result.
 
         An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
         after it can be told apart.
         """
-        call = self._before(function, run, args, kwargs)
+        call = self._before(function, run, args, kwargs, frame)
         try:
-            result, flops = self.count_flops(run, args, kwargs)
+            result, call.flops = self.count_flops(run, args, kwargs)
         except BaseException as error:
             op = self._record(call)
             op.failed = True
             self.recording.fail(error, op)
             raise
-        return self._after(call, result, flops)
+        return self._after(call, result)
 
     def _before(
-        self, function: Function, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+        self,
+        function: Function,
+        run: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        frame: FrameType | None,
     ) -> FunctionCall:
         """Look at a call before it runs, and announce what it may write."""
         context = self.threads.context
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        source = self.finder.current_line(context.stack) or context.source
+        source = self.finder.current_line(context.stack, frame) or context.source
         key = (function, source, *kwargs, *call_key(given, tensors))
         versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
@@ -174,36 +175,38 @@ class Recorder(TorchFunctionMode):
             context.observed -= 1
             context.flops = outer
 
-    def _after(self, call: FunctionCall, result: Any, flops: int | None) -> Any:
+    def _after(self, call: FunctionCall, result: Any) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
         written = call.written()
+        if written or function.is_special or not isinstance(result, Tensor):
+            return self._after_special(call, result, written)
+        op = self._record(call)  # nearly all
+        for tensor in call.tensors:
+            if tensor is result:
+                result = alias_of(result)
+                break
+        self.add_output(op, result)
+        return result
+
+    def _after_special(self, call: FunctionCall, result: Any, written: list[Tensor]) -> Any:
+        """The same for calls that write, that return no tensor or several, or that do more than their arguments say."""
         returned = tensors_of(result)
-        inside = self.recording.calls_in(self.context.stack[-1], call.start) if function.opaque else ()
+        inside = self.recording.calls_in(self.context.stack[-1], call.start) if call.function.opaque else ()
         # modules that an autograd function called show more than one op for the function would
         is_recorded = inside and all(map(self.provenance.values, returned))
-        if is_recorded or not (returned or written or function.reads_values):
+        if is_recorded or not (returned or written or call.function.reads_values):
             self.recording.add_guesses(None, self.threads.context.guesses)
             return result
         op = self._record(call)
-        op.flops = flops
         for inner in inside:
             op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
-        if isinstance(result, Tensor) and not written and not function.reads_elsewhere:  # nearly all
-            if id(result) in map(id, call.tensors):
-                result = alias_of(result)
-            self.add_output(op, result)
-            return result
         return self._bind_results(op, call, result, returned, written)
 
     def on_guess(self, value: Any, reason: str) -> None:
         """Keep a value that was assumed while the observed call ran; raises if a line asks on and on."""
         context = self.threads.context
-        line = self.finder.current_line(context.stack)
-        asked = self._questions.setdefault((context.stack[-1], line), [])
-        asked.append(len(self.recording.steps))
-        if any(len(asked) > questions and asked[-1] - asked[0] > steps for questions, steps in _ENDLESS):
-            raise EndlessLoop(f"{line} asked {len(asked)} times for a value that was not computed")
+        self._questions.add(context.stack[-1], self.finder.current_line(context.stack), len(self.recording.steps))
         context.guesses.append((value, reason))
         if not context.observed:
             self.recording.add_guesses(None, context.guesses)
@@ -218,11 +221,13 @@ class Recorder(TorchFunctionMode):
         context = self.threads.context
         call = context.stack[-1]
         call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, [], [], [], {})
-        self.recording.has_threads |= not context.on_main_thread
-        self.recording.steps.append(op)
+        op = Op(call.new_id(site.short), site, call)
+        recording = self.recording
+        recording.steps.append(op)
+        if not context.on_main_thread:
+            recording.has_threads = True
         if context.guesses:
-            self.recording.add_guesses(op, context.guesses)
+            recording.add_guesses(op, context.guesses)
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
@@ -244,22 +249,19 @@ class Recorder(TorchFunctionMode):
 
     def _record(self, call: FunctionCall) -> Op:
         """Append an op for a call, with the tensors that go into it."""
-        site = self._sites.get(call.key) or self._new_site(call)
+        site = self._sites.get(call.key)
+        if site is None:
+            site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
         op = self.new_op(site)
-        values_of = self.provenance.values
-        op.inputs = [
-            (argument, value, "inferred" if value.inferred else flow)
-            for (argument, flow), tensor in zip(site.slots, call.tensors, strict=False)
-            if flow is not None
-            for value in values_of(tensor) or (self.unknown.value(tensor),)
-        ]
+        op.flops = call.flops
+        inputs, values_of = op.inputs, self.provenance.values
+        for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)
+            if flow is not None:
+                for value in values_of(tensor) or (self.unknown.value(tensor),):
+                    inputs.append((argument, value, "inferred" if value.inferred else flow))
         if site.takes_python_values and not call.tensors:
             self.unknown.add_python_input(op)
         return op
-
-    def _new_site(self, call: FunctionCall) -> CallSite:
-        site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
-        return site
 
     def _bind_results(
         self, op: Op, call: FunctionCall, result: Any, returned: list[Tensor], written: list[Tensor]

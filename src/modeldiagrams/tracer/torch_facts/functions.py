@@ -112,8 +112,8 @@ class Function:
     """It hands values to Python or numpy."""
     reads_arrays: bool = field(init=False)
     """They may come back as a tensor."""
-    reads_elsewhere: bool = field(init=False)
-    """They may come back, or it reads more than its arguments: ``x.grad``."""
+    is_special: bool = field(init=False)
+    """Opaque, or values may come back, or it reads more than its arguments: ``x.grad``."""
     takes_python_values: bool = field(init=False)
     """It makes a tensor of Python or numpy values."""
 
@@ -122,7 +122,7 @@ class Function:
         self.replaces = self.raw in ("__set__", "set_")
         self.reads_values = self.raw in VALUE_READS
         self.reads_arrays = self.raw in ARRAY_READS
-        self.reads_elsewhere = self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
+        self.is_special = self.opaque or self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
         self.takes_python_values = self.raw in FROM_PYTHON
 
 

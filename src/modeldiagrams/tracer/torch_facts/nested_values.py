@@ -55,13 +55,14 @@ def find_tensors(
         kind = type(item)  # `isinstance` is slow for classes that override `__class__`
         if kind in _ATOMS or id(item) in entered:
             continue
-        if issubclass(kind, Tensor):
+        is_container = kind in _PLAIN_CONTAINERS
+        if not is_container and issubclass(kind, Tensor):
             found.append((path, item))
-        elif depth < _MAX_DEPTH and not issubclass(kind, _PLAIN):
+        elif depth < _MAX_DEPTH and (is_container or not issubclass(kind, _PLAIN)):
             entered[id(item)] = item  # kept alive, so that ids stay unique
             inner = _parts(item, path, into_objects=into_objects, private=private)
-            deeper = depth + (1 / 8 if kind in _PLAIN_CONTAINERS else 1)
-            stack.extend((p, v, deeper) for p, v in reversed(inner))
+            deeper = depth + (1 / 8 if is_container else 1)
+            stack += [(p, v, deeper) for p, v in reversed(inner)]
     return _with_unique_paths(found)
 
 

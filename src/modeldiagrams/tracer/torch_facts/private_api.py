@@ -29,6 +29,8 @@ APPLY_IS_COMPILED = isinstance(torch.autograd.Function.__dict__["apply"], COMPIL
 """``Cube.apply`` runs no Python of torch's before ``Cube.forward``: from torch 2.14 on."""
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
+CALL_IMPLEMENTATION: Any = nn.Module._call_impl
+"""What ``module(…)`` runs: its hooks and its forward."""
 BOOKKEEPING = frozenset(vars(nn.Module()))
 """Attributes that every module has: parameters, buffers, hooks."""
 unseen_by_modes: Any = torch._C.DisableTorchFunction
@@ -112,6 +114,8 @@ no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
+wraps_now: Any = torch._C._functorch.peek_interpreter_stack
+"""The innermost of vmap, grad and jvp that run; None where none does, and new tensors are no wrappers."""
 
 
 def without_wrappers(tensor: Tensor) -> Tensor:

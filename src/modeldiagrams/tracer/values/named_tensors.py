@@ -58,9 +58,10 @@ class NamedTensors:
 
     def _add_attributes(self, module: nn.Module, searched: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
-        for key, value in list(vars(module).items()):
+        attributes = vars(module).items()
+        for key, value in [(k, v) for k, v in attributes if k not in BOOKKEEPING and type(v) not in _NO_TENSORS]:
             kind = type(value)
-            if kind in _NO_TENSORS or key in BOOKKEEPING or issubclass(kind, nn.Module) or id(value) in searched:
+            if issubclass(kind, nn.Module) or id(value) in searched:
                 continue
             if kind is tuple and _NO_TENSORS.issuperset(map(type, value)):  # sizes, which most modules have
                 continue

@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import math
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
@@ -22,6 +22,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     storage_of,
     unseen_by_modes,
     without_wrappers,
+    wraps_now,
 )
 from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 from modeldiagrams.tracer.values.memory_regions import geometry_of, region
@@ -44,13 +45,12 @@ _Write: TypeAlias = "tuple[Value, Geometry | None, int]"
 """The value written, where, and the id of the tensor that was written."""
 
 
-@dataclass(slots=True)
-class _Memory:
+class _Memory(msgspec.Struct, eq=False):
     """Views of one storage and writes to it."""
 
     alive: weakref.ref[Any]
-    views: list[tuple[Value, Geometry | None]]
-    writes: list[_Write]
+    views: list[tuple[Value, Geometry | None]] = []
+    writes: list[_Write] = []
 
 
 _Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory | None, int]"
@@ -93,7 +93,7 @@ class Provenance:
             with unseen_by_modes():
                 for part in parts_of(tensor):
                     self._hold(part, value, spec_of(part), written=written)
-        if is_wrapped(tensor):
+        if wraps_now() is not None and is_wrapped(tensor):
             inner = without_wrappers(tensor)
             self._hold(inner, value, spec_of(inner), written=written)
         return is_new_memory
@@ -158,7 +158,7 @@ class Provenance:
             return None
         memory = self._memories.get(id(storage))
         if memory is None or memory.alive() is not storage:
-            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage), [], [])
+            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
         return memory
 
     def _by_memory(self, tensor: Tensor) -> Sequence[Value]:

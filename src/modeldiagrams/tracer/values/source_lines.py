@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
+from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,26 +71,25 @@ class SourceFinder:
     def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
         """Callers of the boundary, the function that runs the pass, are ignored; `module_call` runs one module call."""
         self._boundary = boundary
-        self._module_call = module_call
+        self._ends = (boundary, module_call, getattr(CALL_IMPLEMENTATION, "__code__", None))
         self._codes: dict[int, _Code] = {}
         """By ``id`` of the code object, whose hash Python would compute anew each time."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def current_line(self, stack: Sequence[ModuleCall]) -> str | None:
+    def current_line(self, stack: Sequence[ModuleCall], frame: FrameType | None = None) -> str | None:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
         The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
-        running module call, the last of the given ones, which knows its own caller.
+        running module call, the last of the given ones, which knows its own caller. It is shorter from a given frame.
         """
         codes = self._codes
-        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
+        frame = frame or sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
         is_above = False
         while frame is not None:
             code = codes.get(id(frame.f_code)) or self._code(frame)
-            if not code.is_tracer:
-                is_above = True
-            if code.ends_walk and (is_above or code.code is self._boundary):
+            is_above = is_above or not code.is_tracer
+            if is_above and code.ends_walk:
                 break
             frame = frame.f_back
         else:
@@ -138,8 +138,8 @@ class SourceFinder:
         code = self._codes[id(frame.f_code)] = _Code(
             frame.f_code,
             relative_file(path, module) if is_model else None,
-            is_tracer=path.startswith(_TRACER),
-            ends_walk=is_model or frame.f_code in (self._boundary, self._module_call),
+            is_tracer=path.startswith(_TRACER) and frame.f_code is not self._boundary,
+            ends_walk=is_model or frame.f_code in self._ends,
         )
         return code
 
@@ -153,7 +153,7 @@ class _Code:
     file: str | None
     """Relative file of user code; None for other code."""
     is_tracer: bool
-    """Part of the tracer."""
+    """Part of the tracer, inside the boundary."""
     ends_walk: bool
     """User code, the boundary or a module call."""
     lines: dict[int, str] = field(default_factory=dict)
