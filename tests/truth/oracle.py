@@ -8,7 +8,7 @@ It reads the SVG and the graph's JSON and shares no code with the viewer. What i
 - ``×n`` says that each repeat feeds the next in the same way, and that the last one feeds what follows, or each feeds
   one list. Anything else between or after repeats is untrue.
 - A bundle ("… 214 ops") stands for as many neighbours as it says, and nodes in it belong to it as to a module.
-- In the panel of a loop, what each step hands to the next is drawn, too: as a return.
+- Where repeats are a loop, what each step hands to the next is drawn, too: as a return.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ class Claims:
         return tuple(place.repeats[outer] for outer in names[: names.index(run)])
 
     def returns(self) -> set[tuple[str, str]]:
-        """What steps of loops with a panel hand to the next."""
+        """What steps of loops hand to the next."""
         return {(one, other) for run, _, one, other in self._between if run in self.picture.drawn.loops}
 
     def verdict(self) -> list[str]:

@@ -28,6 +28,7 @@ function randomSlot(roll: Roll): Slot {
     exits: [],
     exitStep: 16,
     labelDepth: 0,
+    lanes: 0,
   };
 }
 

@@ -6,8 +6,10 @@ import { textWidth } from "./text_metrics.js";
 /** A tensor that leaves an unexpanded item. */
 export interface Exit {
   net: number;
-  /** Empty if another exit of this item shows the same label. */
+  /** Empty if another exit of this item shows the same label, or if the tensor only returns. */
   label: string;
+  /** Whether the tensor only goes to the next step of a loop. */
+  returns: boolean;
 }
 
 export interface Slot {
@@ -24,6 +26,8 @@ export interface Slot {
   exitStep: number;
   /** Space for labels after the item, along the flow. */
   labelDepth: number;
+  /** The part of `high` for the lanes of wires back to the item itself. */
+  lanes: number;
 }
 
 export interface PlanWire {
@@ -47,6 +51,8 @@ export interface PlanReturn {
   out: number;
   in: number;
   label: string;
+  /** Whether it only leads back to its own item. */
+  isAround: boolean;
 }
 
 export interface Plan {
@@ -70,6 +76,15 @@ export function labelWidth(label: string): number {
   return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE));
 }
 
+/** Distance of the lane of a return from what is left of it. */
+const BESIDE_LANE = 12;
+
+/** Space across for the lane of a return with its label. Left to right, the label is above the lane. */
+export function laneRoom(vertical: boolean, label: string): { before: number; after: number } {
+  if (vertical) return { before: BESIDE_LANE, after: LABEL_GAP + labelWidth(label) };
+  return { before: label === "" ? BESIDE_LANE : LABEL_HEIGHT + LABEL_GAP, after: 0 };
+}
+
 /** Whether an item has two labelled exits; the left one then has its label at the left. */
 export function hasTwoLabels(exits: Exit[]): boolean {
   return exits.length === 2 && exits.every((exit) => exit.label !== "");
@@ -85,7 +100,7 @@ export function planKey(plan: Plan): string {
       .join(),
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
-  const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label)].join());
+  const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label), one.isAround ? 1 : 0].join());
   return [
     plan.vertical ? "TB" : "LR",
     plan.inputs,

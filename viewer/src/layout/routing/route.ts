@@ -172,6 +172,7 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
   const [first] = placed;
   const last = placed[placed.length - 1];
   if (labelled.length !== 1 || first === undefined || last === undefined) return labelled;
+  if (placed.length > 1 && last.returns) return [{ ...first, label: labelled[0]?.label ?? "", before: true }];
   return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
 }
 
