@@ -97,7 +97,9 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
   const choices: Choice[] = [
     ...main.slice(0, 1).map((path) => ({ path, open: [...around, ...path], telling: 1 })),
     // without its layers, if they are in a sequence
-    ...main.slice(0, 1).flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
+    ...main
+      .slice(0, 1)
+      .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
     ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? 1 : SAME_CLASS })),
     ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, telling: OTHER_CLASS }])),
     ...main.slice(0, 1).flatMap((path) =>

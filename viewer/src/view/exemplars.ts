@@ -96,15 +96,12 @@ class Survey {
     });
   }
 
-  /** The sequence that holds nearly all of a block. */
+  /** The sequence that holds all layers of a block. */
   #core(id: string): string[] {
-    const inner = innermost(this.index, id);
-    const sequence = entriesIn(this.index, inner).find((entry) => {
-      const node = this.index.nodes.get(innermost(this.index, entry.id));
-      const isSequence = node?.kind === "module" && isPlain(node) && isOpenable(this.index, entry.id);
-      return isSequence && this.#cost(entry) > NEARLY_ALL * this.#cost({ id, times: 1 });
-    });
-    return sequence === undefined ? [] : [sequence.id];
+    const holding = entriesIn(this.index, innermost(this.index, id)).filter((entry) => this.#layersIn(entry.id) > 0);
+    const [only] = holding;
+    const node = only && this.index.nodes.get(innermost(this.index, only.id));
+    return holding.length === 1 && node?.kind === "module" && isPlain(node) ? [only?.id ?? ""] : [];
   }
 
   /** The children of a container that are blocks or wrappers: with several layers inside. */
