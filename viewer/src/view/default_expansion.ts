@@ -1,8 +1,9 @@
 /** Chooses the modules to expand when the author gives no options. */
 import { ancestors, type GraphIndex } from "../graph/graph.js";
+import { isPlain } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
-import { innermost, isOpenable, isPlain, shownIn } from "./openable.js";
+import { innermost, isOpenable, shownIn } from "./openable.js";
 import { fitting, MAX_VISIBLE, nodesIn, type Page } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
@@ -56,7 +57,7 @@ export function mainPaths(traced: GraphIndex): readonly string[] {
 function onePerContainer(paths: string[][]): string[][] {
   const containers = paths.map((path) => path.slice(0, -1).join(" "));
   return paths
-    .filter((_, i) => containers.indexOf(containers[i] ?? "") === i || (containers[i] === "" && i < MOST_TRIED))
+    .filter((path, i) => path.length === 1 || containers.indexOf(containers[i] ?? "") === i)
     .slice(0, MOST_TRIED);
 }
 
@@ -109,6 +110,7 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
       }),
     ),
   ];
+  choices.sort((a, b) => b.telling - a.telling);
   return choices.find(({ open }) => fits(open)) ?? { path: [], open: [], telling: 0 };
 }
 

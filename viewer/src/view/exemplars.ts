@@ -1,9 +1,10 @@
 /** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
 import { append } from "../graph/append.js";
 import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { isPlain, tellingOf } from "./container_words.js";
 import { costOf } from "./cost.js";
 import { familyOf, LAYERS } from "./op_families.js";
-import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, isPlain, membersOf } from "./openable.js";
+import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
 import { reached } from "./twins.js";
 
 /** A block where it is visible. */
@@ -115,11 +116,7 @@ class Survey {
 
   /** The module of a box that says most by its class. */
   #module(id: string): ModuleNode | undefined {
-    const chain = boxed(this.index, id).chain.flatMap((one) => {
-      const node = this.index.nodes.get(one);
-      return node?.kind === "module" ? [node] : [];
-    });
-    return chain.filter((node) => !isPlain(node)).pop() ?? chain.pop();
+    return tellingOf(this.index, boxed(this.index, id).chain);
   }
 
   #cost({ id, times }: Entry): number {

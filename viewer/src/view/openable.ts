@@ -1,6 +1,5 @@
 /** Which modules are worth opening, and what they show then, with every run folded. */
 import { type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
-import { shortName } from "../graph/names.js";
 import { boxOf, isExpandable, type ModuleBox } from "./boxes.js";
 import { foldedContents } from "./contents.js";
 import { familyOf } from "./op_families.js";
@@ -61,11 +60,6 @@ export function timesOf(index: GraphIndex, id: string): number {
 
 export function isOpenable(index: GraphIndex, id: string): boolean {
   return isExpandable(index, innermost(index, id));
-}
-
-/** Whether a class says nothing but that it holds others. */
-export function isPlain({ class: name }: ModuleNode): boolean {
-  return /^(Sequential|Module(List|Dict))$/.test(shortName(name));
 }
 
 /** A module with more ops than this, and more ops than modules, is computation rather than architecture. */
