@@ -62,14 +62,13 @@ class CallFormula:
 FREE = CallFormula()
 
 
-def call_formula(function: Any, name: str) -> CallFormula | None:
-    """The formula of a public function of torch with this full name; None if only the operators inside tell."""
-    raw = name.rpartition(".")[2]
-    if not name.startswith("torch."):
+def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:
+    """The formula of a function with this public name and ``__name__``; None if only the operators inside tell."""
+    if not name.startswith("torch.") or name.startswith("torch.sparse."):
         return None
     if raw in _CALLS:
         return _CALLS[raw]
-    if raw in _FREE or (is_one_kernel(function) and flop_formula(getattr(torch.ops.aten, function.__name__)) is None):
+    if raw in _FREE or (is_one_kernel(function) and flop_formula(getattr(torch.ops.aten, raw)) is None):
         return FREE
     return None
 

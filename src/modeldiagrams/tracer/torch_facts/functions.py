@@ -79,8 +79,9 @@ _PUBLIC = {
     "torch.functional.": "torch.",
     "torch._C._sparse._sparse_": "torch.sparse.",
     "torch._C._sparse.sparse_": "torch.sparse.",
+    "torch.spmm": "torch.mm",
 }
-"""Private namespaces, and the public ones of the same functions."""
+"""Private namespaces, and the public ones of the same functions; `torch.mm` has another name besides."""
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -152,7 +153,7 @@ def _describe(function: Callable[..., Any]) -> Function:
         _writes_first(raw),
         _writes_several(function, raw),
         pure=_is_pure(function, raw),
-        formula=call_formula(function, name),
+        formula=call_formula(function, name, raw),
     )
 
 
