@@ -167,7 +167,7 @@ def write_site(folder: Path, press: Press) -> None:
     """Write pages and assets."""
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
     tall = press.make(encoder("Tall", layers=6), depth=9)
-    large = press.make(encoder("Large", layers=40), depth=9)
+    large = press.make(encoder("Large", layers=32), depth=9)
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
     rich_ = press.make(rich(), table=True)

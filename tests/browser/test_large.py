@@ -7,9 +7,9 @@ NODES = "document.querySelector('model-graph').shadowRoot.querySelectorAll('.mg-
 
 @pytest.fixture
 def large(reader, server):
-    """A page with forty expanded layers, of which the reader has collapsed the first."""
+    """A page with 32 expanded layers, of which the reader has collapsed the first."""
     reader.page.goto(f"{server}/large.html")
-    assert reader.page.evaluate(NODES) > 400
+    assert reader.page.evaluate(NODES) > 350
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
     return reader
@@ -18,7 +18,7 @@ def large(reader, server):
 def test_only_visible_nodes_are_in_the_document(large):
     assert large.page.evaluate(NODES) < 150
     assert large.node("layers.0").is_visible()
-    assert large.node("layers.39").count() == 0
+    assert large.node("layers.31").count() == 0
 
 
 def test_only_visible_nodes_are_in_the_document_once_loaded(reader, server):
@@ -88,9 +88,9 @@ def test_panning_redraws_little_and_keeps_a_tab_stop(large):
     assert large.evaluate(PAN) <= 4
     (stop,) = large.evaluate(STOPS)
     assert stop != "layers.1/add"
-    layer = next(i for i in range(40) if large.node(f"layers.{i}").count())
+    layer = next(i for i in range(32) if large.node(f"layers.{i}").count())
     assert large.header(f"layers.{layer}").get_attribute("aria-posinset") == str(layer + 3)
-    assert large.header(f"layers.{layer}").get_attribute("aria-setsize") == "44"
+    assert large.header(f"layers.{layer}").get_attribute("aria-setsize") == "36"
 
 
 def test_drawn_nodes_are_where_the_whole_picture_has_them(large):
@@ -122,7 +122,7 @@ def test_minimap_moves_the_picture(large):
     large.page.locator(".mg-map").wait_for()
     box = large.page.locator(".mg-map").bounding_box()
     large.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.95 * box["height"])
-    large.node("layers.38").wait_for()
+    large.node("layers.30").wait_for()
     assert large.node("layers.1").count() == 0
 
 

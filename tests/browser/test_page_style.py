@@ -22,6 +22,16 @@ def test_wide_pictures_shrink_and_small_ones_are_not_enlarged(reader, server):
     assert reader.page.locator(".mg-stage svg").bounding_box()["width"] <= 120
 
 
+def test_wide_pictures_do_not_widen_the_page_before_they_are_interactive(reader_with, server):
+    """Between the element's definition and its set-up, the picture is still a child of the page."""
+    with reader_with(once=True) as reader:
+        reader.page.add_init_script("customElements.define('model-graph', class extends HTMLElement {})")
+        reader.page.goto(f"{server}/tall.html")
+        reader.page.add_style_tag(content="main { width: 100px; margin-left: 780px }")
+        assert reader.page.locator("model-graph > svg").bounding_box()["width"] > 150
+        assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+
+
 def test_page_and_widget_styles_are_isolated(reader, server):
     reader.page.goto(f"{server}/one.html")
     reader.page.add_style_tag(content="svg, text, button, rect { fill: red !important; display: none !important; }")

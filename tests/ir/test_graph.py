@@ -10,7 +10,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.ir.graph import Edge, Failure, Frame, Graph, Guess, Status
+from modeldiagrams.ir.graph import Edge, Failure, Frame, FunctionCall, Graph, Guess, Status
 
 replace = msgspec.structs.replace
 
@@ -29,10 +29,26 @@ def test_top_level_keys_have_the_published_order() -> None:
         "hierarchy",
         "tensors",
         "parameters",
+        "functions",
         "status",
         "assumptions",
         "provenance",
     ]
+
+
+def with_functions(*functions: FunctionCall, **scopes: str) -> Graph:
+    """The small graph with function calls, and ops in them, by short name."""
+    graph = small_graph()
+    nodes = tuple(
+        replace(node, scope=scopes[node.id.rpartition("/")[2]]) if node.id.rpartition("/")[2] in scopes else node
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes, functions={function.id: function for function in functions})
+
+
+def test_function_calls_around_ops_pass() -> None:
+    outer, inner = FunctionCall(id="/f()", name="f"), FunctionCall(id="/g()", name="g", parent="/f()")
+    check_graph(with_functions(outer, inner, relu="/g()"))
 
 
 def with_edge(graph: Graph, source: str, edge: Edge) -> Graph:
@@ -74,6 +90,18 @@ def broken_graphs() -> list[Any]:
             "$.adjacency['/relu'][0].tensor",
             id="edge-with-a-foreign-tensor",
         ),
+        pytest.param(with_functions(relu="/f()"), "$.nodes[3].scope", id="unknown-function"),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f"), linear="/f()"),
+            "$.nodes[2].scope",
+            id="function-in-another-module",
+        ),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f", parent="/g()"), FunctionCall(id="/g()", name="g")),
+            "$.functions['/f()'].parent",
+            id="function-before-the-one-around-it",
+        ),
+        pytest.param(with_functions(FunctionCall(id="/relu", name="f")), "$.functions['/relu'].id", id="id-of-a-node"),
         pytest.param(replace(graph, parameters={}), "$.nodes[2].weights['weight']", id="unknown-weight"),
         pytest.param(replace(graph, status=Status(state="partial")), "$.status", id="partial-without-error"),
         pytest.param(

@@ -62,10 +62,12 @@ class Drawn:
     """Repeat → the number on its badge."""
     series: dict[str, int] = field(default_factory=dict)
     """Box with a number that belongs to no repeat → the number."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Box → how many nodes it says it stands for."""
     ways: list[tuple[str | Port, str | Port, str]] = field(default_factory=list)
     """What the lines connect, and what flows there."""
     loops: set[str] = field(default_factory=set)
-    """Repeats that are a loop and have a panel for a step."""
+    """Repeats that are a loop."""
     faults: list[str] = field(default_factory=list)
     """Lines that do not end where they claim to."""
     _ports: dict[str, list[Point]] = field(default_factory=lambda: defaultdict(list))
@@ -156,6 +158,7 @@ def _read_items(drawn: Drawn, element: ET.Element, panel: str, origin: Point) ->
         drawn.boxes[name] = Box(*at, *_size(child), is_open=is_open)
         drawn.panels[name] = panel
         _read_badge(drawn, name, child)
+        drawn.counts[name] = _count(child)
         if is_open:
             opened.append((child, name, at))
     return opened
@@ -170,6 +173,12 @@ def _size(item: ET.Element) -> tuple[float, float]:
     return float(shape.get("width", "")) + edge, float(shape.get("height", "")) + edge + below
 
 
+def _count(item: ET.Element) -> int:
+    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`."""
+    names = [text for part in [item, *_children(item, "mg-header")] for text in _children(part, "mg-name")]
+    return sum(int(number) for name in names for number in re.findall(r"(\d+) [a-z]", "".join(name.itertext())))
+
+
 def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:
     headers = [item, *_children(item, "mg-header")]
     for badge in (badge for header in headers for badge in _children(header, "mg-repeat")):
@@ -181,8 +190,7 @@ def _read_badge(drawn: Drawn, name: str, item: ET.Element) -> None:
             drawn.series[name] = number
         else:
             drawn.times[run] = number
-            has_arrow = any("mg-strokes" in _classes(part) for part in badge)
-            if has_arrow and "mg-expanded" in _classes(item) and item.get("aria-expanded") is None:
+            if any("mg-strokes" in _classes(part) for part in badge):
                 drawn.loops.add(run)
 
 

@@ -7,7 +7,8 @@ It reads the SVG and the graph's JSON and shares no code with the viewer. What i
 - A node without a box, even when all is open, is hidden plumbing: what passes only through such nodes goes directly.
 - ``×n`` says that each repeat feeds the next in the same way, and that the last one feeds what follows, or each feeds
   one list. Anything else between or after repeats is untrue.
-- In the panel of a loop, what each step hands to the next is drawn, too: as a return.
+- A bundle ("… 214 ops") stands for as many neighbours as it says, and nodes in it belong to it as to a module.
+- Where repeats are a loop, what each step hands to the next is drawn, too: as a return.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from truth.drawn import FLOWS, ROOT, Drawn, read, weaker
@@ -133,9 +135,16 @@ class Place(NamedTuple):
 class Picture:
     """A picture of a graph."""
 
-    def __init__(self, trace: Trace, svg: str, rolled: Mapping[str, Sequence[str]]):
+    def __init__(
+        self,
+        trace: Trace,
+        svg: str,
+        rolled: Mapping[str, Sequence[str]],
+        bundled: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ):
         self.trace = trace
         self.drawn: Drawn = read(svg)
+        self.bundled = {name: members for name, members in bundled.items() if name in self.drawn.boxes}
         self.rolled = {run: list(members) for run, members in rolled.items()}
         self._positions: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
         # a repeat of several blocks may hold repeats of one
@@ -176,19 +185,25 @@ class Picture:
 
     def _box(self, name: str) -> str | None:
         for around in self.trace.inwards(name)[::-1]:
-            if around in self.drawn.boxes:
-                return None if self.drawn.boxes[around].is_open else around
+            box = around if around in self.drawn.boxes else self._bundle(around)
+            if box is not None:
+                return None if self.drawn.boxes[box].is_open else box
         return self._leader(name)
+
+    def _bundle(self, name: str) -> str | None:
+        """The innermost bundle with a node or module."""
+        around = [bundle for bundle, members in self.bundled.items() if name in members]
+        return min(around, key=lambda bundle: len(self.bundled[bundle]), default=None)
 
     def _leader(self, name: str) -> str | None:
         """The box of a series of inputs or outputs that a node is one of."""
         kind, stem = self.trace.nodes[name]["kind"], _stem(self.trace.nodes[name])
         if kind not in {"input", "output"}:
             return None
-        for leader in self.drawn.series:
+        for leader in {*self.drawn.series, *(one for members in self.bundled.values() for one in members)}:
             node = self.trace.nodes.get(leader, {"kind": ""})
             if node["kind"] == kind and _stem(node) == stem:
-                return leader
+                return self._box(leader)
         return None
 
     def hidden(self) -> set[str]:
@@ -279,12 +294,13 @@ class Claims:
         return tuple(place.repeats[outer] for outer in names[: names.index(run)])
 
     def returns(self) -> set[tuple[str, str]]:
-        """What steps of loops with a panel hand to the next."""
+        """What steps of loops hand to the next."""
         return {(one, other) for run, _, one, other in self._between if run in self.picture.drawn.loops}
 
     def verdict(self) -> list[str]:
         """What is not as claimed."""
         found = [fault for run in self.picture.rolled for fault in self._malformed(run)]
+        found += [fault for name in self.picture.bundled for fault in self._misbundled(name)]
         for (run, _, one, other), ends in sorted(self._between.items(), key=str):
             times = self.picture.drawn.times.get(run, 1)
             if ends != {(i, i + 1) for i in range(times - 1)}:
@@ -307,6 +323,17 @@ class Claims:
             "differ in kind": all(kind == kinds[i % period] for i, kind in enumerate(kinds)),
         }
         return [f"members of {run} {fault}" for fault, holds in checks.items() if not holds]
+
+    def _misbundled(self, name: str) -> list[str]:
+        """Members of a bundle must be siblings in the order of their execution, and as many as it says."""
+        trace, members = self.picture.trace, [*self.picture.bundled[name]]
+        executed = [member for member in members if trace.nodes[member]["kind"] in {"op", "module"}]
+        checks = {
+            "are not siblings": len({trace.parent[member] for member in members}) == 1,
+            "are out of order": executed == sorted(executed, key=trace.order.__getitem__),
+            "are not as many as it says": self.picture.drawn.counts.get(name) == len(members),
+        }
+        return [f"members of {name} {fault}" for fault, holds in checks.items() if not holds]
 
 
 def _list(argument: str) -> str:

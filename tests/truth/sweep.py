@@ -28,7 +28,7 @@ class Judged:
 
 
 class Sweep:
-    """The states of a graph: as shown at first, at every depth, rolled and unrolled, with and without plumbing.
+    """The states of a graph: at first, at every depth, with bundles; rolled and unrolled, with and without plumbing.
 
     Args:
         graph: The graph.
@@ -54,7 +54,7 @@ class Sweep:
         for name, state in self._states():
             rendered = self.draw(state)
             plumbing = bool(state.get("plumbing"))
-            picture = Picture(self.trace, rendered.svg, rendered.rolled)
+            picture = Picture(self.trace, rendered.svg, rendered.rolled, rendered.bundled)
             verdict = judge(picture, hidden[plumbing], shapes=plumbing)
             if plumbing and hidden[True]:
                 verdict.drawn.append(f"not even shown with plumbing: {sorted(hidden[True])[:5]}")
@@ -75,6 +75,10 @@ class Sweep:
         shown |= {f"depth {depth}": self.draw(depth=depth).state for depth in depths}
         if not self._quick:
             shown["left to right"] = self.draw(depth=deepest, direction="LR").state
+        bundled = {**shown[f"depth {deepest}"], "most": 4, "ends": 2}
+        shown["bundled"] = bundled
+        opened = {*bundled["expanded"], *self.draw(bundled).bundled}
+        shown["bundled, all open"] = {**bundled, "expanded": sorted(opened)}
         for name, state in shown.items():
             for plumbing in (False, True):
                 rolled = {**state, "plumbing": plumbing}

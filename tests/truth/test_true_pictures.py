@@ -30,6 +30,29 @@ def test_models_with_structures_that_were_drawn_wrong(name: str) -> None:
     assert Sweep(trace(class_(*args).eval(), (x,)), quick=True).untrue() == []
 
 
+CARRIED = {
+    "translator": {"input 2 int64", "attention 2×8", "hx[0] 2×8", "hx[1] 2×8"},
+    "greedy": {"input 2 int64", "hx 2×8"},
+    "fixed_point": {"input 2×5×8"},
+    "diffusion": {"x 2×8"},
+    "scan": {"add 2×8×4"},
+    "handwritten": {"tanh 2×8"},
+    "albert": {"x 2×5×8"},
+    "unrolled": {"hx[0] 2×8", "hx[1] 2×8"},
+}
+"""Loop → the labels of what steps hand on: the argument that takes it, or the op that makes it, and the shape."""
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_what_a_loop_carries_has_a_name_and_a_shape(name: str) -> None:
+    class_, args, x = LOOPS[name]
+    svg = Sweep(trace(class_(*args).eval(), (x,))).draw().svg
+    carried = re.findall(r'class="mg-edge mg-flow-return"[^>]*data-tensor="([^"]*)"', svg)
+    labels = re.findall(r'class="mg-label[^"]*" data-tensor="([^"]*)"[^>]*>([^<]*)<', svg)
+    named = {text for tensor, text in labels if tensor in carried and re.match(r"[a-z]", text)}
+    assert named == CARRIED[name]
+
+
 # -- the oracle itself ------------------------------------------------------------------------------------------------
 
 

@@ -15,73 +15,134 @@ function around(name: string, content: string): GraphData {
   return sketch(`x > ${chain} > y`, { m: name, ...Object.fromEntries(classes) });
 }
 
-/** Gives ops a weight of a size, by the op's name, and counts these for the modules around. */
-function weighted(graph: GraphData, sizes: Record<string, number>): GraphData {
+/** FLOPs and weights of ops by their names, as their graph would have them. */
+const FLOPS: Readonly<Record<string, number>> = {
+  linear: 900,
+  addmm: 900,
+  matmul: 900,
+  conv2d: 900,
+  conv1d: 900,
+  conv_transpose2d: 900,
+  sdpa: 300,
+  lstm: 900,
+};
+const WEIGHTS: Readonly<Record<string, number>> = {
+  ...{ linear: 90, addmm: 90, conv2d: 90, conv1d: 90, conv_transpose2d: 90, lstm: 90, embedding: 9000 },
+  ...{ batch_norm: 5, layer_norm: 5, group_norm: 5, mul: 3, prelu: 1 },
+};
+
+/** Counts FLOPs and weights of ops, and of the modules around them. */
+function counted(graph: GraphData): GraphData {
   const modules = graph.nodes.filter((node) => node.kind === "module");
   for (const module of modules) module.parameters = { own: 0, total: 0, trainable: 0 };
   for (const node of graph.nodes.filter((node) => node.kind === "op")) {
-    const size = sizes[node.name.replace("torch.", "")] ?? 0;
+    const name = node.name.replace("torch.", "");
+    const size = WEIGHTS[name] ?? 0;
+    node.flops = FLOPS[name] ?? null;
+    const holder = graph.hierarchy[node.id];
+    for (const module of modules.filter(({ id }) => id === holder || id === "m")) {
+      module.flops = (module.flops ?? 0) + (node.flops ?? 0);
+      module.parameters.total += size;
+    }
     if (size === 0) continue;
     node.weights = { weight: `${node.id}.weight` };
     graph.parameters[`${node.id}.weight`] = { shape: [size], dtype: "float32", owner: "m" };
-    const holder = graph.hierarchy[node.id];
-    for (const { parameters } of modules.filter(({ id }) => id === holder || id === "m")) parameters.total += size;
     moduleOf(graph, holder ?? "").parameters.own += size;
   }
   return graph;
 }
 
-describe("the family of a module", () => {
-  const sizes = { conv2d: 900, linear: 900, addmm: 900, batch_norm: 50, mul: 30, embedding: 900 };
+/** Family → classes of layers without modules inside, `Class(op op)`, or only `Class` where the class alone tells. */
+const LAYERS: Readonly<Record<string, string>> = {
+  linear:
+    "Linear(linear) Bilinear(bilinear) LazyLinear(linear) NonDynamicallyQuantizableLinear(linear) Conv1D(addmm) " +
+    "Dense(linear) BitLinear(linear) Linear8bitLt(matmul) LoraLinear(linear) Projection(linear) NormedLinear(linear) " +
+    "MixtralExperts(matmul) MixtralTopKRouter(linear) Router(linear) RowParallelLinear(linear)",
+  convolution:
+    "Conv1d(conv1d) Conv2d(conv2d) Conv3d(conv3d) ConvTranspose2d(conv_transpose2d) LazyConv2d(conv2d) " +
+    "Conv2dSame(conv2d) StdConv2d(conv2d) WSConv2d(conv2d) CausalConv1d(conv1d) DeformConv2d PointwiseConv(conv2d) " +
+    "MixedConv2d(conv2d) NormConv1d(conv1d) Upconv(conv_transpose2d) Unfold(unfold) Fold(fold) BlurConv(conv2d)",
+  normalisation:
+    "BatchNorm1d(batch_norm) BatchNorm2d(batch_norm) SyncBatchNorm(batch_norm) FrozenBatchNorm2d(mul) " +
+    "LayerNorm(layer_norm) LayerNorm2d(layer_norm) T5LayerNorm(pow mean mul) LlamaRMSNorm(pow mean mul) RMSNorm(mul) " +
+    "GroupNorm(group_norm) InstanceNorm2d(instance_norm) LocalResponseNorm GlobalResponseNorm(mul) WeightNorm " +
+    "Normalize(sub div) L2Normalization(div) BatchNormAct2d(batch_norm relu) AdaLayerNorm(layer_norm) LRN",
+  activation:
+    "ReLU(relu) ReLU6(hardtanh) LeakyReLU(leaky_relu) PReLU(prelu) RReLU GELU(gelu) NewGELUActivation(mul tanh) " +
+    "QuickGELUActivation(sigmoid mul) SiLU(silu) SiLUActivation(silu) Swish(sigmoid mul) Mish(mish) ELU(elu) CELU SELU " +
+    "Tanh(tanh) Sigmoid(sigmoid) Hardswish Hardsigmoid HardSwish Hardtanh LogSigmoid Softmax(softmax) LogSoftmax Softmax2d " +
+    "Softplus Softsign Softshrink Tanhshrink Threshold GLU(glu) GEGLU(mul gelu) SwiGLU(mul silu) SquaredReLU(relu pow)",
+  pooling:
+    "MaxPool1d MaxPool2d(max_pool2d) AvgPool2d(avg_pool2d) AvgPool2dSame AdaptiveAvgPool2d(adaptive_avg_pool2d) " +
+    "AdaptiveMaxPool1d LPPool2d FractionalMaxPool2d FastAdaptiveAvgPool2d(mean) GlobalAvgPool MeanPooling(sum div)",
+  embedding:
+    "Embedding(embedding) EmbeddingBag(embedding_bag) PatchEmbed(conv2d) PositionalEncoding(add) RotaryEmbedding(cos sin) " +
+    "LlamaRotaryEmbedding(matmul cos sin) SinusoidalPositionEmbeddings(sin cos) PositionEmbeddingSine(sin cos) " +
+    "BertEmbeddings(embedding layer_norm) OneHotEncoder WhisperPositionalEmbedding",
+  recurrence: "RNN LSTM(lstm) GRU LSTMCell GRUCell RNNCell LSTMLayer BiLSTM(lstm) ConvLSTMCell(conv2d) RWKV MambaMixer",
+  attention:
+    "MultiheadAttention(linear sdpa) ScaledDotProductAttention(sdpa) LlamaAttention(linear sdpa) SelfAttention(linear) " +
+    "ShiftedWindowAttention(linear sdpa) T5LayerSelfAttention(linear sdpa) Attn(linear) CrossAttentionLayer(linear) " +
+    "AttentionHead(linear matmul softmax)",
+  loss: "CrossEntropyLoss NLLLoss MSELoss(mse_loss) BCEWithLogitsLoss KLDivLoss DiceLoss(mul sum)",
+  shape:
+    "Dropout Dropout2d AlphaDropout DropPath StochasticDepth Flatten(flatten) Unflatten Identity Permute(permute) " +
+    "Upsample(interpolate) UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle(pixel_shuffle) PixelUnshuffle " +
+    "MaxUnpool2d ZeroPad2d ReflectionPad2d ConstantPad1d Interpolate(interpolate) ChannelShuffle ToHeads(view transpose)",
+  other: "NormalCell LayerScale(mul) ToString FoldedModel Encoder toString",
+};
 
-  it.each([
-    ["NormBlock", "LayerNorm(layer_norm) Attention(sdpa)", "other"],
-    ["PreNorm", "LayerNorm(mul) SelfAttention(linear)", "attention"],
-    ["NormedAttend", "linear sdpa", "attention"],
-    ["NormLayer", "linear sdpa gelu linear", "other"],
-    ["ConvNormAct", "Conv2d(conv2d) BatchNorm2d(batch_norm) ReLU(relu)", "convolution"],
-    ["NoLayerNormConvLayer", "Conv1d(conv2d) GELU(gelu)", "convolution"],
-    ["NormMlpClassifierHead", "LayerNorm2d(batch_norm) Linear(linear)", "linear"],
-    ["NormalCell", "Conv2d(conv2d) AvgPool2d(avg_pool2d)", "convolution"],
-    ["BertPooler", "Linear(linear) Tanh(tanh)", "linear"],
-    ["ConvMLP", "Linear(linear) GELU(gelu)", "linear"],
-    ["T5LayerNorm", "pow mean mul", "normalisation"],
-    ["BatchNormAct2d", "batch_norm ReLU(relu)", "normalisation"],
-    ["Conv1D", "addmm", "linear"],
-    ["PatchEmbed", "Conv2d(conv2d)", "embedding"],
-    ["DecoderAttention", "Linear(linear) Linear(linear)", "attention"],
-    ["MaxPool2d", "max_pool2d", "pooling"],
-    ["Normalize", "sub div", "normalisation"],
-  ])("%s with %s: %s", (name, content, expected) => {
-    const graph = weighted(around(name, content), sizes);
+const CASES = Object.entries(LAYERS).flatMap(([family, layers]) =>
+  [...layers.matchAll(/(\w+)(?:\(([^)]*)\))?/g)].map(([, name = "", ops = "op"]) => [name, ops, family] as const),
+);
+
+describe("the family of a layer", () => {
+  it("is known of more than 120 classes", () => {
+    expect(new Set(CASES.map(([name]) => name)).size).toBe(CASES.length);
+    expect(CASES.length).toBeGreaterThan(120);
+  });
+
+  it.each(CASES)("%s with %s: %s", (name, ops, expected) => {
+    const graph = counted(around(name, ops));
     expect(familyOf(index(graph), moduleOf(graph, "m"))).toBe(expected);
   });
 });
 
-describe("a container of unknown class", () => {
-  const graph = sketch(`x > net.stem/conv2d > net.norm/batch_norm > tail.attn/sdpa > tail.mlp/linear > y`, {
-    net: "Stage",
-    "net.stem": "Conv2d",
-    "net.norm": "BatchNorm2d",
-    tail: "Layer",
-    "tail.attn": "Attention",
-    "tail.mlp": "MLP",
+describe("the family of a module with others inside", () => {
+  it.each([
+    ["NormBlock", "LayerNorm(layer_norm) Attention(sdpa)", "attention"],
+    ["EncoderLayer", "Attention(sdpa) Linear(linear) GELU(gelu) Linear(linear)", "other"],
+    ["PreNorm", "LayerNorm(mul) SelfAttention(linear)", "attention"],
+    ["DecoderLayer", "SelfAttention(linear) CrossAttention(sdpa) CrossAttention(linear) relu", "other"],
+    ["NormedAttend", "linear sdpa", "attention"],
+    ["NormLayer", "linear sdpa gelu linear", "other"],
+    ["ConvNormAct", "Conv2d(conv2d) BatchNorm2d(batch_norm) ReLU(relu)", "convolution"],
+    ["NoLayerNormConvLayer", "Conv1d(conv1d) GELU(gelu)", "convolution"],
+    ["NormMlpClassifierHead", "LayerNorm2d(layer_norm) Linear(linear)", "linear"],
+    ["NormalCell", "Conv2d(conv2d) AvgPool2d(avg_pool2d)", "convolution"],
+    ["BertPooler", "Linear(linear) Tanh(tanh)", "linear"],
+    ["PatchEmbed", "Conv2d(conv2d) LayerNorm(layer_norm)", "embedding"],
+    ["LSTMClassifier", "Embedding(embedding) LSTM(lstm) Linear(linear)", "other"],
+    ["AttentionUNet", "Conv2d(conv2d) Conv2d(conv2d) ReLU(relu)", "convolution"],
+    // its weights are in a table, its work is not
+    ["TextTower", "WordTable(embedding) Linear(linear)", "linear"],
+    ["Bag", "Table(embedding) Dropout(dropout)", "embedding"],
+  ])("%s with %s: %s", (name, content, expected) => {
+    const graph = counted(around(name, content));
+    expect(familyOf(index(graph), moduleOf(graph, "m"))).toBe(expected);
   });
-  const count = (id: string, total: number) => {
-    moduleOf(graph, id).parameters = { own: 0, total, trainable: total };
-  };
-  for (const [id, total] of Object.entries({ "net.stem": 900, "net.norm": 100, "tail.attn": 100, "tail.mlp": 900 })) {
-    count(id, total);
-  }
-  count("net", 1000);
-  count("tail", 1000);
-  const family = (id: string) => familyOf(index(graph), moduleOf(graph, id));
+});
 
-  it("has the family with nearly all of its parameters", () => {
-    expect(family("net")).toBe("convolution");
-  });
+describe("equal blocks", () => {
+  const graph = counted(
+    sketch("x > a.n/linear > a.m/conv2d > b.n/linear > b.m/conv2d > y", {
+      ...{ a: "Block", b: "Block", "a.n": "Linear", "b.n": "Linear", "a.m": "Conv2d", "b.m": "Conv2d" },
+    }),
+  );
 
-  it("has no family if it contains attention", () => {
-    expect(family("tail")).toBe("other");
+  it("have one colour, whatever their sizes", () => {
+    for (const node of graph.nodes) if (node.id === "a.n/linear" && node.kind === "op") node.flops = 9_000;
+    const families = ["a", "b"].map((id) => familyOf(index(graph), moduleOf(graph, id)));
+    expect(families).toEqual(["linear", "linear"]);
   });
 });

@@ -50,7 +50,7 @@ describe("layout", () => {
     const cache = layoutCache();
     const start: State = { expanded: ["b.0", "b.2"], unrolled: ["b.0"], direction: "TB" };
     const before = layout(view(traced, start), viz, cache);
-    const after = layout(view(traced, toggle(start, "b.0")), viz, cache);
+    const after = layout(view(traced, toggle(traced, start, "b.0")), viz, cache);
     const inner = (made: Layout) => made.root.inner.find((placed) => placed?.frame.id === "b.2");
     expect(inner(after)).toBe(inner(before));
   });

@@ -6,6 +6,7 @@ from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import (
     BufferNode,
     Graph,
+    InputNode,
     ModelInfo,
     ModuleNode,
     Node,
@@ -25,6 +26,7 @@ def check_graph(graph: Graph) -> None:
     """
     nodes = _check_nodes(graph)
     _check_hierarchy(graph, nodes)
+    _check_functions(graph)
     _check_edges(graph, nodes)
     _check_references(graph, nodes)
 
@@ -67,6 +69,32 @@ def _check_hierarchy(graph: Graph, nodes: dict[str, Node]) -> None:
     for key in graph.hierarchy:
         if key not in nodes:
             raise GraphError(f"$.hierarchy[{key!r}]", "no such node")
+
+
+def _check_functions(graph: Graph) -> None:
+    """Function calls lie inside each other and in the parent of what is in them."""
+    modules: dict[str, str | None] = {}  # function call → the module call around it
+    calls = {node.id for node in graph.nodes if isinstance(node, ModuleNode)}
+    for name, function in graph.functions.items():
+        path, parent = f"$.functions[{name!r}]", function.parent
+        if function.id != name or name in graph.hierarchy:
+            raise GraphError(f"{path}.id", f"expected {name!r}, its key, and no node of this id; got {function.id!r}")
+        if parent is not None and parent not in modules and parent not in calls:
+            raise GraphError(
+                f"{path}.parent", f"expected a module call, or a function call listed before, got {parent!r}"
+            )
+        modules[name] = modules.get(parent, parent) if parent else None
+    for i, node in enumerate(graph.nodes):
+        scope = None if isinstance(node, InputNode | OutputNode) else node.scope
+        if scope is None:
+            continue
+        if scope not in modules:
+            raise GraphError(f"$.nodes[{i}].scope", f"expected a key of $.functions, got {scope!r}")
+        if modules[scope] != graph.hierarchy[node.id]:
+            raise GraphError(
+                f"$.nodes[{i}].scope",
+                f"expected a function call inside {graph.hierarchy[node.id]!r}, the node's parent, got {scope!r}",
+            )
 
 
 def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:

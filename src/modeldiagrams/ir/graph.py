@@ -12,6 +12,7 @@ input, output         ``input:`` or ``output:`` and the name         ``input:bat
 parameter, buffer     its kind, ``:``, the dotted name               ``parameter:cls_token``
 constant              ``constant:`` and the attribute's dotted name, ``constant:scale``
                       or as an op where it has no name
+function call         parent's id, ``/``, name, ``()``, ``#n``       ``encoder.attn/rotate_half()#2``
 tensor                producer's id, ``:``, index of the output      ``encoder.layers.0/add#2:0``
 ====================  =============================================  ==========================
 
@@ -24,11 +25,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import msgspec
+
 from modeldiagrams.ir.nodes import (
     BufferNode,
     ConstantNode,
     Edge,
     Flow,
+    FunctionCall,
     InputNode,
     ModelInfo,
     ModuleNode,
@@ -53,6 +57,7 @@ __all__ = [
     "Failure",
     "Flow",
     "Frame",
+    "FunctionCall",
     "Graph",
     "Guess",
     "InputNode",
@@ -71,7 +76,7 @@ __all__ = [
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.0"
+VERSION = "1.1"
 
 
 class ParameterSpec(Struct, frozen=True, kw_only=True):
@@ -164,6 +169,8 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     """Node id → id of its parent module call; None directly under the root."""
     tensors: dict[str, TensorSpec]
     parameters: dict[str, ParameterSpec]
+    functions: dict[str, FunctionCall] = msgspec.field(default_factory=dict)
+    """Groups of ops inside module calls, in execution order; the outer ones precede those inside."""
     status: Status
     assumptions: tuple[Assumption, ...] = ()
     provenance: Provenance

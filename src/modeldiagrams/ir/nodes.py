@@ -11,6 +11,7 @@ __all__ = [
     "ConstantNode",
     "Edge",
     "Flow",
+    "FunctionCall",
     "InputNode",
     "ModelInfo",
     "ModuleNode",
@@ -100,6 +101,8 @@ class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
     activation_bytes: int | None = None
     opaque: bool = False
     """Whether torch hides the ops inside (scripted modules, custom autograd functions)."""
+    scope: str | None = None
+    """Id of the function call directly around it in its parent, a key of `Graph.functions`."""
 
 
 class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kind"):
@@ -125,6 +128,8 @@ class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kin
     """Structural hash of the call: equal for blocks that differ in names and weights only."""
     source: str | None = None
     """``file:line`` where the class is defined."""
+    scope: str | None = None
+    """Id of the function call directly around it in its parent."""
 
 
 class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_field="kind"):
@@ -135,6 +140,7 @@ class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_fiel
     name: str
     """Dotted name, a key of `Graph.parameters`."""
     outputs: tuple[str, ...] = ()
+    scope: str | None = None
 
 
 class BufferNode(Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kind"):
@@ -144,6 +150,7 @@ class BufferNode(Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kin
     id: str
     name: str
     outputs: tuple[str, ...] = ()
+    scope: str | None = None
 
 
 class ConstantNode(Struct, frozen=True, kw_only=True, tag="constant", tag_field="kind"):
@@ -154,9 +161,34 @@ class ConstantNode(Struct, frozen=True, kw_only=True, tag="constant", tag_field=
     name: str | None = None
     """Dotted attribute path; None if its origin is unknown."""
     outputs: tuple[str, ...] = ()
+    scope: str | None = None
 
 
 Node: TypeAlias = InputNode | OutputNode | OpNode | ModuleNode | ParameterNode | BufferNode | ConstantNode
+
+
+class FunctionCall(Struct, frozen=True, kw_only=True):
+    """One call of a Python function that made several ops, or one ``torch.profiler.record_function`` scope.
+
+    A group inside a module call. It is no node, so that parents, ids and paths are the same with and without it.
+    """
+
+    kind: ClassVar[Literal["function"]] = "function"
+    id: str
+    name: str
+    """Short name for readers: ``apply_rotary_pos_emb``, or the text given to `record_function`."""
+    function: str | None = None
+    """Fully qualified name; None for a `record_function`."""
+    parent: str | None = None
+    """Id of the function call or module call directly around it; None under the root."""
+    source: str | None = None
+    """``file:line`` where the function is defined."""
+    call_site: str | None = None
+    """``file:line`` where it is called."""
+    flops: int | None = None
+    activation_bytes: int | None = None
+    signature: str | None = None
+    """Structural hash of the call: equal for calls that compute the same."""
 
 
 class Edge(Struct, frozen=True, kw_only=True):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_changes", "structural_digest"]
 
-_NO_STRUCTURE = {"source", "signature", "flops", "activation_bytes"}
-"""Keys of nodes and of the model that move with source lines, or follow from the rest and our release."""
+_NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes"}
+"""Keys of nodes, functions and the model that move with source lines, or follow from the rest and our release."""
 
 _LIMIT = 200
 """Characters of a description."""
@@ -27,8 +27,8 @@ _VALUE_LIMIT = 40
 def structural_digest(graph: Graph) -> str:
     """Hash of the model's structure, 32 hex digits.
 
-    Modules, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how the values
-    of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
+    Modules, functions, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how
+    the values of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
     """
     return digest(msgspec.json.encode(_structure(graph), order="sorted"))
 
@@ -52,9 +52,15 @@ def _structure(graph: Graph) -> dict[str, Any]:
     return {
         "model": _without(content["model"], ignored),
         "nodes": [_without(node, ignored) for node in content["nodes"]],
+        # left out where there are none, as in the digests of earlier versions of the format
+        **({"functions": _calls(content, ignored)} if graph.functions else {}),
         **{name: content[name] for name in ("adjacency", "hierarchy", "tensors", "parameters")},
         "status": [graph.status.state, error and [error.type, error.node]],
     }
+
+
+def _calls(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:
+    return {name: _without(call, ignored) for name, call in content["functions"].items()}
 
 
 def _without(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:
@@ -73,6 +79,7 @@ def _changes(before: Graph, now: Graph) -> Iterator[str]:
     yield from _changed_count(before.model.parameters.total, now.model.parameters.total)
     old_ops, ops = (_inside_known(graph, old_modules.keys() & modules) for graph in (before, now))
     yield from _added_and_removed("op", old_ops, ops)
+    yield from _added_and_removed("function", before.functions, now.functions)
     yield from _first_change(old_ops, ops)
     yield from _changed_inputs(before, now)
 

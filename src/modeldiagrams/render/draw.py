@@ -72,6 +72,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """The expansion the widget starts from, as plain JSON data."""
     rolled: dict[str, tuple[str, ...]] = {}
     """Each rolled repeat by its ``data-run``: the ids of all that it stands for, repeat by repeat."""
+    bundled: dict[str, tuple[str, ...]] = {}
+    """Each box such as "… 214 ops" by its id: the ids of all nodes that it stands for, also while it is open."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
     unmatched: Unmatched | None = None

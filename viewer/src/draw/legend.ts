@@ -6,8 +6,9 @@ import { textWidth } from "../layout/text_metrics.js";
 import { placeInRows } from "../shared/legend_rows.js";
 import { strings } from "../shared/strings.js";
 import type { Family } from "../view/op_families.js";
+import { hueOf } from "./palette.js";
 
-/** Families in the order of the legend; the grey ones are left out. */
+/** Families in the order of the legend; `other` stands for all grey ones. */
 const LISTED = [
   "embedding",
   "attention",
@@ -18,6 +19,7 @@ const LISTED = [
   "activation",
   "pooling",
   "loss",
+  "other",
 ] as const satisfies readonly Family[];
 
 export interface Entry {
@@ -33,12 +35,12 @@ export interface Legend {
   height: number;
 }
 
-/** Entries in rows of the picture's width; none for fewer than two families. */
+/** Entries in rows of the picture's width; none for fewer than two. */
 export function makeLegend(layout: Layout): Legend {
   const present = familiesOf(layout.root);
   const listed = LISTED.filter((family) => present.has(family));
-  if (listed.length < 2) return { entries: [], width: 0, height: 0 };
-  const names = listed.map((family) => strings[family]);
+  if (listed.every((family) => family === "other") || listed.length < 2) return { entries: [], width: 0, height: 0 };
+  const names = listed.map((family) => strings[family === "other" ? "mixed or other" : family]);
   const widths = names.map((name) => Math.ceil(textWidth(name, DETAIL_SIZE)));
   const { positions, width, height } = placeInRows(widths, layout.width);
   const entries = listed.map((family, i) => ({ family, name: names[i] ?? "", ...(positions[i] ?? { x: 0, y: 0 }) }));
@@ -49,7 +51,11 @@ function familiesOf(root: Placed): Set<Family> {
   const found = new Set<Family>();
   const stack: Placed[] = [root];
   for (let placed = stack.pop(); placed !== undefined; placed = stack.pop()) {
-    for (const item of placed.frame.items) if (item.glyph === null) found.add(item.family);
+    for (const item of placed.frame.items) {
+      if (hueOf(item.family) !== "other") found.add(item.family);
+      else if (item.frame === null && (item.kind === "module" || item.kind === "op") && item.glyph === null)
+        found.add("other");
+    }
     stack.push(...placed.inner.filter((inner) => inner !== null));
   }
   return found;

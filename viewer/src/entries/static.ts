@@ -5,13 +5,14 @@ import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
-import { type GraphData, type GraphIndex, index } from "../graph/graph.js";
+import { childrenOf, type GraphData, type GraphIndex, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
 import type { ViewOptions } from "../view/options.js";
 import { type OutlineRow, outlineRows } from "../view/outline_rows.js";
 import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
+import { shownIndex } from "../view/shown_index.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
 
@@ -29,6 +30,8 @@ interface Rendered extends Picture {
   state: State;
   /** Members of each rolled repeat, by its id. */
   rolled: Record<string, string[]>;
+  /** What each bundle stands for, by its id. */
+  bundled: Record<string, string[]>;
   outline: OutlineRow[];
   unmatched: Unmatched | null;
 }
@@ -77,6 +80,7 @@ function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
     ...picture(laidOut, optionsOf(request)),
     state,
     rolled: rolledIn(laidOut.root.frame),
+    bundled: bundledIn(shownIndex(graph, state)),
     outline: outlineRows(graph),
     unmatched: unmatchedPatterns(graph, request.view),
   };
@@ -85,6 +89,11 @@ function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
 function rolledIn({ items }: Frame): Record<string, string[]> {
   const here = items.filter(({ members }) => members.length > 1).map(({ run, members }) => [run, members]);
   return Object.assign(Object.fromEntries(here), ...items.map(({ frame }) => (frame === null ? {} : rolledIn(frame))));
+}
+
+function bundledIn(shown: GraphIndex): Record<string, string[]> {
+  const bundles = shown.graph.nodes.filter(({ kind }) => kind === "bundle");
+  return Object.fromEntries(bundles.map(({ id }) => [id, childrenOf(shown, id)]));
 }
 
 /** The outline of a graph that is not drawn; returns its rows as JSON. */

@@ -17,6 +17,16 @@ export type ModelInfo = format.ModelInfo & { attributes?: Values };
 export type ModuleNode = format.ModuleNode & { attributes?: Values };
 export type OpNode = format.OpNode & { arguments?: Values };
 
+/** Neighbours that views show as one closed box, "… 214 ops"; no trace has any. */
+export interface BundleNode {
+  kind: "bundle";
+  id: string;
+  /** How much of what it holds. */
+  name: string;
+  content: string;
+  outputs?: string[];
+}
+
 export type GraphNode =
   | format.InputNode
   | format.OutputNode
@@ -24,7 +34,8 @@ export type GraphNode =
   | ModuleNode
   | format.ParameterNode
   | format.BufferNode
-  | format.ConstantNode;
+  | format.ConstantNode
+  | BundleNode;
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
@@ -64,7 +75,7 @@ export interface Link {
 
 /** The direct contents of a container, independent of the state. */
 export interface Contents {
-  /** Ids in execution order. */
+  /** Ids in execution order, after weights that are read again and again. */
   children: string[];
   links: Link[];
   /** What a repeat of several children hands to the next. */
@@ -92,9 +103,19 @@ export interface GraphIndex {
   series: Map<string, string[]>;
   /** Paths of modules with a weight that has several names. */
   tiedOwners: Set<string>;
+  /** Op that returns a size which had to be assumed → what was assumed, as `every element`. */
+  assumedSizes: Map<string, string>;
+  hasBundles: boolean;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
+
+/** The children of a container, with those of bundles in place of these. */
+export function childrenOf(index: GraphIndex, id: string): string[] {
+  const { children } = contentsOf(index, id);
+  if (!index.hasBundles) return children;
+  return children.flatMap((child) => (index.nodes.get(child)?.kind === "bundle" ? childrenOf(index, child) : [child]));
+}
 
 /** The contents of a container; empty for leaves. */
 export function contentsOf(index: GraphIndex, id: string): Contents {
@@ -123,12 +144,19 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
+    assumedSizes: new Map(
+      (graph.status.guesses ?? []).flatMap(({ node, value }) =>
+        node !== null && node !== undefined && typeof value === "string" ? [[node, value]] : [],
+      ),
+    ),
+    hasBundles: graph.nodes.some(({ kind }) => kind === "bundle"),
     tiedOwners: new Set(
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),
   };
-  for (const node of graph.nodes) {
-    childrenOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
+  const early = graph.nodes.filter((node) => isReadAgain(result, node));
+  for (const node of new Set([...early, ...graph.nodes])) {
+    childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
     for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
       result.producer.set(tensor, node.id);
     }
@@ -137,11 +165,22 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
   return result;
 }
 
+/** Whether each step of a loop reads a weight: it then stands before the loop, not in the first step. */
+function isReadAgain({ graph, nodes, parent }: GraphIndex, { id, kind }: GraphNode): boolean {
+  if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
+  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent.get(to) === parent.get(id));
+  const uses = beside.map(({ to, argument }) => {
+    const node = nodes.get(to);
+    return node?.kind === "op" ? `${node.name} ${argument}` : to;
+  });
+  return new Set(uses).size < uses.length;
+}
+
 function emptyContents(): Contents {
   return { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 }
 
-function childrenOf(result: GraphIndex, id: string): string[] {
+function childListOf(result: GraphIndex, id: string): string[] {
   let contents = result.contents.get(id);
   if (contents === undefined) {
     contents = emptyContents();

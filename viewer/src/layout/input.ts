@@ -2,14 +2,16 @@
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
 import type { Ports } from "./geometry.js";
-import { openLoops } from "./loops.js";
-import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID } from "./metrics.js";
+import { openLoops, returnsOf } from "./loops.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./metrics.js";
+import type { Order } from "./order.js";
 import {
   type Exit,
   hasTwoLabels,
   LABEL_GAP,
   LABEL_HEIGHT,
   labelWidth,
+  laneRoom,
   MOST_AROUND_TRUNK,
   type Plan,
   type PlanWire,
@@ -33,17 +35,22 @@ export interface Inner {
   ports: Ports;
 }
 
-/** Reduce a frame; `inner` has the layouts of its expanded items. */
-export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
+/** Reduce a frame; `inner` has the layouts of its expanded items, and `order` is to be kept. */
+export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Order | null = null): Plan {
   const vertical = frame.direction === "TB";
   const nets = numberNets(frame.wires);
   const exits = exitsOf(frame, nets);
   const arrivals = frame.items.map(() => 0);
   for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
+  const returns = returnsOf(frame, nets).filter(({ isAround }) => isAround);
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
     if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
-    return boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0);
+    return withLanes(
+      boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0),
+      vertical,
+      returns.filter(({ to }) => to === i),
+    );
   });
   // returns are last
   const onwards = frame.wires.filter(({ flow }) => flow !== "return");
@@ -60,7 +67,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, returns: [] },
+    ...{ vertical, slots, wires, order, returns: [] },
     ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
   };
   markTrunk(result);
@@ -82,14 +89,20 @@ function numberNets(wires: Wire[]): number[] {
 /** Item → the distinct tensors that leave it; a common label is shown once, at the last. */
 function exitsOf(frame: Frame, nets: number[]): Exit[][] {
   const labels = frame.items.map(() => new Map<number, string>());
+  const onwards = new Set<number>();
   frame.wires.forEach(({ from, flow, label }, i) => {
     const net = nets[i] ?? 0;
     const known = labels[from];
     known?.set(net, flow === "shape" || flow === "return" ? (known.get(net) ?? "") : label);
+    if (flow !== "return") onwards.add(net);
   });
   return labels.map((own) => {
     const same = new Set(own.values()).size === 1;
-    return [...own].map(([net, label], i) => ({ net, label: same && i < own.size - 1 ? "" : label }));
+    return [...own].map(([net, label], i) => ({
+      net,
+      label: same && i < own.size - 1 ? "" : label,
+      returns: !onwards.has(net),
+    }));
   });
 }
 
@@ -99,8 +112,16 @@ function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: n
   const along = vertical ? height : width;
   return {
     ...{ across, along, low: across / 2, high: across / 2 + behind, ports },
-    ...{ round: false, exits: [], exitStep: 0, labelDepth: behind },
+    ...{ round: false, terminal: false, exits: [], exitStep: 0, labelDepth: behind, lanes: 0 },
   };
+}
+
+/** A box with space at its side for wires back to itself. */
+function withLanes(slot: Slot, vertical: boolean, wires: Wire[]): Slot {
+  const rooms = wires.map(({ label }) => laneRoom(vertical, label));
+  const lanes = rooms.reduce((sum, { before, after }) => sum + before + after, 0);
+  const longest = vertical ? 0 : Math.max(0, ...wires.map(({ label }) => LABEL_GAP + labelWidth(label) - slot.along));
+  return { ...slot, lanes, high: slot.high + lanes, labelDepth: Math.max(slot.labelDepth, longest) };
 }
 
 function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
@@ -118,10 +139,12 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
     low: Math.max(across / 2, room.low),
     high: Math.max(across / 2, room.high),
     round,
+    terminal: isTerminal(item),
     ports: null,
     exits,
     exitStep: room.exitStep,
     labelDepth: room.labelDepth,
+    lanes: 0,
   };
 }
 

@@ -2,18 +2,37 @@
  * Returns of a loop. For routing, each is a wire out of the frame and another one in, over one lane at the right; then
  * both are joined on that lane. Ranking knows nothing of them.
  */
-import { BORDER, type Frame } from "../view/frame.js";
+import { BORDER, type Frame, type Wire } from "../view/frame.js";
 import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
+/** The returns of a frame. */
+export function returnsOf(frame: Frame, nets: number[]): Return[] {
+  const wires = frame.wires.map((wire, i) => ({ ...wire, net: nets[i] ?? 0 })).filter(({ flow }) => flow === "return");
+  return wires.map((wire) => {
+    const same = wires.filter(({ net }) => net === wire.net);
+    // a tensor has one lane and one label, however many items take it
+    const farthest = same.reduce((best, other) => (other.to < best.to ? other : best));
+    return {
+      ...wire,
+      label: wire === farthest ? wire.label : "",
+      isAround: wire.from === wire.to && same.length === 1,
+    };
+  });
+}
+
+interface Return extends Wire {
+  net: number;
+  /** Whether it only leads back to its own item. */
+  isAround: boolean;
+}
+
 /** Leads returns out of the frame, and in again. */
 export function openLoops(plan: Plan, frame: Frame, nets: number[]): void {
-  const returns = frame.wires
-    .map((wire, i) => ({ wire, net: nets[i] ?? 0 }))
-    .filter(({ wire }) => wire.flow === "return");
-  const backs = returns.map(({ wire: { from, to, fromPort, toPort, label }, net }, i) => {
+  const returns = returnsOf(frame, nets);
+  const backs = returns.map(({ from, to, fromPort, toPort, label, net, isAround }, i) => {
     const half = { trunk: false, spine: false, rail: true };
-    plan.returns.push({ out: plan.wires.length, in: plan.wires.length + returns.length, label });
+    plan.returns.push({ out: plan.wires.length, in: plan.wires.length + returns.length, label, isAround });
     plan.wires.push({ ...half, from, fromPort, to: BORDER, toPort: plan.outputs + i, net });
     return { ...half, from: BORDER, fromPort: plan.inputs + i, to, toPort, net: nets.length + i };
   });
@@ -32,14 +51,10 @@ export function closeLoops(plan: Plan, routed: Routed): [Plan, Routed] {
     const [out, back] = [plan.wires[one.out], plan.wires[one.in]];
     if (out !== undefined && back !== undefined) wires[one.out] = { ...out, to: back.to, toPort: back.toPort };
   }
-  const labels = returns.map((one) =>
-    labelOf(
-      returns.map(({ out }) => lines[out] ?? []),
-      lines[one.out] ?? [],
-      one,
-    ),
-  );
-  const ends = labels.map(({ across, text }) => across + LABEL_GAP + labelWidth(text));
+  const onwards = lines.slice(0, first.in);
+  const labelled = returns.filter(({ label }) => label !== "");
+  const labels = labelled.map((one) => labelOf(plan.vertical, onwards, lines[one.out] ?? [], one));
+  const ends = labels.map(({ across, text }) => across + (plan.vertical ? LABEL_GAP + labelWidth(text) : 0));
   return [
     { ...plan, wires },
     {
@@ -49,19 +64,31 @@ export function closeLoops(plan: Plan, routed: Routed): [Plan, Routed] {
   ];
 }
 
-/** The label of a return: right of its lane, clear of lines that lead to lanes further out. */
-function labelOf(all: Point[][], line: Point[], { out, label }: Plan["returns"][number]): Routed["labels"][number] {
+/** The label of a return: right of its lane or, left to right, above it; clear of lines that lead to lanes further out. */
+function labelOf(
+  vertical: boolean,
+  all: Point[][],
+  line: Point[],
+  one: Plan["returns"][number],
+): Routed["labels"][number] {
   const lane = Math.max(...line.map(([across]) => across));
-  const heights = line.filter(([across]) => across === lane).map(([, along]) => along);
-  const [top, bottom] = [Math.min(...heights), Math.max(...heights)];
-  const crossed = all.flatMap((other) =>
-    other.slice(1).flatMap(([across, along], i) => {
-      const before = other[i] ?? [across, along];
-      return before[1] === along && Math.max(before[0], across) > lane ? [along] : [];
-    }),
-  );
+  const onLane = line.filter(([across]) => across === lane).map(([, along]) => along);
+  const [top, bottom] = [Math.min(...onLane), Math.max(...onLane)];
+  const width = LABEL_GAP + labelWidth(one.label);
+  const [low, high] = vertical ? [lane, lane + width] : [lane - LABEL_HEIGHT - 2, lane];
+  const length = vertical ? LABEL_HEIGHT + 4 : width;
+  const crossed = all.flatMap((other) => levelsIn(other, low, high));
   let along = top;
-  const isCrossed = () => crossed.some((height) => height > along && height < along + LABEL_HEIGHT + 4);
-  while (isCrossed() && along + LABEL_HEIGHT + 4 < bottom) along += 4;
-  return { across: lane, along, text: label, net: -1, before: false, wire: out };
+  const isCrossed = () => crossed.some((level) => level > along && level < along + length);
+  while (isCrossed() && along + length < bottom) along += 4;
+  return { across: lane, along, text: one.label, net: -1, before: false, wire: one.out };
+}
+
+/** Where a line runs across a strip along the flow. */
+function levelsIn(line: Point[], low: number, high: number): number[] {
+  return line.slice(1).flatMap(([across, along], i) => {
+    const before = line[i] ?? [across, along];
+    const [start, end] = [Math.min(before[0], across), Math.max(before[0], across)];
+    return before[1] === along && end > low && start < high ? [along] : [];
+  });
 }

@@ -1,13 +1,16 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
 import type { Ports } from "./geometry.js";
 import { LABEL_SIZE } from "./metrics.js";
+import type { Order } from "./order.js";
 import { textWidth } from "./text_metrics.js";
 
 /** A tensor that leaves an unexpanded item. */
 export interface Exit {
   net: number;
-  /** Empty if another exit of this item shows the same label. */
+  /** Empty if another exit of this item shows the same label, or if the tensor only returns. */
   label: string;
+  /** Whether the tensor only goes to the next step of a loop. */
+  returns: boolean;
 }
 
 export interface Slot {
@@ -17,6 +20,8 @@ export interface Slot {
   low: number;
   high: number;
   round: boolean;
+  /** Whether it is an input or output of the model. */
+  terminal: boolean;
   /** For expanded items: the positions where wires attach. */
   ports: Ports | null;
   exits: Exit[];
@@ -24,6 +29,8 @@ export interface Slot {
   exitStep: number;
   /** Space for labels after the item, along the flow. */
   labelDepth: number;
+  /** The part of `high` for the lanes of wires back to the item itself. */
+  lanes: number;
 }
 
 export interface PlanWire {
@@ -47,6 +54,8 @@ export interface PlanReturn {
   out: number;
   in: number;
   label: string;
+  /** Whether it only leads back to its own item. */
+  isAround: boolean;
 }
 
 export interface Plan {
@@ -58,6 +67,8 @@ export interface Plan {
   outputs: number;
   /** Their wires are the last, and their ports after those of the frame. */
   returns: PlanReturn[];
+  /** The order to keep; null for any. */
+  order: Order | null;
 }
 
 /** Distance of a label from its wire. */
@@ -65,9 +76,18 @@ export const LABEL_GAP = 5;
 export const LABEL_HEIGHT = 12;
 /** With more wires than this at one side of an item, the trunk is not centred. */
 export const MOST_AROUND_TRUNK = 3;
-/** Width of a tensor's label. */
+/** Width of a tensor's label, bold as some are, so that layouts don't depend on which. */
 export function labelWidth(label: string): number {
-  return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE));
+  return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE, true));
+}
+
+/** Distance of the lane of a return from what is left of it. */
+const BESIDE_LANE = 12;
+
+/** Space across for the lane of a return with its label. Left to right, the label is above the lane. */
+export function laneRoom(vertical: boolean, label: string): { before: number; after: number } {
+  if (vertical) return { before: BESIDE_LANE, after: LABEL_GAP + labelWidth(label) };
+  return { before: label === "" ? BESIDE_LANE : LABEL_HEIGHT + LABEL_GAP, after: 0 };
 }
 
 /** Whether an item has two labelled exits; the left one then has its label at the left. */
@@ -78,16 +98,27 @@ export function hasTwoLabels(exits: Exit[]): boolean {
 /** Key of everything that decides positions: equal plans share one layout. */
 export function planKey(plan: Plan): string {
   const slots = plan.slots.map((slot) =>
-    [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
+    [
+      slot.across,
+      slot.along,
+      slot.low,
+      slot.high,
+      slot.round ? 1 : 0,
+      slot.terminal ? 1 : 0,
+      slot.labelDepth,
+      slot.exitStep,
+    ]
       .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
       // the width of a label decides the positions of its neighbours
       .concat(slot.exits.flatMap((exit) => [exit.net, exit.label === "" ? -1 : labelWidth(exit.label)]))
       .join(),
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
-  const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label)].join());
+  const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label), one.isAround ? 1 : 0].join());
+  const { order } = plan;
   return [
     plan.vertical ? "TB" : "LR",
+    order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,
     returns.join(";"),

@@ -9,6 +9,8 @@ export interface Edge {
   from: string;
   to: string;
   tensor: string;
+  /** Number of tensors, of which that is the first. */
+  count: number;
   /** Ids of the nodes at its ends; at the border of a container, the container's. */
   source: string;
   target: string;
@@ -93,6 +95,7 @@ export class Flow {
       const edge: Edge = {
         ...this.#ends(frame, wire),
         tensor: wire.tensor,
+        count: wire.count,
         source: frame.items[wire.from]?.id ?? frame.id,
         target: frame.items[wire.to]?.id ?? frame.id,
         line: (geometry.lines[i] ?? []).map(([px, py]) => [px + x, py + y] as const),

@@ -38,7 +38,7 @@ export function describe(index: GraphIndex, id: string): NodeDetails {
   return {
     title: node === undefined ? model.name : pathOf(node),
     type,
-    shortType: shortName(type),
+    shortType: node?.kind === "bundle" ? type : shortName(type),
     source: ("source" in known && known.source) || undefined,
     facts: factsOf(index, id),
   };
@@ -64,9 +64,10 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
   return facts.filter(({ lines }) => lines.length > 0);
 }
 
-/** The class of a module, the function of an op, else the kind of node. */
+/** The class of a module, the function of an op, what a bundle holds, else the kind of node. */
 export function typeOf(node: GraphNode): string {
   if (node.kind === "module") return node.class;
+  if (node.kind === "bundle") return node.content;
   return node.kind === "op" ? node.name : node.kind;
 }
 

@@ -92,7 +92,7 @@ export class Session {
 
   /** A module expanded or collapsed. */
   withToggled(id: string): SessionState {
-    return toggle(this.#state, id);
+    return toggle(this.visibleGraph(), this.#state, id);
   }
 
   /** A run of repeats shown one by one, or as one. */
@@ -174,7 +174,9 @@ export class Session {
 
   /** What is known of a node, or of the model where the id is empty. */
   details(id: string): NodeDetails {
-    return describe(this.traced, id);
+    // the trace has no bundles
+    const isTraced = id === "" || this.traced.nodes.has(id);
+    return describe(isTraced ? this.traced : this.visibleGraph(), id);
   }
 
   /** A tensor's name, shape and dtype. */

@@ -112,9 +112,10 @@ function seriesOf(index: GraphIndex, id: string): string | undefined {
   return undefined;
 }
 
-/** Also true for a module that is shown as one box with the only module inside it. */
+/** Also true for a module that is shown as one box with the only module inside it, and for bundles. */
 function isOrHoldsExpandable(index: GraphIndex, id: string): boolean {
-  if (index.nodes.get(id)?.kind !== "module") return false;
+  const kind = index.nodes.get(id)?.kind;
+  if (kind !== "module") return kind === "bundle";
   const chain = singleChain(index, id);
   return isExpandable(index, chain[chain.length - 1] ?? id);
 }

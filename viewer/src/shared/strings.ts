@@ -85,6 +85,7 @@ const ENGLISH = {
   // in the picture
   sameWeights: "same weights",
   tiedToOthers: "tied",
+  tensors: "{0} tensors",
   // and in its legend
   embedding: "embedding",
   attention: "attention",
@@ -95,6 +96,7 @@ const ENGLISH = {
   activation: "activation",
   pooling: "pooling",
   loss: "loss",
+  "mixed or other": "mixed or other",
 
   /** How numbers are written: a language tag such as `de` or `pt-BR`. */
   numbers: "en",

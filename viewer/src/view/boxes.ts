@@ -22,6 +22,7 @@ export interface ModuleBox {
 
 /** The box of a module: its chain of only children, continued by a folded run if that is the only content. */
 export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ModuleBox {
+  if (index.nodes.get(id)?.kind === "bundle") return { chain: [id], run: null };
   const chain = singleChain(index, id);
   // a box has one badge only
   const run = isMember(index, id) ? null : onlyRun(index, chain[chain.length - 1] ?? id);

@@ -74,10 +74,15 @@ export function runsIn(shown: ShownContents): FoldedRun[] {
   return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
 }
 
-/** The shown contents of a container. */
-export function shownContents(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ShownContents {
+/** The shown contents of a container; `returns` is what it hands to its next call in a loop. */
+export function shownContents(
+  index: GraphIndex,
+  id: string,
+  unrolled: ReadonlySet<string>,
+  returns: readonly Link[] = [],
+): ShownContents {
   const contents = contentsOf(index, id);
-  return withRunsFolded(index, contents, findRuns(index, contents), unrolled);
+  return withRunsFolded(index, { ...contents, returns: [...returns] }, findRuns(index, contents), unrolled);
 }
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();

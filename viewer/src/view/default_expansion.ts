@@ -6,31 +6,33 @@ import { boxOf, isExpandable, type ModuleBox } from "./boxes.js";
 import { foldedContents } from "./contents.js";
 import { familyOf } from "./op_families.js";
 import { shownIndex } from "./shown_index.js";
-import type { Direction, State } from "./state.js";
-
-/** Limits in px on the picture's length and breadth when modules are expanded by default. */
-export type Bounds = (direction: Direction) => { longest: number; broadest: number };
+import type { State } from "./state.js";
+import { reached, twinsOf } from "./twins.js";
 
 /** Size of the picture of a state, in px. */
 export type Measure = (state: State) => { width: number; height: number };
 
-/** The page or screen that a picture has to fit. */
+/** The page or screen that a picture has to fit, in px. */
 export interface Page {
-  bounds: Bounds;
+  width: number;
+  height: number;
+  /** Height that the picture may have with everything collapsed, without and with bundles. */
+  highest: number;
+  highestBundled: number;
   measure: Measure;
-  /** Bounds of paper are strict; a screen scrolls. */
-  isPaper: boolean;
+  /** Whether the picture may be higher; paper is strict. */
+  mayScroll: boolean;
+  /** Whether children may be bundled for the picture to fit. */
+  mayBundle: boolean;
   /** Longest line of a left-to-right model, if not a screen's. */
   line?: number;
 }
 
 /** Most nodes that are readable at a glance. */
 const MAX_VISIBLE = 40;
-/** With fewer visible nodes than this, a single module may exceed the length limit by this factor. */
+/** With fewer visible nodes than this, a single module may exceed the height by this factor. */
 const FEW = 12;
-const EXTRA_LENGTH = 1.3;
-/** Two towers may exceed the breadth limit by this factor: expanding only one would show half of the model. */
-const EXTRA_BREADTH = 1.2;
+const EXTRA_HEIGHT = 1.3;
 /** Modules with a smaller share of the parameters than this are expanded last. */
 const LIGHT = 0.01;
 
@@ -50,18 +52,17 @@ export function defaultExpansion(
   const chosen: string[] = [];
   const deferred: string[] = [];
   let visible = shownIn(index, ROOT).length;
-  let breadth = 1;
   const open = (group: string[]): string[] => {
     const cost = (ids: string[]) => ids.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, 0);
-    const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && !page.isPaper ? EXTRA_LENGTH : 1);
+    const roomFor = (ids: string[]) => (visible < FEW && ids.length === 1 && page.mayScroll ? EXTRA_HEIGHT : 1);
     const towers = new Set(group.map((id) => groupKey(index, id))).size > 1;
-    const room = towers && !page.isPaper ? EXTRA_BREADTH : breadth;
-    const choices = towers || isSequence(index, group) ? [group] : [group, group.slice(0, 1)];
+    const choices = (towers || isSequence(index, group) ? [group] : [group, group.slice(0, 1)]).map((ids) =>
+      ids.flatMap((id) => twinsOf(index, id)),
+    );
     // a plain sequence of layers is worth showing only in a small picture
     if (visible >= FEW && isSequence(index, group) && !holdsBlocks(index, group)) return [];
     const choice =
-      choices.find((ids) => visible + cost(ids) <= MAX_VISIBLE && fits([...chosen, ...ids], roomFor(ids), room)) ?? [];
-    if (choice.length > 0) breadth = room;
+      choices.find((ids) => visible + cost(ids) <= MAX_VISIBLE && fits([...chosen, ...ids], roomFor(ids))) ?? [];
     visible += cost(choice);
     chosen.push(...choice);
     return choice.flatMap((id) => shownIn(index, innermost(index, id)));
@@ -119,19 +120,11 @@ function weightOf(index: GraphIndex, ids: string[]): number {
 }
 
 /** Returns a test whether a picture is no larger than the page, or than the picture with everything collapsed. */
-function fitting(
-  start: State,
-  { bounds, measure }: Page,
-): (expanded: string[], room: number, breadth: number) => boolean {
-  const sides = (expanded: string[]) => {
-    const { width, height } = measure({ ...start, expanded });
-    return start.direction === "TB" ? { long: height, broad: width } : { long: width, broad: height };
-  };
-  const closed = sides([]);
-  const { longest, broadest } = bounds(start.direction);
-  return (expanded, room, breadth) => {
-    const { long, broad } = sides(expanded);
-    return long <= Math.max(longest * room, closed.long) && broad <= Math.max(broadest * breadth, closed.broad);
+function fitting(start: State, { width, height, measure }: Page): (expanded: string[], room: number) => boolean {
+  const closed = measure(start);
+  return (expanded, room) => {
+    const drawn = measure({ ...start, expanded });
+    return drawn.width <= Math.max(width, closed.width) && drawn.height <= Math.max(height * room, closed.height);
   };
 }
 
@@ -195,11 +188,7 @@ function areTowers(index: GraphIndex, known: string[], id: string): boolean {
 
 /** Whether a path leads from one child of a container to another. */
 function leadsTo(index: GraphIndex, parent: string, from: string, to: string): boolean {
-  const { links } = foldedContents(index, parent).contents;
-  const reached = new Set([from]);
-  // iterating a set includes elements added meanwhile
-  for (const at of reached) for (const link of links) if (link.from === at && link.to !== null) reached.add(link.to);
-  return reached.has(to);
+  return reached(foldedContents(index, parent).contents.links, from).has(to);
 }
 
 /** Length of the run that a module stands for; 1 without a run. */

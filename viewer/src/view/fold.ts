@@ -58,7 +58,7 @@ function counterparts(contents: Contents, runs: Run[]): Map<string, string> {
 }
 
 /** Moves the ends of a link from later repeats to the first. */
-function redirect(index: GraphIndex, link: Link, firsts: Map<string, string>): Link {
+export function redirect(index: GraphIndex, link: Link, firsts: Map<string, string>): Link {
   const from = link.from === null ? undefined : firsts.get(link.from);
   const to = link.to === null ? undefined : firsts.get(link.to);
   return {

@@ -14,12 +14,16 @@ export interface Wire {
   fromPort: number;
   toPort: number;
   tensor: string;
+  /** Number of tensors, of which that is the first. */
+  count: number;
   /** The tensor's port at the source: wires with the same port start as one. */
   source: string;
   /** `return`: from a step of a loop to the next. */
   flow: Flow | "return";
   /** The tensor's shape, for the label; of a return also its name. */
   label: string;
+  /** Whether the item in front of it keeps the shape; absent where nothing enters it. */
+  shape?: "same-shape" | "new-shape";
 }
 
 export type ItemKind = GraphNode["kind"] | "group";

@@ -2,8 +2,9 @@ import { append } from "../graph/append.js";
 import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
+import type { Limits } from "./bundles.js";
 import { runId, runsIn, shownContents } from "./contents.js";
-import { type Bounds, defaultExpansion, isOpenable, type Measure, type Page } from "./default_expansion.js";
+import { defaultExpansion, isOpenable, type Measure, type Page } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import { matcher, matching, modules } from "./patterns.js";
@@ -12,10 +13,19 @@ import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
 
-/** Longest picture on a screen, in px: about one screen of scrolling, or a page's width. */
-const LONGEST = { TB: 1020, LR: 1200 } as const;
-/** Broadest picture (across the flow) that stays legible in a page. */
-const BROADEST = { TB: 1056, LR: 640 } as const;
+/**
+ * Largest picture by default, in px. In the narrowest text column of common themes, 666 px, its smallest text has 9 px;
+ * its height is about one screen of scrolling.
+ */
+const SCREEN = { width: 740, height: 1020 };
+/** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
+const HIGHEST = 2300;
+const HIGHEST_BUNDLED = 1300;
+/** A container with more children than this always has bundles. */
+const MANY = 60;
+/** Limits that are tried in this order if the picture is too large. */
+const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
+const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
 
 /** Smallest scale at which the author's options are kept. */
 const TOLERABLE = 0.4;
@@ -27,7 +37,15 @@ const LEGEND = 32;
 /** The state a picture starts from. */
 export function initialState(traced: GraphIndex, options: ViewOptions, measure: Measure): State {
   if (options.fit != null) return fitting(traced, options, options.fit, measure);
-  return stateIn(traced, options, mainDirection(options) ?? "TB", { bounds: screen, measure, isPaper: false });
+  const page: Page = {
+    ...SCREEN,
+    highest: HIGHEST,
+    highestBundled: HIGHEST_BUNDLED,
+    measure,
+    mayScroll: true,
+    mayBundle: true,
+  };
+  return stateIn(traced, options, mainDirection(options) ?? "TB", page);
 }
 
 /**
@@ -52,17 +70,29 @@ function onPage(
   measure: Measure,
 ): { state: State; scale: number } {
   const [across, down] = [width / LEGIBLE_SCALE, height / LEGIBLE_SCALE - LEGEND];
-  const bounds: Bounds = (direction) =>
-    direction === "TB" ? { longest: down, broadest: across } : { longest: across, broadest: down };
-  const measured = (direction: Direction) => {
-    const state = stateIn(traced, options, direction, { bounds, measure, isPaper: true, line: across - AROUND_LINES });
+  const limits = { width: across, height: down, highest: down, highestBundled: down, line: across - AROUND_LINES };
+  const measured = (direction: Direction, mayBundle: boolean): Candidate => {
+    const state = stateIn(traced, options, direction, { ...limits, measure, mayScroll: false, mayBundle });
     const drawn = measure(state);
     const scale = Math.min(1, width / drawn.width, height / drawn.height);
     return { state, scale, legible: scale >= LEGIBLE_SCALE, boxes: boxes(view(traced, state).root) };
   };
   const main = mainDirection(options);
-  if (main !== null) return measured(main);
-  const [tall, wide] = [measured("TB"), measured("LR")];
+  const directions: Direction[] = main === null ? ["TB", "LR"] : [main];
+  const whole = better(directions.map((direction) => measured(direction, false)));
+  return whole.legible ? whole : better(directions.map((direction) => measured(direction, true)));
+}
+
+interface Candidate {
+  state: State;
+  scale: number;
+  legible: boolean;
+  boxes: number;
+}
+
+/** The candidate that is legible, shows more or is larger. */
+function better([tall, wide = tall]: Candidate[]): Candidate {
+  if (tall === undefined || wide === undefined) throw new Error("expected a candidate");
   if (tall.legible !== wide.legible) return tall.legible ? tall : wide;
   const more = (tall.legible ? wide.boxes - tall.boxes : 0) || wide.scale - tall.scale;
   return more > 0 ? wide : tall;
@@ -73,19 +103,15 @@ function boxes(frame: Frame): number {
   return frame.items.reduce((sum, item) => sum + (item.frame === null ? 1 : boxes(item.frame)), 0);
 }
 
-function screen(direction: Direction): ReturnType<Bounds> {
-  return { longest: LONGEST[direction], broadest: BROADEST[direction] };
-}
-
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
-  const index = shownIndex(traced, { expanded: [], unrolled: [], direction });
+  const index = shownIndex(traced, {});
   const shape = { ...turned(index, options.direction, direction), ...(page.line && { line: page.line }) };
-  const start: State = { expanded: [], unrolled: [], direction, ...shape };
+  const start = withBundles(traced, { expanded: [], unrolled: [], direction, ...shape }, page);
   const closed = new Set(matching(index, options.collapse ?? []));
   const isClosed = (id: string, unrolled: string[] = []) =>
     boxOf(index, id, new Set(unrolled)).chain.some((inner) => closed.has(inner));
   if (options.depth == null && options.expand == null) {
-    return { ...start, expanded: defaultExpansion(traced, start, page, (id) => isClosed(id)).sort() };
+    return withDefaultExpansion(traced, start, page, (id) => isClosed(id));
   }
   const matched = matching(index, options.expand ?? []);
   const requested = new Set(matched.flatMap((id) => [id, ...ancestors(index, id)]).filter((id) => id !== ROOT));
@@ -94,7 +120,39 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
     (id) => !singleChain(index, id).some((at) => closed.has(at)),
   );
   const unrolled = unrolledFor(index, requested, candidates);
-  return { ...start, expanded: candidates.filter((id) => !isClosed(id, unrolled)).sort(), unrolled };
+  const expanded = candidates.filter((id) => !isClosed(id, unrolled));
+  return { ...start, expanded: [...expanded, ...bundlesAround(traced, start, requested)].sort(), unrolled };
+}
+
+/** What the picture shows without `depth` and `expand`. Where ends leave no room to expand anything, with fewer ends. */
+function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
+  const fewer = FEWER_ENDS.filter(({ ends = 0 }) => page.mayBundle && ends < (start.ends ?? Number.POSITIVE_INFINITY));
+  for (const limits of [{}, ...fewer]) {
+    const from = { ...start, ...limits };
+    const expanded = defaultExpansion(traced, from, page, isClosed).sort();
+    if (expanded.length > 0) return { ...from, expanded };
+  }
+  return start;
+}
+
+/** With as few bundles as needed for everything collapsed to fit the page. */
+function withBundles(traced: GraphIndex, start: State, page: Page): State {
+  const fits = (state: State, highest: number) => {
+    const { width, height } = page.measure(state);
+    return width <= page.width && height <= highest;
+  };
+  const whole = shownIndex(traced, start);
+  const orderly: State = shownIndex(traced, { most: MANY }) === whole ? start : { ...start, most: MANY };
+  if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
+  const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
+  return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;
+}
+
+/** Bundles that hide requested modules. */
+function bundlesAround(traced: GraphIndex, state: State, requested: ReadonlySet<string>): string[] {
+  const index = shownIndex(traced, state);
+  const around = [...requested].flatMap((id) => (index.nodes.has(id) ? ancestors(index, id) : []));
+  return [...new Set(around)].filter((id) => index.nodes.get(id)?.kind === "bundle");
 }
 
 /** The direction of the root frame; null if the options don't set it. */

@@ -1,120 +1,156 @@
-import { contentsOf, type GraphIndex, type GraphNode, type ModuleNode } from "../graph/graph.js";
+/** The families of nodes, which decide their colours, and the signs of ops. */
+import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, type OpNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { type Family, familyTold, type Told } from "./family_words.js";
 
-/** A node's kind of computation; decides its colour. */
-export type Family =
-  | "attention"
-  | "linear"
-  | "convolution"
-  | "normalisation"
-  | "activation"
-  | "embedding"
-  | "pooling"
-  | "recurrence"
-  | "loss"
-  | "elementwise"
-  | "shape"
-  | "other";
-
-/** Matched against lower-case short names; the first match wins, so specific rules precede general ones. */
-const RULES: readonly (readonly [Family, RegExp])[] = [
-  ["loss", /loss|cross_entropy|nll|kl_div/],
-  ["normalisation", /norm(?!al(?!i))|^lrn$|localresponse/],
-  ["attention", /attention|attn|sdpa/],
-  ["recurrence", /lstm|gru|rnn|mamba|mixer2|selective_scan|recurrent/],
-  ["convolution", /conv|unfold|fold$/],
-  ["embedding", /embed|one_hot/],
-  ["pooling", /pool|upsample|interpolate|pixelshuffle|pixel_shuffle/],
-  [
-    "activation",
-    /relu|gelu|silu|swish|mish|^elu|selu|celu|^tanh|sigmoid|softmax|softplus|softsign|activation|hardtanh|threshold|^glu|logsigmoid/,
-  ],
-  [
-    "linear",
-    /linear|matmul|^mm$|^bmm|addmm|baddbmm|einsum|conv1d$|^dense(?!block|net|layer)|mlp|feed_?forward|ffn|moe(?!d)|experts?|router|bilinear|grouped_mm/,
-  ],
-  [
-    "shape",
-    /view|reshape|transpose|permute|contiguous|squeeze|flatten|expand|^to$|^type|float$|^half|bfloat16|getitem|slice|narrow|^split|chunk|unbind|^t$|dropout|droppath|identity|repeat|movedim|swapaxes|clone|detach|^pad$|roll$|cast|select|unflatten/,
-  ],
-  [
-    "elementwise",
-    /^(r|i)?(add|sub|mul|div|truediv|pow|neg|exp|log|sqrt|rsqrt|mean|sum|cat|concat|stack|max|min|where)_?$/,
-  ],
-];
-
-/** Class names that match a rule by mistake. */
-const NOT_CONVOLUTION = /^conv1d$/;
+export type { Family } from "./family_words.js";
 
 /** The family of a node, by its class or function name. */
 export function family(node: GraphNode): Family {
   if (node.kind !== "module" && node.kind !== "op") return "other";
-  const name = shortName(node.kind === "module" ? node.class : node.name).toLowerCase();
-  // Hugging Face's `Conv1D` of GPT-2 is a Linear with transposed weights
-  if (node.kind === "module" && NOT_CONVOLUTION.test(name) && node.class.startsWith("transformers.")) return "linear";
-  for (const [result, rule] of RULES) if (rule.test(name)) return result;
-  return "other";
+  const { family } = told(node);
+  // `toString` is no cast
+  return MINOR.includes(family) && !isLast(node) ? "other" : family;
+}
+
+/** Class or function → what it tells. */
+const known = new Map<string, Told>();
+
+function told(node: ModuleNode | OpNode): Told {
+  const name = node.kind === "module" ? node.class : node.name;
+  const found = known.get(name) ?? familyTold(shortName(name));
+  known.set(name, found);
+  return found;
 }
 
 /** Families by which a class is known, whatever it is made of: attention is mostly linear layers. */
 const ROLES: readonly Family[] = ["attention", "recurrence", "embedding", "loss"];
+/** What may follow the last word of a name: `LSTMCell` is recurrence, but not `LSTMClassifier`. */
+const AFTER_LAST = /^(_|cell|layer|module|head|as|\d+d?|v\d+)*$/i;
 /** Families of ops that say nothing about the module around them. */
-const MINOR: readonly Family[] = ["elementwise", "shape", "activation", "other"];
-/** Share of a module's parameters that decides its family. */
+const MINOR: readonly Family[] = ["elementwise", "shape", "other"];
+/** Share of a module's FLOPs, or else of its parameters, that decides its family. */
 const MOST = 0.8;
-/** A module that contains one of these families has no other, even one with most of the parameters. */
+/** A module that contains one of these families has no other, even one that computes the most; with an activation, none. */
 const MIXING: readonly Family[] = ["attention", "recurrence"];
 
-type Tally = Map<Family, number>;
+/** What the ops of a family compute and hold. */
+interface Amounts {
+  flops: number;
+  weights: number;
+}
+
+type Tally = Map<Family, Amounts>;
+
+interface Known {
+  /** Module → its content by family. */
+  tallies: Map<string, Tally>;
+  /** Class and classes inside → the content of all such modules: equal blocks have one colour, whatever their sizes. */
+  blocks: Map<string, Tally>;
+}
 
 /** Cached per graph: every toggle needs them again. */
-const tallies = new WeakMap<GraphIndex, Map<string, Tally>>();
+const knownOf = new WeakMap<GraphIndex, Known>();
 
 /** A node's family; a module has that of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
-  const own = family(node);
-  if (node.kind !== "module" || ROLES.includes(own)) return own;
-  const tally = tallyOf(index, node);
-  // with an activation, it is a whole block
-  if (!tally.has("activation") && childrenOf(index, node, "op").some((op) => family(op) === "attention"))
-    return "attention";
-  const all = [...tally.values()].reduce((sum, count) => sum + count, 0);
-  const [most = own] = [...tally].find(([, count]) => count >= MOST * all) ?? [];
-  const main = all === 0 ? own : most;
-  return MIXING.some((family) => family !== main && tally.has(family)) ? "other" : main;
+  if (node.kind !== "module") return family(node);
+  const role = roleOf(node);
+  if (role !== undefined) return role;
+  const tally = factsOf(index).blocks.get(blockKey(index, node)) ?? new Map<Family, Amounts>();
+  const isWhole = tally.has("activation");
+  if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
+  const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
+  return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
 }
 
-/** Parameters in a module, by family. */
-function tallyOf(index: GraphIndex, node: ModuleNode): Tally {
-  const known = tallies.get(index) ?? new Map<string, Tally>();
-  tallies.set(index, known);
-  const counted = known.get(node.id);
-  if (counted !== undefined) return counted;
+function roleOf(node: ModuleNode): Family | undefined {
+  const { family } = told(node);
+  return ROLES.includes(family) && isLast(node) ? family : undefined;
+}
+
+/** Whether the word that tells the family is the last. */
+function isLast(node: ModuleNode | OpNode): boolean {
+  const { name, end } = told(node);
+  return AFTER_LAST.test(name.slice(end));
+}
+
+/** The family with nearly all of an amount, `other` without one; undefined if there is none of it. */
+function mostOf(tally: Tally, amount: keyof Amounts): Family | undefined {
+  const all = [...tally].reduce((sum, [, amounts]) => sum + amounts[amount], 0);
+  if (all === 0) return undefined;
+  return [...tally].find(([, amounts]) => amounts[amount] >= MOST * all)?.[0] ?? "other";
+}
+
+/** Of a module without weights: what its class says, or else what all of its ops are. */
+function ownFamily(node: ModuleNode, tally: Tally): Family {
   const own = family(node);
-  const tally = ROLES.includes(own) ? new Map([[own, node.parameters.total]]) : tallyOfContent(index, node);
-  known.set(node.id, tally);
+  if (own !== "other") return own;
+  const inside = [...tally.keys()];
+  const telling = inside.filter((family) => !MINOR.includes(family));
+  return (telling.length > 0 ? telling.length === 1 : inside.length === 1) ? (telling[0] ?? inside[0] ?? own) : own;
+}
+
+function factsOf(index: GraphIndex): Known {
+  let facts = knownOf.get(index);
+  if (facts === undefined) {
+    facts = { tallies: new Map(), blocks: new Map() };
+    knownOf.set(index, facts);
+    for (const node of index.graph.nodes) {
+      if (node.kind !== "module") continue;
+      const key = blockKey(index, node);
+      const block = facts.blocks.get(key) ?? new Map<Family, Amounts>();
+      facts.blocks.set(key, block);
+      addAll(block, tallyOf(index, facts, node));
+    }
+  }
+  return facts;
+}
+
+function blockKey(index: GraphIndex, node: ModuleNode): string {
+  const inside = kindIn(index, node, "module").map((child) => child.class);
+  return `${node.class}(${[...new Set(inside)].sort().join()})`;
+}
+
+function tallyOf(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
+  const counted = facts.tallies.get(node.id);
+  if (counted !== undefined) return counted;
+  const role = roleOf(node);
+  const all = { flops: node.flops ?? 0, weights: node.parameters.total };
+  const tally = role === undefined ? tallyOfContent(index, facts, node) : new Map([[role, all]]);
+  facts.tallies.set(node.id, tally);
   return tally;
 }
 
-function tallyOfContent(index: GraphIndex, node: ModuleNode): Tally {
+function tallyOfContent(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
   const own = family(node);
   const tally: Tally = new Map();
-  const add = (name: Family, count: number) => tally.set(name, (tally.get(name) ?? 0) + count);
-  const modules = childrenOf(index, node, "module");
-  for (const child of modules) for (const [name, count] of tallyOf(index, child)) add(name, count);
+  const modules = kindIn(index, node, "module");
+  for (const child of modules) addAll(tally, tallyOf(index, facts, child));
   let unused = modules.length > 0 ? node.parameters.own : node.parameters.total;
-  for (const op of childrenOf(index, node, "op")) {
-    const used = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
-    add(family(op), 0);
-    add(MINOR.includes(family(op)) ? own : family(op), used);
-    unused -= used;
+  for (const op of kindIn(index, node, "op")) {
+    const weights = Object.values(op.weights ?? {}).reduce((sum, name) => sum + sizeOf(index, name), 0);
+    const computed = family(op);
+    add(tally, computed, { flops: op.flops ?? 0, weights: 0 });
+    if (weights > 0)
+      add(tally, computed === "activation" || MINOR.includes(computed) ? own : computed, { flops: 0, weights });
+    unused -= weights;
   }
-  add(own, Math.max(0, unused));
+  if (unused > 0) add(tally, own, { flops: 0, weights: unused });
   return tally;
 }
 
-function childrenOf<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
-  return contentsOf(index, node.id).children.flatMap((id) => {
+function addAll(tally: Tally, more: Tally): void {
+  for (const [family, amounts] of more) add(tally, family, amounts);
+}
+
+function add(tally: Tally, family: Family, { flops, weights }: Amounts): void {
+  const sum = tally.get(family) ?? { flops: 0, weights: 0 };
+  tally.set(family, { flops: sum.flops + flops, weights: sum.weights + weights });
+}
+
+function kindIn<K extends "op" | "module">(index: GraphIndex, node: ModuleNode, kind: K) {
+  return childrenOf(index, node.id).flatMap((id) => {
     const child = index.nodes.get(id);
     return child?.kind === kind ? [child as Extract<GraphNode, { kind: K }>] : [];
   });

@@ -33,7 +33,7 @@ interface Siblings {
 /** All rows in breadth-first order, so that any prefix outlines the upper levels. */
 export function outlineRows(traced: GraphIndex): OutlineRow[] {
   // runs come from the simplified graph, as in pictures; modules from the trace, as pictures omit some
-  const shown = shownIndex(traced, { expanded: [], unrolled: [], direction: "TB" });
+  const shown = shownIndex(traced, {});
   const inside = (id: string) => entriesOf(modulesOf(traced, contentsOf(traced, id).children), repeatsIn(shown, id));
   const rows: OutlineRow[] = [];
   // the list grows while it is walked

@@ -1,5 +1,5 @@
 /** Finds runs: children of a container that repeat the same computation. */
-import { type Contents, contentsOf, type GraphIndex, type OpNode } from "../graph/graph.js";
+import { type Contents, childrenOf, contentsOf, type GraphIndex, type OpNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { Wiring } from "./wiring.js";
 
@@ -96,7 +96,9 @@ function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
 /** A key that is equal for children with the same computation, regardless of names and weights. */
 function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const node = index.nodes.get(id);
-  if (node === undefined || node.kind === "input" || node.kind === "output") return `unique ${id}`;
+  if (node === undefined || node.kind === "input" || node.kind === "output" || node.kind === "bundle") {
+    return `unique ${id}`;
+  }
   // the first step of a recurrence has another signature: one initial tensor serves for all states
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
@@ -107,8 +109,8 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
 
 /** The ops and classes inside a module, regardless of where its tensors come from. */
 function innerKey(index: GraphIndex, id: string): string {
-  return contentsOf(index, id)
-    .children.map((child) => {
+  return childrenOf(index, id)
+    .map((child) => {
       const node = index.nodes.get(child);
       return node?.kind === "module"
         ? `${node.class}(${innerKey(index, child)})`

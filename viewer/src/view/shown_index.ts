@@ -1,21 +1,26 @@
 /** Chooses and caches the simplified graph for a state. */
 import { type GraphIndex, indexed } from "../graph/graph.js";
 import { simplify } from "../graph/simplify.js";
+import { bundled, type Limits } from "./bundles.js";
 import type { State } from "./state.js";
 
-/** Indexes of simplified graphs, with and without plumbing, by the index of the trace. */
-const simplified = new WeakMap<GraphIndex, Map<boolean, GraphIndex>>();
+/** By the index of the trace, indexes of what states show. */
+const shown = new WeakMap<GraphIndex, Map<string, GraphIndex>>();
 
-/** The index of the graph that a state shows, with or without plumbing. */
-export function shownIndex(traced: GraphIndex, state: State): GraphIndex {
-  const plumbing = state.plumbing === true;
-  const known = simplified.get(traced) ?? new Map<boolean, GraphIndex>();
-  simplified.set(traced, known);
-  let shown = known.get(plumbing);
-  if (shown === undefined) {
-    const { graph, series } = simplify(traced.graph, plumbing);
-    shown = indexed(graph, series);
-    known.set(plumbing, shown);
-  }
-  return shown;
+type Shown = Pick<State, "plumbing" | "most" | "ends">;
+
+/** The index of the graph that a state shows, with or without plumbing and bundles. */
+export function shownIndex(traced: GraphIndex, { plumbing = false, most, ends }: Shown): GraphIndex {
+  const known = shown.get(traced) ?? new Map<string, GraphIndex>();
+  shown.set(traced, known);
+  const key = `${plumbing} ${most} ${ends}`;
+  const made = known.get(key) ?? makeIndex(traced, plumbing, { most, ends });
+  known.set(key, made);
+  return made;
+}
+
+function makeIndex(traced: GraphIndex, plumbing: boolean, limits: Limits): GraphIndex {
+  if (limits.most !== undefined || limits.ends !== undefined) return bundled(shownIndex(traced, { plumbing }), limits);
+  const { graph, series } = simplify(traced.graph, plumbing);
+  return indexed(graph, series);
 }

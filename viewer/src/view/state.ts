@@ -13,6 +13,9 @@ export interface State {
   turned?: string[];
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
   plumbing?: boolean;
+  /** Containers with more children than `most`, inputs or outputs than `ends` show some as bundles, which can be expanded. */
+  most?: number | undefined;
+  ends?: number | undefined;
   /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */
   line?: number;
 }

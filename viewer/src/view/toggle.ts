@@ -3,10 +3,13 @@ import { ancestors, type GraphIndex } from "../graph/graph.js";
 import { boxOf } from "./boxes.js";
 import { firstMember } from "./contents.js";
 import type { State } from "./state.js";
+import { twinsOf } from "./twins.js";
 
-/** The state with a module expanded or collapsed. */
-export function toggle(state: State, id: string): State {
-  return { ...state, expanded: flipped(state.expanded, id) };
+/** The state with a module, and its twins, expanded or collapsed. */
+export function toggle(index: GraphIndex, state: State, id: string): State {
+  const twins = twinsOf(index, id);
+  const others = state.expanded.filter((other) => !twins.includes(other));
+  return { ...state, expanded: state.expanded.includes(id) ? others : [...others, ...twins].sort() };
 }
 
 /**

@@ -16,12 +16,14 @@ import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
-import { asReturns, openInputs } from "./returns.js";
+import { nameParallels } from "./port_names.js";
+import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
+import { markChanges } from "./shape_changes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
-/** Default for `State.line`: the width of a screen. */
-const LINE = 1150;
+/** Default for `State.line`: with what is around lines, as broad as a text column. */
+const LINE = 636;
 
 /** Container → its last frame, with the part of the state it depends on. */
 type Memo = Map<string, { key: string; frame: Frame }>;
@@ -78,18 +80,20 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
 }
 
 /** The frame of an item: the contents of its innermost module, with ports named as in the parent. */
-function frameOf(context: Context, id: string, { chain, run }: ModuleBox, repeats: readonly string[] = []): Frame {
+function frameOf(
+  context: Context,
+  id: string,
+  { chain, run }: ModuleBox,
+  repeats: readonly string[] = [],
+  isLoop = false,
+): Frame {
   const inner = chain[chain.length - 1] ?? id;
   const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
-  const frame = makeFrame(
-    context,
-    id,
-    shownContents(context.index, inner, context.unrolled),
-    directionOf(context, [id, inner]),
-    repeats,
-  );
+  const loop = isLoop ? loopInside(context.index, repeats) : null;
+  const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
+  const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
   return frame;
@@ -120,6 +124,7 @@ function makeFrame(
   shown: ShownContents | Group,
   direction: Direction,
   repeats: readonly string[] = [],
+  loop: Omit<Loop, "returns"> | null = null,
 ): Frame {
   const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction, repeats));
   const positions = new Map(items.map((item, i) => [item.id, i]));
@@ -132,12 +137,20 @@ function makeFrame(
     outputs: shown.contents.outputs,
   };
   const { links, returns = [] } = shown.contents;
-  if ("kind" in shown && shown.kind === "step") openInputs(context.index, frame, shown);
+  if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
-  if ("kind" in shown && shown.kind === "step") {
-    frame.wires.push(...asReturns(context.index, wiresOf(context.index, returns, frame, positions), frame));
-  }
+  markChanges(frame);
+  nameParallels(context.index, frame);
+  const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
+  const back = wiresOf(context.index, loop === null ? around : [...returns, ...around], frame, positions);
+  frame.wires.push(...asReturns(context.index, back, frame, loop?.module));
   return frame;
+}
+
+/** What a closed box that stands for a loop hands to itself. */
+function aroundLoop(index: GraphIndex, { id, loop, frame, members }: Item): Link[] {
+  if (!loop || frame !== null) return [];
+  return handedOn(index, members).map((link) => ({ ...link, from: id, to: id }));
 }
 
 function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<string, number>): Wire[] {
@@ -153,12 +166,30 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
     addStrongest(wires, ends, {
       ...{ from, to, fromPort, toPort },
       tensor: link.tensor,
+      count: 1,
       source: link.fromPort,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
     });
   }
-  return [...wires.values()];
+  return withCables([...wires.values()]);
+}
+
+/** Wires between two boxes are one if there are more than these. */
+const MOST_PARALLEL = 6;
+
+/** Merges very many wires between two boxes. */
+function withCables(wires: Wire[]): Wire[] {
+  if (wires.length <= MOST_PARALLEL) return wires;
+  const parallel = new Map<string, Wire[]>();
+  const ends = ({ from, fromPort, to, toPort }: Wire) => `${from} ${fromPort} ${to} ${toPort}`;
+  for (const wire of wires) append(parallel, ends(wire), wire);
+  return wires.flatMap((wire) => {
+    const same = parallel.get(ends(wire)) ?? [];
+    if (same.length <= MOST_PARALLEL) return [wire];
+    const cable = { ...wire, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
+    return wire === same[0] ? [cable] : [];
+  });
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
@@ -181,13 +212,14 @@ function itemOf(
   if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
   const box = boxIn(context, id, shown);
   const inner = box.chain[box.chain.length - 1] ?? id;
-  const expandable = node.kind === "module" && isExpandable(index, inner);
+  const expandable = isExpandable(index, inner);
   const series = index.series.get(id);
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
   const members = isFolded ? run.members : [];
   const marks = marksOf(index, node);
-  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members) : null;
+  const isLoop = isFolded && run.isLoop;
+  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   return {
     id,
@@ -198,7 +230,7 @@ function itemOf(
     detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
     glyph: glyphOf(node, shown.contents),
     times: series?.length ?? (isFolded ? run.times : 1),
-    loop: isFolded && run.isLoop,
+    loop: isLoop,
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
     members,
@@ -236,6 +268,18 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     members: group.members,
     expandable: false,
     marks: [],
-    frame: makeFrame(context, id, group, direction, group.ends),
+    frame: makeFrame(
+      context,
+      id,
+      group,
+      direction,
+      group.ends,
+      kind === "step" ? { next: nextIn(group), module: undefined } : null,
+    ),
   };
+}
+
+/** The call in the second step of a module in the first. */
+function nextIn({ members, times }: Group): Loop["next"] {
+  return (id) => members[members.indexOf(id) + members.length / times] ?? "";
 }

@@ -14,6 +14,7 @@ from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
+from modeldiagrams.tracer.graph.kept_scopes import kept_around, scope_signature
 from modeldiagrams.tracer.graph.node_order import node_order
 from modeldiagrams.tracer.graph.signatures import signatures
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.graph.node_order import NodeOrder, Step
     from modeldiagrams.tracer.values.records import InputKind, Recording, Spec, Value
+    from modeldiagrams.tracer.values.scopes import Scope
 
 
 def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) -> ir.Graph:
@@ -40,6 +42,7 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         hierarchy=builder.hierarchy(),
         tensors=builder.tensors(),
         parameters=weights.specs(),
+        functions=builder.functions(),
         status=builder.status(status),
         provenance=_provenance(),
     )
@@ -140,6 +143,9 @@ class _Builder:
             for value in step.outputs
         }
 
+    def functions(self) -> dict[str, ir.FunctionCall]:
+        return {scope.id: self._function(scope, members) for scope, members in self._order.functions.items()}
+
     def status(self, status: ir.Status) -> ir.Status:
         unseen = tuple(s.value.id for s in self._order.steps if type(s) is GraphInput and not s.names)
         return msgspec.structs.replace(status, unseen=unseen)
@@ -149,7 +155,7 @@ class _Builder:
             return self._op(step)
         if type(step) is ModuleCall:
             return self._module(step)
-        return _graph_input_node(step)
+        return _graph_input_node(step, self._order.scopes.get(step.id))
 
     def _op(self, op: Op) -> ir.OpNode:
         site = op.site
@@ -163,6 +169,7 @@ class _Builder:
             flops=op.flops,
             activation_bytes=op.nbytes,
             opaque=site.opaque,
+            scope=self._order.scopes.get(op.id),
         )
 
     def _module(self, call: ModuleCall) -> ir.ModuleNode:
@@ -178,6 +185,22 @@ class _Builder:
             flops=call.flops,
             activation_bytes=call.nbytes,
             signature=self._signatures.get(id(call)),
+            scope=self._order.scopes.get(call.id),
+        )
+
+    def _function(self, scope: Scope, members: list[Op | ModuleCall]) -> ir.FunctionCall:
+        around = kept_around(scope.parent)
+        flops = [member.flops for member in members if member.flops is not None]
+        return ir.FunctionCall(
+            id=scope.id,
+            name=scope.name,
+            function=scope.function,
+            parent=around.id if around else members[0].parent.id or None,  # type: ignore[union-attr]
+            source=scope.source,
+            call_site=scope.call_site,
+            flops=sum(flops) if flops else None,
+            activation_bytes=sum(member.nbytes for member in members),
+            signature=scope_signature(scope, members, self._signatures),
         )
 
     def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
@@ -216,9 +239,10 @@ def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
     return ir.TensorSpec(shape=spec.shape, dtype=spec.dtype, name=name)
 
 
-def _graph_input_node(given: GraphInput) -> ir.Node:
+def _graph_input_node(given: GraphInput, scope: str | None) -> ir.Node:
     name: Any = given.names[0] if given.names else None  # None for constants of unknown origin
-    return _INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,))
+    inside: Any = {"scope": scope} if scope else {}
+    return _INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,), **inside)
 
 
 _INPUT_NODES: dict[InputKind, type[ir.InputNode | ir.ParameterNode | ir.BufferNode | ir.ConstantNode]] = {

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from modeldiagrams.ir import graph as ir
+from modeldiagrams.tracer.graph.kept_scopes import keep_scopes, kept_around
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from modeldiagrams.tracer.values.records import Recording
+    from modeldiagrams.tracer.values.scopes import Scope
 
 Step: TypeAlias = Op | ModuleCall | GraphInput
 
@@ -23,11 +25,17 @@ class NodeOrder:
     steps: list[Step] = field(default_factory=list)
     parents: dict[str, str | None] = field(default_factory=dict)
     """Node id → id of the parent; None directly under the root."""
+    scopes: dict[str, str] = field(default_factory=dict)
+    """Node id → id of the function call directly around it in its parent; others are left out."""
+    functions: dict[Scope, list[Op | ModuleCall]] = field(default_factory=dict)
+    """The function calls that the graph shows, in order, and what is in them."""
 
-    def add(self, step: Step, parent: ModuleCall | None) -> None:
+    def add(self, step: Step, parent: ModuleCall | None, scope: Scope | None = None) -> None:
         """Append a node."""
         self.steps.append(step)
         self.parents[step.id] = (parent.id or None) if parent else None
+        if (kept := kept_around(scope)) is not None:
+            self.scopes[step.id] = kept.id
 
 
 def node_order(recording: Recording) -> NodeOrder:
@@ -68,23 +76,39 @@ def _owned_name(weight: GraphInput, prefix: str) -> str | None:
 
 def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[GraphInput, list[Op]]) -> NodeOrder:
     """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
-    order = NodeOrder()
+    order = NodeOrder(functions=keep_scopes(steps))
     before: dict[int, list[GraphInput]] = {}
-    parents: dict[GraphInput, ModuleCall] = {}
+    parents: dict[GraphInput, tuple[ModuleCall, Scope | None]] = {}
     for weight, ops in users.items():
-        parent = parents[weight] = weight.call or _common_parent(ops, recording.root)
+        parent = weight.call or _common_parent(ops, recording.root)
+        readers = [_child_towards(parent, op) for op in ops]
+        scope = _common_scope(readers)
+        parents[weight] = (parent, scope)
         if ops:
-            before.setdefault(id(_child_towards(parent, ops[0])), []).append(weight)
+            before.setdefault(id(_first_inside(scope, readers[0], order)), []).append(weight)
     for given in recording.inputs:
         order.add(given, None)
     for step in steps:
         for weight in before.get(id(step), ()):
-            order.add(weight, parents[weight])
-        order.add(step, step.parent)
+            order.add(weight, *parents[weight])
+        order.add(step, step.parent, step.scope)
     for weight, ops in users.items():
         if not ops:
-            order.add(weight, parents[weight])
+            order.add(weight, *parents[weight])
     return order
+
+
+def _common_scope(steps: list[Op | ModuleCall]) -> Scope | None:
+    """The innermost function call around all steps, which have one parent; None for that."""
+    first, *others = [step.scope for step in steps] or [None]
+    return next((s for s in first.around() if all(o and s in o.around() for o in others)), None) if first else None
+
+
+def _first_inside(scope: Scope | None, reader: Op | ModuleCall, order: NodeOrder) -> Op | ModuleCall:
+    """What comes first of the outermost group around a reader that is not around the weight, too; or the reader."""
+    outside = set(scope.around()) if scope else set()
+    groups = [s for s in (reader.scope.around() if reader.scope else ()) if s.id and s not in outside]
+    return order.functions[groups[-1]][0] if groups else reader
 
 
 def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
+from modeldiagrams.tracer.graph.kept_scopes import kept_around
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class _Work:
         parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
+            if step.scope is not None and (scope := kept_around(step.scope)) is not None:
+                parts.append(repr(scope.id.removeprefix(call.id)))
             if type(step) is Op:
                 parts.append((step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.inputs:

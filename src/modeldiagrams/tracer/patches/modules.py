@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.module_calls import CallStack
 
 
+_ENTERED = "_modeldiagrams_scopes"
+"""Attribute of a `record_function` that is running: its scopes."""
+
+
 def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
     """``module(...)``."""
     recorder = calls.recorder
@@ -65,3 +69,30 @@ def hidden_initialisation(calls: CallStack, original: Callable[..., Any]) -> Cal
             calls.on_lazy_initialised(self)
 
     return initialize_parameters
+
+
+def entered_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """``with record_function("name")``: a name for what runs inside."""
+    recorder = calls.recorder
+
+    @functools.wraps(original)
+    def enter(self: Any) -> Any:
+        context = recorder.context
+        if context.is_recording:
+            line = recorder.finder.current_line(context.stack, scopes=context.scopes)
+            vars(self).setdefault(_ENTERED, []).append(context.scopes.enter(str(self.name), line))
+        return original(self)
+
+    return enter
+
+
+def left_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The end of it."""
+
+    @functools.wraps(original)
+    def leave(self: Any, *error: Any) -> Any:
+        if entered := vars(self).get(_ENTERED):
+            calls.recorder.context.scopes.exit(entered.pop())
+        return original(self, *error)
+
+    return leave

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.autograd.profiler import record_function
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from modeldiagrams.tracer.patches import fake_tensors, modules, threads, unseen_functions
@@ -62,6 +63,8 @@ def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]
             yield class_, "forward", modules.recorded_forward(calls, vars(class_)["forward"])
         if _defines(class_, LazyModuleMixin, name := "initialize_parameters"):
             yield class_, name, modules.hidden_initialisation(calls, vars(class_)[name])
+    yield record_function, "__enter__", modules.entered_scope(calls, record_function.__enter__)
+    yield record_function, "__exit__", modules.left_scope(calls, record_function.__exit__)
     for _, module in model_modules:  # compiled in place (``module.compile()``): runs as it is written
         if vars(module).get("_compiled_call_impl") is not None:
             yield module, "_compiled_call_impl", None

@@ -10,6 +10,7 @@ from modeldiagrams.tracer.recording.module_calls import argument_names, tensor_a
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.values.provenance import spec_of
 from modeldiagrams.tracer.values.records import CallSite, GraphInput
+from modeldiagrams.tracer.values.return_names import with_return_names
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
@@ -34,7 +35,8 @@ def record_outputs(recorder: Recorder, result: Any) -> None:
     """Name the tensors in what the model returned."""
     name = "output" if isinstance(result, Tensor) else ""
     # private parts of an object are its own bookkeeping, nothing the model says it returns
-    for path, tensor in find_tensors(result, name, into_objects=True, private=False):
+    found = find_tensors(result, name, into_objects=True, private=False)
+    for path, tensor in with_return_names(recorder.recording.root.module, result, found):
         recorder.recording.outputs.append((path, list(recorder.values(tensor))))
 
 
@@ -42,7 +44,9 @@ def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) 
     """Record a function of `torch` that made a tensor from memory of another library, its `argument`."""
     if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
         return
-    op = recorder.new_op(CallSite(f"torch.{name}", name, recorder.finder.current_line(recorder.context.stack)))
+    context = recorder.context
+    source = recorder.finder.current_line(context.stack, scopes=context.scopes)
+    op = recorder.new_op(CallSite(f"torch.{name}", name, source), context.scopes.current)
     value = recorder.unknown.came_back(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from modeldiagrams.tracer.torch_facts.functions import Function
+    from modeldiagrams.tracer.values.scopes import Scope
 
 __all__ = ["FunctionCall"]
 
@@ -35,6 +36,8 @@ class FunctionCall(msgspec.Struct, eq=False):
     """Their write counters; None if the function writes none of them."""
     start: int
     """Number of recorded steps."""
+    scope: Scope | None
+    """The function of user code that made the call."""
     flops: int | None = None
     """What was counted while it ran."""
 

@@ -22,6 +22,8 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     unseen_by_modes,
 )
 from modeldiagrams.tracer.values.records import CallSite, ModuleCall
+from modeldiagrams.tracer.values.return_names import with_return_names
+from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,6 +69,7 @@ class CallStack:
         call = self._open(context, module)
         call.forward = function if direct else None
         context.stack.append(call)
+        scopes, context.scopes = context.scopes, Scopes()
         paused, context.paused = context.paused, 0
         observed, context.observed = context.observed, 0
         try:
@@ -78,7 +81,7 @@ class CallStack:
             raise
         finally:
             context.stack.pop()
-            context.paused, context.observed = paused, observed
+            context.scopes, context.paused, context.observed = scopes, paused, observed
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Run the model; its module call is the root, which is on the stack already."""
@@ -115,7 +118,8 @@ class CallStack:
             path = self._path_of_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
-        call.source = self.recorder.finder.current_line(context.stack) or context.source
+        call.source = self.recorder.finder.current_line(context.stack, scopes=context.scopes) or context.source
+        call.scope = context.scopes.current
         parent.is_leaf = False
         outer: ModuleCall | None = parent
         while outer is not None and outer.is_empty:
@@ -170,7 +174,10 @@ class CallStack:
         self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
-        returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
+        if isinstance(result, Tensor):
+            returned = [("output", result)]
+        else:
+            returned = with_return_names(call.module, result, find_tensors(result))
         if call.is_empty:
             result, returned = self._record_as_one_op(call, given, result, returned)
         self._set_values(call.outputs, returned)

@@ -26,11 +26,13 @@ from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place,
 from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
 from modeldiagrams.tracer.values.provenance import Provenance, spec_of
 from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
+from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType
 
+    from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 
@@ -88,6 +90,7 @@ class Recorder(TorchFunctionMode):
                 yield
         finally:
             context.is_recording = False
+            context.scopes = Scopes()  # holds frames
 
     @contextlib.contextmanager
     def hidden(self) -> Iterator[None]:
@@ -145,26 +148,20 @@ class Recorder(TorchFunctionMode):
             raise
         return self._after(call, result)
 
-    def _before(
-        self,
-        function: Function,
-        run: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        frame: FrameType | None,
-    ) -> FunctionCall:
+    def _before(self, function: Function, run: Any, args: Any, kwargs: Any, frame: FrameType | None) -> FunctionCall:
         """Look at a call before it runs, and announce what it may write."""
         context = self.threads.context
         tensors: list[Tensor] = []
         given = (*args, *kwargs.values()) if kwargs else args
-        source = self.finder.current_line(context.stack, frame) or context.source
+        source = self.finder.current_line(context.stack, frame, context.scopes) or context.source
         key = (function, source, *kwargs, *call_key(given, tensors))
         versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
             self.before_write(tensors)
         elif function.writes_first or "out" in kwargs:
             self.before_write([*given[:1], kwargs.get("out")])
-        return FunctionCall(function, run, args, kwargs, key, tensors, versions, len(self.recording.steps))
+        start, scope = len(self.recording.steps), context.scopes.current
+        return FunctionCall(function, run, args, kwargs, key, tensors, versions, start, scope)
 
     def _after(self, call: FunctionCall, result: Any) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
@@ -207,12 +204,12 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(self, site: CallSite) -> Op:
-        """Append an op to the running module call."""
+    def new_op(self, site: CallSite, scope: Scope | None = None) -> Op:
+        """Append an op to the running module call, made in some scope there."""
         context = self.threads.context
         call = context.stack[-1]
         call.is_empty = False
-        op = Op(call.new_id(site.short), site, call)
+        op = Op(call.new_id(site.short), site, call, scope=scope)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:
@@ -243,7 +240,7 @@ class Recorder(TorchFunctionMode):
         site = self._sites.get(call.key)
         if site is None:
             site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
-        op = self.new_op(site)
+        op = self.new_op(site, call.scope)
         op.flops = call.flops
         inputs, values_of = op.inputs, self.provenance.values
         for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)

@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.tracer.values.scopes import Scopes
+
 if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import ModuleCall, Op
 
@@ -15,6 +17,8 @@ class ThreadContext:
     """The state of one thread."""
 
     stack: list[ModuleCall]
+    scopes: Scopes = field(default_factory=Scopes)
+    """The functions running in the innermost module call."""
     is_recording: bool = False
     on_main_thread: bool = False
     paused: int = 0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.ir.graph import Edge, Flow
+    from modeldiagrams.tracer.values.scopes import Scope
 
 InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
@@ -120,6 +121,8 @@ class ModuleCall(_Record):
     """Position among the steps of its parent; set by `signatures`."""
     source: str | None = None
     """``file:line`` of the call in user code."""
+    scope: Scope | None = None
+    """The function in its parent that made the call."""
 
     def new_id(self, short: str) -> str:
         """Id of the next op of this short name."""
@@ -170,6 +173,8 @@ class Op(_Record):
     """Outgoing edges; like `weights` filled in by `node_order`."""
     weights: dict[str, str] = {}
     """Weights that its leaf module owns: argument → dotted name."""
+    scope: Scope | None = None
+    """The function in its parent that made the call."""
     failed: bool = False
     flops: int | None = None
     nbytes: int = 0

@@ -18,12 +18,14 @@ from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
+from modeldiagrams.tracer.values.scopes import function_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, FrameType, TracebackType
 
     from modeldiagrams.tracer.values.records import ModuleCall
+    from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
 _MAX_FRAMES = 64
@@ -77,11 +79,14 @@ class SourceFinder:
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def current_line(self, stack: Sequence[ModuleCall], frame: FrameType | None = None) -> str | None:
+    def current_line(
+        self, stack: Sequence[ModuleCall], frame: FrameType | None = None, scopes: Scopes | None = None
+    ) -> str | None:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
         The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
         running module call, the last of the given ones, which knows its own caller. It is shorter from a given frame.
+        The `scopes` of the module call are kept up to date.
         """
         codes = self._codes
         frame = frame or sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
@@ -94,6 +99,8 @@ class SourceFinder:
             frame = frame.f_back
         else:
             return None
+        if scopes is not None:
+            scopes.move_to(frame if code.file is not None else None, self._code)
         if code.file is not None:
             return code.lines.get(frame.f_lasti) or code.line(frame)
         return None if code.code is self._boundary else stack[-1].source
@@ -135,9 +142,12 @@ class SourceFinder:
         is_model = is_model_code(path)
         if is_model:
             self.files.add(path)
+        file = relative_file(path, module) if is_model else None
         code = self._codes[id(frame.f_code)] = _Code(
             frame.f_code,
-            relative_file(path, module) if is_model else None,
+            file,
+            names=function_names(frame.f_code, module) if is_model else None,
+            definition=f"{file}:{frame.f_code.co_firstlineno}",
             is_tracer=path.startswith(_TRACER) and frame.f_code is not self._boundary,
             ends_walk=is_model or frame.f_code in self._ends,
         )
@@ -152,6 +162,10 @@ class _Code:
     """Kept alive, so that its id stays unique."""
     file: str | None
     """Relative file of user code; None for other code."""
+    names: tuple[str, str] | None
+    """Short and full name; None for what is no function of user code."""
+    definition: str
+    """``file:line`` where it begins."""
     is_tracer: bool
     """Part of the tracer, inside the boundary."""
     ends_walk: bool

@@ -49,7 +49,8 @@ export function makeTrips(plan: Plan, ranking: Ranking, rows: number): Trip[] {
       from,
       to,
       start: fixedStart(plan, ranking, i) ?? ranking.across[wire.from] ?? 0,
-      end: fixedEnd(plan, ranking, i) ?? ranking.across[wire.to] ?? 0,
+      // returns are the rightmost
+      end: fixedEnd(plan, ranking, i) ?? ranking.across[wire.to] ?? Number.POSITIVE_INFINITY,
       lane: null,
       side: 0,
       trunk: wire.trunk,
@@ -128,6 +129,7 @@ function exitRooms(vertical: boolean, slot: Slot, centre: number): ExitRoom[] {
   const text = LABEL_GAP + Math.max(...labels.map(labelWidth)) - LABEL_OUTSIDE;
   const after = { ...whole, high: Math.min(whole.high, centre + slot.high - text), before: false };
   const before = { ...whole, low: Math.max(whole.low, centre - slot.low + text), before: true };
+  if (slot.exits.some(({ returns }) => returns) && labels.length === 1) return [before];
   if (hasTwoLabels(slot.exits)) return [{ ...before, high: after.high }];
   return slot.exits.length > 1 && labels.length === 1 ? [after, before] : [after];
 }

@@ -59,7 +59,8 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
 }
 
-function rowsOf(plan: Plan, ranking: Ranking): number[][] {
+/** Row → its items, in order across the flow. */
+export function rowsOf(plan: Plan, ranking: Ranking): number[][] {
   const rows: number[][] = [];
   plan.slots.forEach((_, i) => {
     const rank = ranking.rank[i] ?? 0;
@@ -172,6 +173,7 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
   const [first] = placed;
   const last = placed[placed.length - 1];
   if (labelled.length !== 1 || first === undefined || last === undefined) return labelled;
+  if (placed.length > 1 && last.returns) return [{ ...first, label: labelled[0]?.label ?? "", before: true }];
   return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
 }
 

@@ -1,6 +1,6 @@
 /** Translates the words of the picture that the page shipped; later pictures are drawn in the site's language. */
 import { fits, placeInRows } from "../../shared/legend_rows.js";
-import { strings } from "../../shared/strings.js";
+import { fill, strings } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
 
 /** Average width of a letter, px, for diagrams that are hidden and can't be measured. */
@@ -29,6 +29,7 @@ function translate(text: Element): string {
   if (isEntry(text)) return (strings as Partial<Record<string, string>>)[words] ?? words;
   return words
     .replace(/(^| · )same weights$/, (_, separator: string) => separator + strings.sameWeights)
+    .replace(/^(\d+) tensors$/, (_, count: string) => fill(strings.tensors, count))
     .replace(/ · tied$/, () => ` · ${strings.tiedToOthers}`);
 }
 

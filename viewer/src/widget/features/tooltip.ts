@@ -1,4 +1,5 @@
 /** Shows the tensor on the edge under the pointer: name, shape and dtype. On a far zoomed-out picture, a node's name. */
+import { fill, strings } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
 import { box } from "../parts/dom.js";
 import { header, nodeAt } from "../tree.js";
@@ -49,7 +50,8 @@ function tensorText(widget: Widget, target: Element, clientX: number, clientY: n
   let text = "";
   widget.ifLoaded((session, viz) => {
     const edge = session.flow(viz).nearest(x, y, NEAR / matrix.a);
-    if (edge !== undefined) text = session.tensorText(edge.tensor);
+    if (edge === undefined) return;
+    text = edge.count > 1 ? fill(strings.tensors, edge.count) : session.tensorText(edge.tensor);
   });
   return text;
 }

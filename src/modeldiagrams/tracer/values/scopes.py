@@ -1,0 +1,144 @@
+"""Which Python functions the ops of a module call ran in, and which `torch.profiler.record_function` scopes."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
+
+_NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
+"""Methods whose name says nothing."""
+_PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One call of a Python function, or one `record_function`, inside a module call."""
+
+    name: str
+    """Short name for readers."""
+    parent: Scope | None
+    function: str | None = None
+    """Full name of the function; None for a `record_function`."""
+    source: str | None = None
+    """``file:line`` of the function's definition."""
+    call_site: str | None = None
+    """``file:line`` of the call."""
+    id: str = ""
+    """Set by `keep_scopes` for those that the graph shows."""
+
+    def around(self) -> Iterator[Scope]:
+        """The scope itself and all around it, the innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+
+class Code(Protocol):
+    """What `Scopes` asks of the code of a frame."""
+
+    file: str | None
+    ends_walk: bool
+    names: tuple[str, str] | None
+    definition: str
+
+    def line(self, frame: FrameType) -> str:
+        """``file:line`` of the running instruction."""
+
+
+def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
+    """Short and full name of the function with this code; None for code that readers don't take for a function.
+
+    Such are lambdas and comprehensions, generators, which run bit by bit, and decorators' wrappers.
+    """
+    name, qualified = code.co_name, code.co_qualname
+    is_wrapper = code.co_flags & _PASSES_ALL_ON == _PASSES_ALL_ON and (code.co_freevars or name == "__call__")
+    if name.startswith("<") or is_wrapper or code.co_flags & _IS_RESUMED:
+        return None
+    class_ = qualified.rpartition(".")[0].rpartition(".")[2]
+    short = class_ if name in _NAMED_AFTER_CLASS and class_ not in {"", "<locals>"} else name
+    return short, f"{module}.{qualified.replace('.<locals>', '')}"
+
+
+class Scopes:
+    """The functions that are running inside the innermost module call of a thread.
+
+    Frames are held from one op to the next: a new frame may get the address of a finished one, so only the frame itself
+    tells two calls of one function apart.
+    """
+
+    __slots__ = ("_running", "current")
+
+    def __init__(self) -> None:
+        self.current: Scope | None = None
+        """The innermost scope around the line that `SourceFinder.current_line` found last."""
+        self._running: list[tuple[FrameType, Scope | None]] = []
+        """The innermost first. The outermost is the module's own forward, or a hook, and no scope."""
+
+    def move_to(self, frame: FrameType | None, code_of: Callable[[FrameType], Code]) -> None:
+        """Note where the running call was made: in a frame of user code, or in none."""
+        if frame is None:
+            self.current = None
+            return
+        running = self._running
+        if not (running and running[0][0] is frame):  # else as for most ops
+            self._begin(frame, code_of)
+        self.current = self._running[0][1]
+
+    def _begin(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
+        """Drop the functions that have ended, and begin those that are new around a frame."""
+        running = self._running
+        begun, known = self._begun(frame, code_of)
+        while running and running[0][0] is not known:
+            del running[0]
+        for inner, code in reversed(begun):
+            running.insert(0, (inner, _scope(code, code_of, *running[0]) if running else None))
+
+    def _begun(
+        self, frame: FrameType, code_of: Callable[[FrameType], Code]
+    ) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
+        """The functions that were not known to run, the innermost first, and the frame around them that was."""
+        begun: list[tuple[FrameType, Code]] = []
+        outermost: tuple[FrameType, Code] | None = None
+        at: FrameType | None = frame
+        while at is not None:
+            code = code_of(at)
+            if code.file is not None:
+                if any(held is at for held, _ in self._running):
+                    return begun, at
+                outermost = (at, code)
+                if code.names is not None:
+                    begun.append(outermost)
+            elif code.ends_walk:
+                break
+            at = at.f_back
+        if outermost is not None and begun[-1:] != [outermost]:  # a lambda may be a model
+            begun.append(outermost)
+        return begun, None
+
+    def enter(self, name: str, line: str | None) -> Scope | None:
+        """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
+        if not self._running:
+            return None
+        frame, around = self._running[0]
+        scope = Scope(name, around, call_site=line)
+        self._running[0] = (frame, scope)
+        return scope
+
+    def exit(self, scope: Scope | None) -> None:
+        """End what `enter` began."""
+        if scope is None:
+            return
+        self._running = [(frame, scope.parent if held is scope else held) for frame, held in self._running]
+
+
+def _scope(code: Code, code_of: Callable[[FrameType], Code], caller: FrameType, around: Scope | None) -> Scope:
+    """The scope of a function that was called from a frame."""
+    short, full = code.names or ("", "")
+    return Scope(short, around, full, code.definition, code_of(caller).line(caller))

@@ -1,0 +1,277 @@
+"""Function calls: which functions of the model's code are groups, and what is in them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import weakref
+
+import pytest
+import torch
+from torch import nn
+from torch.profiler import record_function
+
+from modeldiagrams import structural_digest, trace
+from modeldiagrams.ir.check import check_graph
+from tracer.traced_graph import Lambda, checked, linear, x
+
+
+def rotated(h):
+    left, right = h.chunk(2, -1)
+    return torch.cat((-right, left), -1)
+
+
+def embedded(q, k):
+    return q * 2 + rotated(q), k * 2 + rotated(k)
+
+
+def normalised(h):
+    return h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+
+def clamped(h):
+    return h.clamp(0, 1) * 2
+
+
+def groups(forward, *args, **modules):
+    """Groups of a model with this forward: id → short names of the ops directly inside."""
+    found = checked(Lambda(forward, **modules), *(args or (x(),)))
+    inside = {name: [] for name in found.graph.functions}
+    for node in found.graph.nodes:
+        if getattr(node, "scope", None):
+            inside[node.scope].append(node.id.rpartition("/")[2].partition("#")[0])
+    return inside
+
+
+def test_functions_are_groups_in_groups():
+    found = checked(Lambda(lambda self, h: embedded(self.a(h), h)[0], a=linear()), x()).graph
+    calls = found.functions
+    assert [(name, call.name, call.parent) for name, call in calls.items()] == [
+        ("/embedded()", "embedded", None),
+        ("/rotated()", "rotated", "/embedded()"),
+        ("/rotated()#2", "rotated", "/embedded()"),
+    ]
+    first, second = calls["/rotated()"], calls["/rotated()#2"]
+    assert first.function == f"{__name__}.rotated"
+    assert first.source.endswith(f"test_functions.py:{rotated.__code__.co_firstlineno}")
+    assert first.call_site.endswith(f"test_functions.py:{embedded.__code__.co_firstlineno + 1}")
+    assert first.signature == second.signature != calls["/embedded()"].signature
+    assert first.activation_bytes == second.activation_bytes == 3 * (2 + 4) * 4
+    assert "scope" not in found.node("a").__struct_fields__ or found.node("a").scope is None
+
+
+def test_parents_ids_and_paths_are_those_without_groups():
+    graph = trace(Lambda(lambda self, h: embedded(self.a(h), h)[0] + 1, a=linear()), (x(),))
+    assert {name: parent for name, parent in graph.hierarchy.items() if parent} == {"a/linear": "a"}
+    assert [node.id for node in graph.nodes if "cat" in node.id] == ["/cat", "/cat#2"]
+
+
+def test_helpers_of_two_ops_are_none():
+    assert groups(lambda _, h: clamped(h) + clamped(h)) == {}
+
+
+def test_every_call_in_a_loop_is_one():
+    def forward(_, h):
+        for _ in range(3):
+            h = normalised(h)
+        return h + 1
+
+    assert list(groups(forward)) == ["/normalised()", "/normalised()#2", "/normalised()#3"]
+
+
+def test_a_loop_of_one_function_with_a_loop_inside():
+    def steps(h):
+        for _ in range(3):
+            h = h * 2
+        return h
+
+    def forward(_, h):
+        for _ in range(2):
+            h = steps(h)
+        return h + 1
+
+    assert groups(forward) == {"/steps()": ["mul"] * 3, "/steps()#2": ["mul"] * 3}
+
+
+def test_methods_are_functions_and_callable_objects_have_the_name_of_their_class():
+    class Rotation:
+        def __call__(self, h):
+            return rotated(h) + 1
+
+    class Model(nn.Module):
+        def _scaled(self, h):
+            return h.sin() * h.cos() + 1
+
+        def forward(self, h):
+            return Rotation()(self._scaled(h))
+
+    found = trace(Model(), (x(),)).functions
+    assert [(call.name, call.function.rpartition(".")[2]) for call in found.values()] == [
+        ("_scaled", "_scaled"),
+        ("Rotation", "__call__"),
+        ("rotated", "rotated"),
+    ]
+
+
+def test_wrappers_lambdas_comprehensions_and_generators_are_none():
+    def logged(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    def parts(h):
+        for factor in range(4):
+            yield h * factor
+
+    def forward(_, h):
+        last = lambda h: h.sin().cos().tan()  # noqa: E731
+        h = logged(rotated)(h) + sum([part.sin() for part in parts(h)])
+        return last(h)
+
+    assert list(groups(forward)) == ["/rotated()"]
+
+
+def test_functions_with_the_content_of_what_is_around_them_are_none():
+    def inner(h):
+        return h.sin().cos().tan()
+
+    def outer(h):
+        return inner(h)
+
+    assert list(groups(lambda _, h: outer(h) + 1)) == ["/outer()"]
+    assert groups(lambda _, h: outer(h)) == {}
+    assert trace(outer, (x(),)).functions == {}
+
+
+def test_functions_that_call_modules_leave_them_where_they_are():
+    def block(self, h):
+        return normalised(self.a(h)) + self.b(h)
+
+    assert list(groups(lambda self, h: block(self, h) + 1, a=linear(), b=linear())) == ["/normalised()"]
+
+
+def test_base_class_and_hooks_are_no_groups():
+    class Base(nn.Module):
+        def forward(self, h):
+            return h * 2 + 1
+
+    class Model(Base):
+        def forward(self, h):
+            return super().forward(h) - 1
+
+    model = Model()
+    model.register_forward_pre_hook(lambda _, given: (given[0].sin().cos().tan(),))
+    assert trace(model, (x(),)).functions == {}
+
+
+def test_recursion_is_nested():
+    def halved(h, depth):
+        return h if depth == 0 else halved(h * 0.5 + 1, depth - 1) - 1
+
+    assert list(groups(lambda _, h: halved(h, 3) * 2)) == [f"/halved(){call}" for call in ("", "#2", "#3")]
+
+
+def test_weights_that_only_a_function_uses_are_inside():
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.shift = nn.Parameter(torch.ones(4)), nn.Parameter(torch.zeros(4))
+
+        def _affine(self, h):
+            return (h + 1) * self.scale + self.shift
+
+        def forward(self, h):
+            return self._affine(h) + self.shift
+
+    graph = trace(Model(), (x(),))
+    check_graph(graph)
+    assert graph.node("parameter:scale").scope == "/_affine()"
+    order = [node.id for node in graph.nodes]
+    assert graph.node("parameter:shift").scope is None
+    assert order.index("parameter:shift") < order.index("/add"), "before the group that reads it"
+
+
+def test_record_function_is_a_group_that_may_contain_modules():
+    def forward(self, h):
+        with record_function("attention: mix"):
+            h = self.a(h.sin()).cos()
+            with record_function("inside"):
+                h = normalised(h) + 1
+        return h + 1
+
+    found = checked(Lambda(forward, a=linear()), x()).graph
+    assert {name: (call.function is None, call.parent) for name, call in found.functions.items()} == {
+        "/attention: mix()": (True, None),
+        "/inside()": (True, "/attention: mix()"),
+        "/normalised()": (False, "/inside()"),
+    }
+    assert found.node("a").scope == "/attention: mix()"
+    assert found.node("a/linear").scope is None
+    line = forward.__code__.co_firstlineno + 1
+    assert found.functions["/attention: mix()"].call_site.endswith(f"test_functions.py:{line}")
+
+
+def test_record_function_as_decorator_and_after_an_error():
+    @record_function("decorated")
+    def mixed(h):
+        return h.sin().cos().tan()
+
+    def forward(_, h):
+        with contextlib.suppress(ValueError), record_function("fails"):
+            h = h.sin() + 1
+            raise ValueError
+        return mixed(h.exp().exp().exp())
+
+    assert groups(forward) == {"/decorated()": ["sin", "cos", "tan"]}
+
+
+def test_threads_have_functions_of_their_own():
+    def work(h, results):
+        results.append(normalised(h) + 1)
+
+    class Model(nn.Module):
+        def forward(self, h):
+            results: list[torch.Tensor] = []
+            thread = threading.Thread(target=work, args=(h, results))
+            thread.start()
+            thread.join()
+            return rotated(results[0]) + 1
+
+    graph = trace(Model(), (x(),))
+    check_graph(graph)
+    assert list(graph.functions) == ["/normalised()", "/rotated()"]
+
+
+def test_values_of_finished_functions_are_not_kept():
+    alive: list[bool] = []
+
+    def helper(h):
+        temporary = h + 1
+        refs.append(weakref.ref(temporary))
+        return temporary.sin().cos()
+
+    def forward(_, h):
+        h = helper(h)
+        h = h * 2
+        alive.append(refs[0]() is not None)
+        return h
+
+    refs: list[weakref.ref[torch.Tensor]] = []
+    trace(Lambda(forward), (x(),), mode="real")
+    assert alive == [False]
+
+
+@pytest.mark.parametrize(("change", "is_same"), [("# a line\n", True), ("", True), ("rename", False)])
+def test_digest_changes_with_names_of_functions_and_not_with_lines(change, is_same):
+    text = "def helper(h):\n    return h.sin().cos().tan()\n"
+    graphs = []
+    for source in (text, text.replace("helper", "other") if change == "rename" else change + text):
+        names: dict[str, object] = {"__name__": "somewhere"}
+        exec(compile(source, "/nowhere/site-packages/somewhere.py", "exec"), names)  # noqa: S102
+        function = names.get("helper") or names["other"]
+        graphs.append(trace(Lambda(lambda _, h, function=function: function(h) + 1), (x(),)))
+    assert [len(graph.functions) for graph in graphs] == [1, 1]
+    assert (structural_digest(graphs[0]) == structural_digest(graphs[1])) is is_same

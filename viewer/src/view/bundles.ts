@@ -1,0 +1,192 @@
+/**
+ * Bundles: neighbours in execution order that a container with very many children shows as one closed box, "… 214 ops".
+ * They become nodes of the graph, so that they are expanded, linked and laid out as modules are.
+ */
+import { append } from "../graph/append.js";
+import { type BundleNode, type Contents, type GraphIndex, type GraphNode, indexed, ROOT } from "../graph/graph.js";
+import { bundleWords } from "./bundle_words.js";
+import { findRuns } from "./repeats.js";
+
+/** A bundle shows at most this many children; more are bundled in it again, in shares of about so many. */
+const INSIDE = 24;
+const SHARE = 20;
+
+/** Children that stay together: one, or all of a run. Ends are inputs or outputs; blocks are or hold modules. */
+interface Unit {
+  ids: string[];
+  kind: "input" | "output" | "op" | "block";
+}
+
+/** A unit, or what becomes a bundle. */
+type Part = Unit | Part[];
+
+/** Most children that a container shows, counting runs as one, and most inputs, and outputs, of the model. */
+export interface Limits {
+  most?: number | undefined;
+  ends?: number | undefined;
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** The graph with bundles wherever a container has more children. */
+export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED }: Limits): GraphIndex {
+  const hierarchy = new Map(index.graph.hierarchy);
+  const beginning = new Map<string, BundleNode[]>();
+  for (const [id, contents] of index.contents) {
+    if (contents.children.length <= Math.min(most, id === ROOT ? ends : UNLIMITED)) continue;
+    const parts = partsOf(index, contents, most, ends);
+    for (const part of parts) addBundles({ index, hierarchy, beginning }, part, id === ROOT ? null : id);
+  }
+  if (beginning.size === 0) return index;
+  const nodes = index.graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
+  return indexed({ ...index.graph, nodes, hierarchy }, index.series);
+}
+
+/** The graph to be. */
+interface Draft {
+  index: GraphIndex;
+  hierarchy: Map<string, string | null>;
+  /** Child → the bundles that begin with it, outermost first. */
+  beginning: Map<string, BundleNode[]>;
+}
+
+function addBundles(draft: Draft, part: Part, parent: string | null): void {
+  const { index, hierarchy, beginning } = draft;
+  if (!Array.isArray(part)) {
+    for (const id of part.ids) hierarchy.set(id, parent);
+    return;
+  }
+  const ids = unitsOf(part).flatMap((unit) => unit.ids);
+  const [first = ""] = ids;
+  const id = `bundle:${first}+${ids.length - 1}`;
+  append(beginning, first, { kind: "bundle", id, ...bundleWords(index, ids) });
+  hierarchy.set(id, parent);
+  for (const inner of part) addBundles(draft, inner, id);
+}
+
+// -- choosing ---------------------------------------------------------------------------------------------------------
+
+function partsOf(index: GraphIndex, contents: Contents, most: number, ends: number): Part[] {
+  const units = unitsIn(index, contents);
+  const cuts = new Cuts(contents);
+  const only = (kind: Unit["kind"]) => units.filter((unit) => unit.kind === kind);
+  const body = units.filter(({ kind }) => kind !== "input" && kind !== "output");
+  return [
+    ...shortened(only("input"), ends, cuts),
+    ...withoutMiddles(body, most, cuts),
+    ...shortened(only("output"), ends, cuts),
+  ];
+}
+
+function unitsIn(index: GraphIndex, contents: Contents): Unit[] {
+  const units: Unit[] = [];
+  const runs = new Map(findRuns(index, contents).map((run) => [run.start, run.period * run.times]));
+  for (let at = 0; at < contents.children.length; ) {
+    const length = runs.get(at) ?? 1;
+    const ids = contents.children.slice(at, at + length);
+    const kinds = ids.map((id) => index.nodes.get(id)?.kind);
+    const [first] = kinds;
+    const isEnd = first === "input" || first === "output";
+    units.push({ ids, kind: isEnd ? first : kinds.includes("module") ? "block" : "op" });
+    at += length;
+  }
+  return units;
+}
+
+/** The first ends, and the others as a bundle. */
+function shortened(ends: Unit[], most: number, cuts: Cuts): Part[] {
+  if (ends.length <= most) return ends;
+  return [...ends.slice(0, most - 1), divided(ends.slice(most - 1), cuts)];
+}
+
+/**
+ * Bundles the middles of the longest stretches of ops until at most `most` parts are left; if there are no more
+ * ops, the middle of everything.
+ */
+function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
+  const parts: Part[] = [...body];
+  while (parts.length > most) {
+    const stretch = longestStretch(parts) ?? { start: 0, length: parts.length };
+    const length = Math.min(stretch.length, parts.length - most + 1);
+    const spare = stretch.length - length;
+    const from = stretch.start + Math.floor(spare / 4);
+    const starts = Array.from({ length: Math.ceil((spare + 1) / 2) }, (_, i) => from + i);
+    const costOf = (start: number) => cuts.before(parts[start]) + cuts.before(parts[start + length]);
+    const start = cheapest(starts, costOf, stretch.start + spare / 2);
+    parts.splice(start, length, divided(unitsOf(parts.slice(start, start + length)), cuts));
+  }
+  return parts;
+}
+
+/** The longest stretch of at least two ops in a row. */
+function longestStretch(parts: Part[]): { start: number; length: number } | undefined {
+  let best: { start: number; length: number } | undefined;
+  for (let start = 0; start < parts.length; ) {
+    let end = start;
+    for (let part = parts[end]; part !== undefined && "kind" in part && part.kind === "op"; part = parts[end]) end += 1;
+    if (end - start > Math.max(1, best?.length ?? 0)) best = { start, length: end - start };
+    start = end + 1;
+  }
+  return best;
+}
+
+/** The content of a bundle: all units or, if these are many, equal shares of them as bundles. */
+function divided(units: Unit[], cuts: Cuts): Part[] {
+  if (units.length <= INSIDE) return units;
+  const count = Math.min(INSIDE, Math.ceil(units.length / SHARE));
+  const share = units.length / count;
+  const borders = Array.from({ length: count + 1 }, (_, i) => {
+    if (i === 0 || i === count) return Math.round(i * share);
+    const nearby = Array.from({ length: Math.floor(share / 5) + 1 }, (_, j) => Math.round((i - 0.1) * share) + j);
+    return cheapest(nearby, (at) => cuts.before(units[at]), i * share);
+  });
+  return borders.slice(1).map((end, i) => {
+    const shareOf = units.slice(borders[i], end);
+    return shareOf.length === 1 ? (shareOf[0] ?? []) : divided(shareOf, cuts);
+  });
+}
+
+/** The cheapest place, of several the one nearest to the middle. */
+function cheapest(places: number[], costOf: (place: number) => number, middle: number): number {
+  const ranked = places.map((place) => ({ place, cost: costOf(place), far: Math.abs(place - middle) }));
+  ranked.sort((a, b) => a.cost - b.cost || a.far - b.far);
+  return ranked[0]?.place ?? Math.round(middle);
+}
+
+function unitsOf(parts: Part[]): Unit[] {
+  return parts.flatMap((part) => (Array.isArray(part) ? unitsOf(part) : [part]));
+}
+
+/** How many tensors of a container are alive between two of its children: bundles begin and end where few are. */
+class Cuts {
+  readonly #positions: Map<string, number>;
+  /** Position → number of tensors made before it and read there or later. */
+  readonly #alive: number[];
+
+  constructor({ children, links }: Contents) {
+    this.#positions = new Map(children.map((id, i) => [id, i]));
+    const lastRead = new Map<string, { made: number; read: number }>();
+    for (const { from, to, fromPort } of links) {
+      const [made, read] = [this.#positions.get(from ?? ""), this.#positions.get(to ?? "")];
+      if (made === undefined || read === undefined) continue;
+      const known = lastRead.get(`${from} ${fromPort}`);
+      lastRead.set(`${from} ${fromPort}`, { made, read: Math.max(read, known?.read ?? 0) });
+    }
+    const changes = children.map(() => 0);
+    for (const { made, read } of lastRead.values()) {
+      changes[made + 1] = (changes[made + 1] ?? 0) + 1;
+      if (read + 1 < changes.length) changes[read + 1] = (changes[read + 1] ?? 0) - 1;
+    }
+    let alive = 0;
+    this.#alive = changes.map((change) => {
+      alive += change;
+      return alive;
+    });
+  }
+
+  before(part: Part | undefined): number {
+    const [first] = part === undefined ? [] : unitsOf([part]);
+    const position = this.#positions.get(first?.ids[0] ?? "");
+    return position === undefined ? 0 : (this.#alive[position] ?? 0);
+  }
+}
