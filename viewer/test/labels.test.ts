@@ -165,6 +165,20 @@ describe("shape labels", () => {
     expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
   });
 
+  it("mark a size that had to be assumed", () => {
+    const guessed = sketch("x > linear > nonzero > split > mul > y");
+    const reason = "needs values that were not computed";
+    guessed.status.guesses = [
+      { node: "/nonzero", value: "every element", reason },
+      { node: "/split", value: "even parts", reason },
+      { node: "/mul", value: 1, reason },
+      { node: null, value: "every element", reason },
+    ];
+    for (const op of ["nonzero", "split", "mul"]) guessed.tensors[`/${op}:0`] = { shape: [16, 2], dtype: "int64" };
+    const labels = ["nonzero", "split", "mul"].map((op) => tensorLabel(index(guessed), `/${op}:0`));
+    expect(labels).toEqual(["≤ 16×2 int64", "≈ 16×2 int64", "16×2 int64"]);
+  });
+
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };

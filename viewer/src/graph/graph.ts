@@ -103,6 +103,8 @@ export interface GraphIndex {
   series: Map<string, string[]>;
   /** Paths of modules with a weight that has several names. */
   tiedOwners: Set<string>;
+  /** Op that returns a size which had to be assumed → what was assumed, as `every element`. */
+  assumedSizes: Map<string, string>;
   hasBundles: boolean;
 }
 
@@ -142,6 +144,11 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
+    assumedSizes: new Map(
+      (graph.status.guesses ?? []).flatMap(({ node, value }) =>
+        node !== null && node !== undefined && typeof value === "string" ? [[node, value]] : [],
+      ),
+    ),
     hasBundles: graph.nodes.some(({ kind }) => kind === "bundle"),
     tiedOwners: new Set(
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),

@@ -129,12 +129,17 @@ function localPath(index: GraphIndex, id: string, path: string): string {
 /** Dtypes that labels omit. */
 const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
-/** `1×16×768`, with unusual dtypes: `1×16 int64`. */
+/** Sizes that are the largest possible if this was assumed. */
+const UPPER_BOUNDS = new Set(["every element", "all different"]);
+
+/** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
 export function tensorLabel(index: GraphIndex, tensor: string): string {
   const spec = index.graph.tensors.get(tensor);
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
-  return USUAL_DTYPES.has(spec.dtype) ? shape : `${shape} ${spec.dtype}`.trim();
+  const assumed = index.assumedSizes.get(index.producer.get(tensor) ?? "");
+  const sign = assumed === undefined || shape === "" ? "" : UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
+  return `${sign}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }
 
 const UNITS: readonly (readonly [number, string])[] = [

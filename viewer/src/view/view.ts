@@ -18,6 +18,7 @@ import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
+import { markChanges } from "./shape_changes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
@@ -139,6 +140,7 @@ function makeFrame(
   const kept = loop === null ? returns.filter(({ to }) => beginsEmpty(context.index, shown, to ?? "")) : returns;
   if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
+  markChanges(frame);
   nameParallels(context.index, frame);
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
   const back = wiresOf(context.index, [...kept, ...around], frame, positions);
