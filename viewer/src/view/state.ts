@@ -18,6 +18,8 @@ export interface State {
   ends?: number | undefined;
   /** Whether edges are thicker the more their tensors hold. */
   edgeWidth?: "bytes";
+  /** Modules that are in no bundle. */
+  kept?: readonly string[] | undefined;
   /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */
   line?: number;
 }
