@@ -117,7 +117,11 @@ function boxes(frame: Frame): number {
 
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
   const index = shownIndex(traced, {});
-  const shape = { ...turned(index, options.direction, direction), ...(page.line && { line: page.line }) };
+  const shape = {
+    ...turned(index, options.direction, direction),
+    ...(page.line && { line: page.line }),
+    ...(options.edge_width && { edgeWidth: options.edge_width }),
+  };
   const start = withBundles(traced, { expanded: [], unrolled: [], direction, ...shape }, page);
   const closed = new Set(matching(index, options.collapse ?? []));
   const isClosed = (id: string, unrolled: string[] = []) =>
