@@ -13,4 +13,6 @@ export interface ViewOptions {
   direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
   /** Width and height of the page in px. */
   fit?: readonly [width: number, height: number] | null;
+  /** Whether edges are thicker the more their tensors hold. */
+  edge_width?: "bytes" | null;
 }
