@@ -91,7 +91,7 @@ const NO_HUE = ["kind-parameter", "kind-buffer", "kind-constant", "nothing"];
 
 export const SHAPE_RULES: readonly Rule[] = [
   { on: select("box"), style: { fill: hue(22), stroke: hue(75), "stroke-width": 1 } },
-  { on: select("box", "kind-module"), style: { "stroke-width": 1.25 } },
+  { on: select("box", "kind-module", "kind-function"), style: { "stroke-width": 1.25 } },
   { on: select("box", "family-elementwise", "family-other"), style: { fill: hue(15) } },
   { on: select("box", "family-shape"), style: { fill: hue(6), stroke: hue(36) } },
   { on: select("box", "kind-input", "kind-output"), style: { fill: text(7), stroke: text(45) } },
