@@ -117,10 +117,10 @@ export interface GraphIndex {
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
 /** The children of a container, with those of bundles and function calls in place of these. */
-export function childrenOf(index: GraphIndex, id: string): string[] {
+export function childrenOf(index: GraphIndex, id: string, replaced = isGroup): string[] {
   const { children } = contentsOf(index, id);
   if (!index.hasGroups) return children;
-  return children.flatMap((child) => (isGroup(index.nodes.get(child)) ? childrenOf(index, child) : [child]));
+  return children.flatMap((child) => (replaced(index.nodes.get(child)) ? childrenOf(index, child, replaced) : [child]));
 }
 
 /** Whether a node groups others and is no module. */

@@ -6,6 +6,7 @@ const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] 
   [/input/, "input", "inputs"],
   [/output/, "output", "outputs"],
   [/module/, "module", "modules"],
+  [/function/, "function", "functions"],
   [/op/, "op", "ops"],
   [/parameter|buffer/, "weight", "weights"],
   [/constant/, "constant", "constants"],
@@ -43,5 +44,5 @@ function contentOf(nodes: GraphNode[]): string {
 function nameOf(node: GraphNode): string {
   if (node.kind === "module") return shortName(node.class);
   if (node.kind === "op") return shortName(node.name);
-  return node.kind === "input" || node.kind === "output" ? node.name : "";
+  return /^(input|output|function)$/.test(node.kind) ? (node.name ?? "") : "";
 }

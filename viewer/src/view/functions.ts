@@ -5,12 +5,15 @@ import { type FunctionNode, type Graph, type GraphNode, ROOT } from "../graph/gr
 /** A function with fewer visible ops says less than they do. */
 const MIN_OPS = 3;
 
-/** The graph with a node for every function call that still has several ops, and more than what is around it shows. */
-export function withFunctions(graph: Graph): Graph {
+/**
+ * The graph with a node for every function call that still has several ops, and less than all of what is around it; of
+ * some of them only, if `isListed` says so.
+ */
+export function withFunctions(graph: Graph, isListed: (id: string) => boolean = () => true): Graph {
   const calls = Object.values(graph.functions ?? {});
   if (calls.length === 0) return graph;
   const around = surroundings(graph);
-  const kept = keptFunctions(graph, around);
+  const kept = new Set([...keptFunctions(graph, around)].filter(isListed));
   const keptAround = (id: string) => (around.get(id) ?? []).find((call) => kept.has(call));
   const hierarchy = new Map(graph.hierarchy);
   const beginning = new Map<string, FunctionNode[]>();
