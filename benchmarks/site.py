@@ -7,15 +7,26 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 PAGES = 40
 ROUNDS = 5
 BUDGET_MS = 5
 """For a diagram in a warm build."""
+FEW_PAGES = 20
+FAILING = (
+    "net.Missing",
+    "net.Raises\n   :inputs: [1, 8]",
+    "net.Refuses\n   :inputs: [1, 8]",
+    "net.Ends\n   :inputs: [1, 8]",
+    "net.Hangs\n   :inputs: [1, 8]\n   :timeout: 1",
+)
 
 _MODEL = """
+import os
+import time
+
 from torch import nn
 
 
@@ -26,6 +37,28 @@ class Net(nn.Module):
 
     def forward(self, x):
         return x + self.layers(x)
+
+class Raises(nn.Linear):
+    def __init__(self):
+        super().__init__(8, 8)
+
+    def forward(self, x):
+        raise ValueError("no")
+
+
+class Refuses(Raises):
+    def __init__(self):
+        raise ValueError("no")
+
+
+class Ends(Raises):
+    def forward(self, x):
+        os._exit(1)
+
+
+class Hangs(Raises):
+    def forward(self, x):
+        time.sleep(60)
 """
 
 # tells how many processes were started, to whoever asks for it by the variable
@@ -53,6 +86,22 @@ def main() -> None:
     for name, build in (("Sphinx", _sphinx), ("Sphinx -E", _sphinx_anew), ("MkDocs", _mkdocs)):
         with tempfile.TemporaryDirectory() as folder:
             _measure(name, build, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        _measure_failures(Path(folder))
+
+
+def _measure_failures(folder: Path) -> None:
+    """Print what a second build costs with diagrams that fail, and without them."""
+    sites = {"all succeed": folder / "good", f"{len(FAILING)} fail": folder / "bad"}
+    _write(folder / "good", with_models=True, pages=FEW_PAGES - len(FAILING))
+    _write(folder / "bad", with_models=True, pages=FEW_PAGES - len(FAILING), failing=FAILING)
+    for site in sites.values():
+        _sphinx_lenient(site)
+    rounds = [{name: _timed(_sphinx_lenient, site) for name, site in sites.items()} for _ in range(ROUNDS)]
+    print(f"\nsecond build of a site with {FEW_PAGES} diagrams (Sphinx): CPU time, median of {ROUNDS}")
+    for name in sites:
+        seconds = statistics.median(row[name][0] for row in rounds)
+        print(f"{name:16}{seconds:8.2f} s {sum(row[name][1] for row in rounds):4} processes started")
 
 
 def _measure(name: str, build: Callable[[Path], None], folder: Path) -> None:
@@ -87,6 +136,12 @@ def _sphinx_anew(site: Path) -> None:
     _run(site, "sphinx", "-q", "-W", "-E", "-d", "doctrees", ".", "out")
 
 
+def _sphinx_lenient(site: Path) -> None:
+    """As a build again after an edit; warnings are not errors."""
+    (site / "index.rst").touch()
+    _run(site, "sphinx", "-Q", "-d", "doctrees", ".", "out")
+
+
 def _mkdocs(site: Path) -> None:
     _run(site, "mkdocs", "build", "-q", "--strict", "-d", "out")
 
@@ -96,18 +151,18 @@ def _run(site: Path, *words: str) -> None:
     subprocess.run([sys.executable, "-m", *words], cwd=site, check=True, env=environment)  # noqa: S603
 
 
-def _write(site: Path, *, with_models: bool) -> None:
+def _write(site: Path, *, with_models: bool, pages: int = PAGES, failing: Sequence[str] = ()) -> None:
     docs = site / "docs"
     docs.mkdir(parents=True)
     # a class for every page: two diagrams of one would be two descriptions of it
-    (site / "net.py").write_text(_MODEL + "".join(f"\n\nclass Net{n}(Net):\n    pass\n" for n in range(PAGES)))
+    (site / "net.py").write_text(_MODEL + "".join(f"\n\nclass Net{n}(Net):\n    pass\n" for n in range(pages)))
     (site / "count.py").write_text(_COUNT)
     (site / "conf.py").write_text(
         "import sys\nsys.path.insert(0, '.')\nimport count\nextensions = ['sphinx_modeldiagrams']\n"
         "html_theme = 'basic'\nexclude_patterns = ['out', 'docs', 'doctrees']\n"
     )
     (site / "mkdocs.yml").write_text("site_name: x\ntheme: mkdocs\nplugins: [modeldiagrams]\nhooks: [count.py]\n")
-    names = [f"page{number}" for number in range(PAGES)]
+    names = [f"page{number}" for number in range(pages)]
     for number, name in enumerate(names):
         options = {"inputs": "[1, 8]", "args": f"[{1 + number % 20}]", "depth": number // 20}
         fields = "".join(f"   :{key}: {value}\n" for key, value in options.items())
@@ -116,5 +171,8 @@ def _write(site: Path, *, with_models: bool) -> None:
         fence = f"```model-graph\nmodel: net.Net{number}\n{lines}```\n" if with_models else ""
         (site / f"{name}.rst").write_text(f"{name}\n======\n\n{directive}")
         (docs / f"{name}.md").write_text(f"# {name}\n\n{fence}")
+    for number, words in enumerate(failing):
+        names.append(f"failing{number}")
+        (site / f"failing{number}.rst").write_text(f"{number}\n=\n\n.. model-graph:: {words}\n")
     (site / "index.rst").write_text("Index\n=====\n\n.. toctree::\n\n" + "".join(f"   {name}\n" for name in names))
     (docs / "index.md").write_text("# Index\n")

@@ -78,7 +78,7 @@ function toggleTimes(index, state, cache) {
   const step = Math.max(1, Math.floor(state.expanded.length / TOGGLES));
   const times = [];
   for (const id of state.expanded.filter((_, i) => i % step === 0)) {
-    const closed = core.toggle(state, id);
+    const closed = core.toggle(index, state, id);
     for (const next of [closed, state]) times.push(timed(() => core.layout(core.view(index, next), viz, cache)));
   }
   return times;

@@ -166,8 +166,8 @@ def test_large_picture_is_saved_as_a_whole_with_its_colours(reader, server, tmp_
     assert text.count("<text") > 800
     assert reader.page.locator(".mg-stage svg.mg-svg").count() == 1
     coloured = [(box.get("fill"), box.get("fill-opacity")) for box in ET.fromstring(text).iter() if "rect" in box.tag]  # noqa: S314
-    assert ("#3f7fd6", "0.3") in coloured  # the first class
-    assert ("#c2569b", "0.3") in coloured  # the second
+    assert ("#7196db", "0.3") in coloured  # the first class
+    assert ("#a4338c", "0.3") in coloured  # the second
 
 
 def test_colours_in_any_notation_are_resolved(reader, server, tmp_path):

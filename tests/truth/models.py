@@ -272,6 +272,21 @@ class Scan(nn.Module):
         return self.out(torch.stack(ys, 1)), torch.zeros_like(state).copy_(state)
 
 
+class Handwritten(nn.Module):
+    """A recurrence in ops: the weights that every step reads belong to none of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = nn.Parameter(torch.ones(8, 8))
+        self.keep = nn.Parameter(torch.ones(8, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        state = torch.zeros(x.shape[0], 8)
+        for t in range(5):
+            state = torch.tanh(x[:, t] @ self.read + state @ self.keep)
+        return state
+
+
 class Unrolled(nn.Module):
     """One cell over time, and nothing else in the step."""
 
@@ -385,6 +400,7 @@ LOOPS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "fixed_point": (FixedPoint, (), SEQUENCE),
     "diffusion": (Diffusion, (), torch.zeros(2, 8)),
     "scan": (Scan, (), SEQUENCE),
+    "handwritten": (Handwritten, (), SEQUENCE),
     "machine": (Machine, (), SEQUENCE),
     "unrolled": (Unrolled, (), SEQUENCE),
     "albert": (Albert, (), SEQUENCE),

@@ -353,9 +353,10 @@ class Claims:
     def _misbundled(self, name: str) -> list[str]:
         """Members of a bundle must be siblings in the order of their execution, and as many as it says."""
         trace, members = self.picture.trace, [*self.picture.bundled[name]]
+        executed = [member for member in members if trace.nodes[member]["kind"] in {"op", "module"}]
         checks = {
             "are not siblings": len({trace.parent[member] for member in members}) == 1,
-            "are out of order": members == sorted(members, key=trace.order.__getitem__),
+            "are out of order": executed == sorted(executed, key=trace.order.__getitem__),
             "are not as many as it says": self.picture.drawn.counts.get(name) == len(members),
         }
         return [f"members of {name} {fault}" for fault, holds in checks.items() if not holds]

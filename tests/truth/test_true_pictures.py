@@ -36,6 +36,7 @@ CARRIED = {
     "fixed_point": {"input 2×5×8"},
     "diffusion": {"x 2×8"},
     "scan": {"add 2×8×4"},
+    "handwritten": {"tanh 2×8"},
     "albert": {"x 2×5×8"},
     "unrolled": {"hx[0] 2×8", "hx[1] 2×8"},
 }

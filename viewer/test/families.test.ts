@@ -113,6 +113,7 @@ describe("the family of a module with others inside", () => {
     ["NormBlock", "LayerNorm(layer_norm) Attention(sdpa)", "attention"],
     ["EncoderLayer", "Attention(sdpa) Linear(linear) GELU(gelu) Linear(linear)", "other"],
     ["PreNorm", "LayerNorm(mul) SelfAttention(linear)", "attention"],
+    ["DecoderLayer", "SelfAttention(linear) CrossAttention(sdpa) CrossAttention(linear) relu", "other"],
     ["NormedAttend", "linear sdpa", "attention"],
     ["NormLayer", "linear sdpa gelu linear", "other"],
     ["ConvNormAct", "Conv2d(conv2d) BatchNorm2d(batch_norm) ReLU(relu)", "convolution"],

@@ -165,6 +165,20 @@ describe("shape labels", () => {
     expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
   });
 
+  it("mark a size that had to be assumed", () => {
+    const guessed = sketch("x > linear > nonzero > split > mul > y");
+    const reason = "needs values that were not computed";
+    guessed.status.guesses = [
+      { node: "/nonzero", value: "every element", reason },
+      { node: "/split", value: "even parts", reason },
+      { node: "/mul", value: 1, reason },
+      { node: null, value: "every element", reason },
+    ];
+    for (const op of ["nonzero", "split", "mul"]) guessed.tensors[`/${op}:0`] = { shape: [16, 2], dtype: "int64" };
+    const labels = ["nonzero", "split", "mul"].map((op) => tensorLabel(index(guessed), `/${op}:0`));
+    expect(labels).toEqual(["≤ 16×2 int64", "≈ 16×2 int64", "16×2 int64"]);
+  });
+
   it("ignore copies", () => {
     const repeated = sketch("x > linear > expand > sdpa > y");
     repeated.tensors["/expand:0"] = { shape: [4, 8], dtype: "float32" };
@@ -211,5 +225,67 @@ describe("a counter of batches", () => {
     graph.nodes = graph.nodes.map(weighted);
     expect(simplified(graph).graph.nodes.map(({ id }) => id)).not.toContain("norm/add_");
     expect(simplified(graph, true).graph.nodes.map(({ id }) => id)).toContain("norm/add_");
+  });
+});
+
+describe("a module with several weights", () => {
+  /** Window attention as one layer: a projection to queries, keys and values, and one back. */
+  const graph = sketch("x > attn/linear'qkv > attn/getitem > attn/linear'proj > y", { attn: "WindowAttention" });
+  const weigh = (id: string, name: string, shape: number[]) => {
+    graph.parameters[`attn.${name}`] = { shape, dtype: "float32", owner: "attn" };
+    const op = graph.nodes.find((node) => node.id === id);
+    if (op?.kind === "op") op.weights = { weight: `attn.${name}` };
+  };
+  weigh("attn/linear'qkv", "qkv", [288, 96]);
+  weigh("attn/linear'proj", "proj", [96, 96]);
+  weigh("attn/getitem", "bias_table", [169]);
+  graph.tensors["attn/getitem:0"] = { shape: [64, 64], dtype: "float32" };
+  const attn = moduleOf(graph, "attn");
+  attn.inputs = { x: "input:x:0" };
+  attn.outputs = { output: "attn/linear'proj:0" };
+  for (const tensor of ["input:x:0", "attn/linear'proj:0"])
+    graph.tensors[tensor] = { shape: [1, 8, 8, 96], dtype: "float32" };
+
+  it("has the widths of its own tensors, not of the first weight", () => {
+    expect(words(index(graph), attn).detail).toBe("WindowAttention 96 → 96");
+  });
+
+  it("names the weight of which it takes a part", () => {
+    const { root } = view(index(graph), { expanded: ["attn"], unrolled: [], direction: "TB" });
+    const inside = root.items.find(({ id }) => id === "attn")?.frame?.items.map(({ name }) => name);
+    expect(inside).toEqual(["linear", "bias_table[…]", "linear"]);
+  });
+});
+
+describe("the class of a box", () => {
+  const detail = (text: string, classes: Record<string, string>, id: string) => {
+    const graph = sketch(text, classes);
+    for (const node of graph.nodes) if (node.kind === "module") node.parameters.total = 1200;
+    const { root } = view(index(graph), { expanded: [], unrolled: [], direction: "TB" });
+    const item = root.items.find((item) => item.id === id);
+    return [item?.name, item?.detail];
+  };
+
+  it("is that of a wrapper around a plain container", () => {
+    const classes = { "2": "InvertedResidual", "2.conv": "Sequential", "2.conv.0": "Conv2d", "2.conv.1": "ReLU6" };
+    expect(detail("x > 2.conv.0/conv2d > 2.conv.1/relu6 > y", classes, "2")).toEqual([
+      "2.conv",
+      "InvertedResidual · 1.2K",
+    ]);
+  });
+
+  it("is what a plain container holds", () => {
+    const classes = { l: "Sequential", "l.0": "Block", "l.1": "Block", "l.2": "Block", "l.2.m": "Sequential" };
+    const text = "x > l.0/conv2d > l.0/relu > l.1/conv2d > l.1/gelu > l.2.m/conv2d > l.2.m/mul > y";
+    expect(detail(text, classes, "l")).toEqual(["l", "Block ×3 · 1.2K"]);
+    const mixed = { d: "Sequential", "d.0": "Conv2d", "d.1": "BatchNorm2d" };
+    expect(detail("x > d.0/conv2d > d.1/batch_norm > y", mixed, "d")).toEqual(["d", "Conv2d, BatchNorm2d · 1.2K"]);
+  });
+
+  it("is the heaviest of many kinds in a plain container", () => {
+    const kinds = ["A", "B", "C", "C", "D"].map((kind, i) => [`s.${i}`, kind]);
+    const text = `x > ${kinds.map(([id]) => `${id}/relu`).join(" > ")} > y`;
+    const classes = { s: "Sequential", ...Object.fromEntries(kinds) };
+    expect(detail(text, classes, "s")).toEqual(["s", "C ×2, … · 1.2K"]);
   });
 });

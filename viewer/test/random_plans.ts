@@ -1,4 +1,5 @@
 /** Plans of all shapes, for what must hold for whatever dot is asked. */
+import type { Order } from "../src/layout/order.js";
 import type { Plan, PlanWire, Slot } from "../src/layout/plan.js";
 import { BORDER } from "../src/view/frame.js";
 
@@ -24,6 +25,7 @@ function randomSlot(roll: Roll): Slot {
     low: across / 2 + roll(3) * 20,
     high: across / 2 + roll(3) * 40,
     round: roll(5) === 0,
+    terminal: roll(9) === 0,
     ports: isExpanded ? { inputs: offsets(roll(5)), outputs: offsets(roll(5)) } : null,
     exits: [],
     exitStep: 16,
@@ -53,11 +55,37 @@ function randomWire(plan: Plan, roll: Roll): Omit<PlanWire, "net"> {
   };
 }
 
+/** An order of some items in rows, and of ports in groups. */
+function randomOrder({ slots, inputs, outputs }: Plan, roll: Roll): Order {
+  const inGroups = (count: number, most: number): number[][] => {
+    const groups: number[][] = [];
+    for (let i = 0; i < count; i += 1) {
+      const last = groups[groups.length - 1];
+      if (last !== undefined && last.length < most && roll(2) > 0) last.push(i);
+      else groups.push([i]);
+    }
+    return groups;
+  };
+  const places = slots.map(() => roll(1000));
+  return {
+    ...{ rows: inGroups(slots.length, 5), places, crossings: roll(3), isStrict: roll(3) > 0 },
+    ...{ inputs: inGroups(inputs, 2), outputs: inGroups(outputs, 2) },
+  };
+}
+
 /** A plan of one to a thousand items; most are small. */
 export function randomPlan(seed: number): Plan {
   const roll = dice(seed + 1);
   const most = [4, 12, 40, 150, 700][seed % 25 === 0 ? roll(5) : roll(3)] ?? 4;
-  const plan: Plan = { vertical: roll(2) > 0, slots: [], wires: [], returns: [], inputs: roll(5), outputs: roll(4) };
+  const plan: Plan = {
+    vertical: roll(2) > 0,
+    slots: [],
+    wires: [],
+    returns: [],
+    order: null,
+    inputs: roll(5),
+    outputs: roll(4),
+  };
   for (let left = 1 + roll(most); left > 0; left -= 1) plan.slots.push(randomSlot(roll));
   // one tensor leaves each port, and may be read by several items
   const nets = new Map<string, number>();
@@ -68,5 +96,6 @@ export function randomPlan(seed: number): Plan {
     nets.set(source, nets.get(source) ?? nets.size);
     plan.wires.push({ ...wire, net: nets.get(source) ?? 0 });
   }
+  if (roll(3) === 0) plan.order = randomOrder(plan, roll);
   return plan;
 }

@@ -4,17 +4,18 @@ import type { Family } from "../view/op_families.js";
 /** Families with a hue; the others share the grey of `other`. */
 export type Hue = Exclude<Family, "elementwise" | "shape">;
 
+/** Chosen by a search so that boxes differ to colour-blind readers, too; `test/palette.test.ts` has the limits. */
 export const HUES: Readonly<Record<Hue, string>> = {
-  attention: "#c2569b",
-  linear: "#3f7fd6",
-  convolution: "#2a93a8",
-  normalisation: "#b08a1e",
-  activation: "#d9722e",
-  embedding: "#7a5fd0",
-  pooling: "#4a9a55",
-  recurrence: "#c4554d",
-  loss: "#b3404a",
-  other: "#7a8699",
+  attention: "#a4338c",
+  linear: "#7196db",
+  convolution: "#6499a4",
+  normalisation: "#bd9100",
+  activation: "#ce7f3c",
+  embedding: "#7255de",
+  pooling: "#4daa81",
+  recurrence: "#a84e3f",
+  loss: "#b60027",
+  other: "#98949b",
 };
 
 /** Hues for colouring by class, the most frequent class first; `other` is for all further classes. */

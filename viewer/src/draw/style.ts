@@ -90,7 +90,7 @@ export const TEXT_RULES: readonly Rule[] = [
 const NO_HUE = ["kind-parameter", "kind-buffer", "kind-constant", "nothing"];
 
 export const SHAPE_RULES: readonly Rule[] = [
-  { on: select("box"), style: { fill: hue(22), stroke: hue(75), "stroke-width": 1 } },
+  { on: select("box"), style: { fill: hue(38), stroke: hue(75), "stroke-width": 1 } },
   { on: select("box", "kind-module", "kind-function"), style: { "stroke-width": 1.25 } },
   { on: select("box", "family-elementwise", "family-other"), style: { fill: hue(15) } },
   { on: select("box", "family-shape"), style: { fill: hue(6), stroke: hue(36) } },

@@ -82,7 +82,7 @@ export interface Link {
 
 /** The direct contents of a container, independent of the state. */
 export interface Contents {
-  /** Ids in execution order. */
+  /** Ids in execution order, after weights that are read again and again. */
   children: string[];
   links: Link[];
   /** What a repeat of several children hands to the next. */
@@ -110,6 +110,8 @@ export interface GraphIndex {
   series: Map<string, string[]>;
   /** Paths of modules with a weight that has several names. */
   tiedOwners: Set<string>;
+  /** Op that returns a size which had to be assumed → what was assumed, as `every element`. */
+  assumedSizes: Map<string, string>;
   /** Whether there are bundles or function calls. */
   hasGroups: boolean;
 }
@@ -155,12 +157,18 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
     series,
+    assumedSizes: new Map(
+      (graph.status.guesses ?? []).flatMap(({ node, value }) =>
+        node !== null && node !== undefined && typeof value === "string" ? [[node, value]] : [],
+      ),
+    ),
     hasGroups: graph.nodes.some(isGroup),
     tiedOwners: new Set(
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),
   };
-  for (const node of graph.nodes) {
+  const early = graph.nodes.filter((node) => isReadAgain(result, node));
+  for (const node of new Set([...early, ...graph.nodes])) {
     childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
     for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
       result.producer.set(tensor, node.id);
@@ -168,6 +176,17 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
   }
   addLinks(result);
   return result;
+}
+
+/** Whether each step of a loop reads a weight: it then stands before the loop, not in the first step. */
+function isReadAgain({ graph, nodes, parent }: GraphIndex, { id, kind }: GraphNode): boolean {
+  if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
+  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent.get(to) === parent.get(id));
+  const uses = beside.map(({ to, argument }) => {
+    const node = nodes.get(to);
+    return node?.kind === "op" ? `${node.name} ${argument}` : to;
+  });
+  return new Set(uses).size < uses.length;
 }
 
 function emptyContents(): Contents {

@@ -1,6 +1,6 @@
 /** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
 import { append } from "./append.js";
-import type { Edge, Graph, OpNode, TensorSpec } from "./graph.js";
+import type { Edge, Graph, ModuleNode, OpNode, TensorSpec } from "./graph.js";
 import { shortName } from "./names.js";
 import { emptiedModules, without } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -56,7 +56,20 @@ export function withoutPlumbing(graph: Graph): Graph {
       });
     }
   }
-  return without({ ...graph, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) }, new Set(passed.keys()));
+  const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
+  return without(
+    { ...graph, nodes, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) },
+    new Set(passed.keys()),
+  );
+}
+
+/** A module that returns the result of a passing op returns its source. */
+function returningSources(node: ModuleNode, passed: Map<string, Passed>): ModuleNode {
+  const outputs = Object.entries(node.outputs ?? {}).map(([name, tensor]) => [
+    name,
+    passed.get(tensor.slice(0, tensor.lastIndexOf(":")))?.source.tensor ?? tensor,
+  ]);
+  return { ...node, outputs: Object.fromEntries(outputs) };
 }
 
 /** Inputs keep their shape, which readers copy to call the model. */

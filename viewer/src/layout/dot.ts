@@ -4,6 +4,7 @@
  */
 import type { Attributes, Edge, Graph, HTMLString, Node, Viz } from "@viz-js/viz";
 import { BORDER } from "../view/frame.js";
+import { type Order, single } from "./order.js";
 import type { Plan, PlanWire, Slot } from "./plan.js";
 
 export type { Viz };
@@ -46,7 +47,8 @@ function fineness(plan: Plan): number {
 }
 
 function dotGraph(plan: Plan, fine: number): Graph {
-  const branches = forks(plan);
+  const { order } = plan;
+  const branches = order?.isStrict ? [] : forks(plan);
   const ordered = new Set(branches.filter(({ items }) => items.length === MAX_BRANCHES).map(({ source }) => source));
   return {
     directed: true,
@@ -58,24 +60,50 @@ function dotGraph(plan: Plan, fine: number): Graph {
       nslimit1: EFFORT,
     },
     nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
-    nodes: plan.slots.map((slot, i) => ({
-      name: `n${i}`,
-      attributes: { ...slotAttributes(slot, fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
-    })),
-    edges: plan.wires.flatMap((wire): Edge[] => {
-      if (wire.rail) return [];
-      const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
-      return [{ ...edge, attributes: wireAttributes(plan, wire) }];
-    }),
-    subgraphs: [
-      portRow("source", "i", plan.inputs, ordered),
-      portRow("sink", "o", plan.outputs, ordered),
-      ...branches.map(({ items }) => ({
-        graphAttributes: { rank: "same" },
-        nodes: items.map((item) => ({ name: `n${item}` })),
+    nodes: inPreference(
+      plan.slots.map((slot, i) => ({
+        name: `n${i}`,
+        attributes: { ...slotAttributes(slot, fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
       })),
+      order?.places ?? [],
+    ),
+    edges: [
+      ...inPreference(plan.wires, preferredPlaces(plan)).flatMap((wire): Edge[] => {
+        if (wire.rail) return [];
+        const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
+        return [{ ...edge, attributes: wireAttributes(plan, wire) }];
+      }),
+      ...(order?.isStrict ? inOrder(order) : []),
+    ],
+    subgraphs: [
+      portRow("source", "i", plan.inputs, ordered, order?.inputs.flat() ?? []),
+      portRow("sink", "o", plan.outputs, ordered, order?.outputs.flat() ?? []),
+      ...[...branches.map(({ items }) => items), ...(order?.isStrict ? order.rows : [])]
+        .filter((items) => items.length > 1)
+        .map((items) => ({
+          graphAttributes: { rank: "same" },
+          nodes: items.map((item) => ({ name: `n${item}` })),
+        })),
     ],
   };
+}
+
+/** Edges that keep nodes of one rank in order. */
+function inOrder(order: Order): Edge[] {
+  const rows: [string, number[][]][] = [
+    ["i", order.inputs],
+    ["o", order.outputs],
+  ];
+  for (const row of order.rows) rows.push(["n", single(row)]);
+  return rows.flatMap(([letter, groups]) =>
+    groups
+      .slice(1)
+      .flatMap((right, i) =>
+        (groups[i] ?? []).flatMap((tail) =>
+          right.map((head) => ({ tail: letter + tail, head: letter + head, attributes: { style: "invis" } })),
+        ),
+      ),
+  );
 }
 
 /** Keeps the order of the wires that leave a node. */
@@ -102,12 +130,33 @@ function portRow(
   letter: string,
   count: number,
   ordered: ReadonlySet<string>,
+  order: number[],
 ): { graphAttributes: Attributes; nodes: Node[] } {
   const nodes = Array.from({ length: count }, (_, i) => ({
     name: `${letter}${i}`,
     attributes: { shape: "point", width: 0.02, height: 0.02, ...(ordered.has(`${letter}${i}`) ? IN_ORDER : {}) },
   }));
-  return { graphAttributes: { rank }, nodes };
+  return {
+    graphAttributes: { rank },
+    nodes: inPreference(
+      nodes,
+      nodes.map((_, i) => order.indexOf(i)),
+    ),
+  };
+}
+
+/** dot starts from the order in which it is told of nodes and wires, and of equal orders keeps the first. */
+function inPreference<T>(all: T[], places: number[]): T[] {
+  return all
+    .map((one, i) => ({ one, at: places[i] ?? 0 }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);
+}
+
+/** Wire → the place of its head. */
+function preferredPlaces({ order, wires }: Plan): number[] {
+  const inputs = order?.inputs.flat() ?? [];
+  return wires.map(({ from, fromPort, to }) => order?.places[to] ?? inputs.indexOf(from === BORDER ? fromPort : -1));
 }
 
 function tailOf(from: number, port: number): string {

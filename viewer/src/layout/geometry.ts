@@ -32,6 +32,8 @@ export interface Geometry {
   height: number;
   /** Item → its box. */
   boxes: Box[];
+  /** Items beside each other, from left to right (running left to right: from top to bottom). */
+  rows: number[][];
   /** Wire → its points, from source to target. */
   lines: (readonly [x: number, y: number])[][];
   labels: Label[];

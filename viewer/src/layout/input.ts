@@ -3,7 +3,8 @@
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
 import type { Ports } from "./geometry.js";
 import { openLoops, returnsOf } from "./loops.js";
-import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID } from "./metrics.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./metrics.js";
+import type { Order } from "./order.js";
 import {
   type Exit,
   hasTwoLabels,
@@ -34,8 +35,8 @@ export interface Inner {
   ports: Ports;
 }
 
-/** Reduce a frame; `inner` has the layouts of its expanded items. */
-export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
+/** Reduce a frame; `inner` has the layouts of its expanded items, and `order` is to be kept. */
+export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Order | null = null): Plan {
   const vertical = frame.direction === "TB";
   const nets = numberNets(frame.wires);
   const exits = exitsOf(frame, nets);
@@ -66,7 +67,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[]): Plan {
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, returns: [] },
+    ...{ vertical, slots, wires, order, returns: [] },
     ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
   };
   markTrunk(result);
@@ -111,7 +112,7 @@ function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: n
   const along = vertical ? height : width;
   return {
     ...{ across, along, low: across / 2, high: across / 2 + behind, ports },
-    ...{ round: false, exits: [], exitStep: 0, labelDepth: behind, lanes: 0 },
+    ...{ round: false, terminal: false, exits: [], exitStep: 0, labelDepth: behind, lanes: 0 },
   };
 }
 
@@ -138,6 +139,7 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number)
     low: Math.max(across / 2, room.low),
     high: Math.max(across / 2, room.high),
     round,
+    terminal: isTerminal(item),
     ports: null,
     exits,
     exitStep: room.exitStep,

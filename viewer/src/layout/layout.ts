@@ -13,8 +13,10 @@ import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops } from "./loops.js";
 import { titleForms } from "./metrics.js";
+import { mirrored, oriented } from "./mirror.js";
+import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
-import { labelBox, type Point, type Routed, route } from "./routing/route.js";
+import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
 import { wrapped } from "./wrap.js";
 
 export type { Box, Geometry, Label, Title, Viz };
@@ -83,25 +85,45 @@ interface Context {
   line: number;
 }
 
-/** `around` is the direction of the parent frame. */
-function placeFrame(context: Context, frame: Frame, item: Item | null, around: Direction): Placed {
+/** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
+function placeFrame(
+  context: Context,
+  frame: Frame,
+  item: Item | null,
+  around: Direction,
+  ports: PortOrder | null = null,
+): Placed {
   const title = item === null ? `line ${context.line}` : JSON.stringify(titleForms(item));
   const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
+  const placeKey = `${key} ${JSON.stringify(ports)}`;
   const known = placedFrames.get(frame);
-  if (known?.key === key) return known.placed;
-  const inner = frame.items.map((child) =>
-    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction),
+  if (known?.key === placeKey) return known.placed;
+  const closed = closedGeometry(context, frame, ports);
+  const orders = closed === null ? [] : portOrders(frame, closed);
+  const inner = frame.items.map((child, i) =>
+    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction, orders[i] ?? null),
   );
-  const geometry = geometryIn(context, frame, { item, around, key }, inner.map(innerSize));
+  const order = closed === null ? ofPorts(ports) : orderOf(closed, frame, ports);
+  const geometry = geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
   const placed: Placed = { frame, geometry, inner };
-  placedFrames.set(frame, { key, placed });
+  placedFrames.set(frame, { key: placeKey, placed });
   return placed;
+}
+
+/** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
+function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
+  if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
+  const order = ofPorts(ports);
+  if (rankAsChain(plan(frame, [], order)) !== null) return null;
+  return inOrder(context, frame, { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order }, []);
 }
 
 /** What decides a frame's enclosure besides its content. */
 interface Surrounding {
   item: Item | null;
   around: Direction;
+  /** The order to keep. */
+  order: Order | null;
   /** Key of all of it. */
   key: string;
 }
@@ -112,16 +134,40 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
-  const whole = geometryOf(context, frame, surrounding, inner);
+  const whole = inOrder(context, frame, surrounding, inner);
   if (surrounding.item !== null) return whole;
-  const column: Surrounding = { item: null, around: "TB", key: `column ${surrounding.key}` };
+  const column: Surrounding = { ...A_LINE, key: `column ${surrounding.key}` };
   const inLines = wrapped({ frame, inner, geometry: whole, longest: context.line }, (part, parts, ranking) =>
     geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
   );
   return inLines ?? whole;
 }
 
-const A_LINE: Surrounding = { item: null, around: "TB", key: "line" };
+/** Most crossings that are less disturbing than a picture whose sides change. */
+const FOR_ORDER = 2;
+
+/** The layout that keeps the order, unless edges cross for it. */
+function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
+  const free = geometryOf(context, frame, around, inner);
+  const { order } = around;
+  if (order === null) return free;
+  let best = { geometry: free, share: agreement(free, frame, order) };
+  const consider = (make: () => Geometry) => {
+    if (best.share === 1) return;
+    const geometry = make();
+    const share = agreement(geometry, frame, order);
+    const most = Math.max(crossings(free, frame), order.crossings) + FOR_ORDER;
+    if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
+  };
+  if (inner.every((one) => one === null)) {
+    const flipped: Surrounding = { ...around, key: `mirrored ${around.key}` };
+    consider(() => geometryOf(context, frame, flipped, inner, (planned) => mirrored(rank(context, planned))));
+  }
+  consider(() => geometryOf(context, frame, { ...around, order: { ...order, isStrict: true } }, inner));
+  return best.geometry;
+}
+
+const A_LINE: Surrounding = { item: null, around: "TB", key: "line", order: null };
 
 function geometryOf(
   context: Context,
@@ -130,7 +176,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner);
+  const planned = plan(frame, inner, surrounding.order);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
@@ -186,7 +232,8 @@ function rank(context: Context, planned: Plan): Ranking {
   try {
     const ranking = rankByDot(planned, viz);
     crashes.delete(key);
-    return ranking;
+    const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
+    return isFree ? oriented(planned, ranking) : ranking;
   } catch (error) {
     if (!isCrash(error)) return rankPlainly(planned);
     broken.add(viz);
@@ -222,7 +269,7 @@ function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Su
     return { x, y, width, height, before, wire: wire ?? planned.wires.findIndex((one) => one.net === net) };
   });
   const { width, height, ports, title } = frame;
-  return { width, height, boxes, lines, labels, ports, title };
+  return { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
 }
 
 /** Absolute box of an item; null if it is not visible. */

@@ -1,6 +1,7 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
 import type { Ports } from "./geometry.js";
 import { LABEL_SIZE } from "./metrics.js";
+import type { Order } from "./order.js";
 import { textWidth } from "./text_metrics.js";
 
 /** A tensor that leaves an unexpanded item. */
@@ -19,6 +20,8 @@ export interface Slot {
   low: number;
   high: number;
   round: boolean;
+  /** Whether it is an input or output of the model. */
+  terminal: boolean;
   /** For expanded items: the positions where wires attach. */
   ports: Ports | null;
   exits: Exit[];
@@ -64,6 +67,8 @@ export interface Plan {
   outputs: number;
   /** Their wires are the last, and their ports after those of the frame. */
   returns: PlanReturn[];
+  /** The order to keep; null for any. */
+  order: Order | null;
 }
 
 /** Distance of a label from its wire. */
@@ -93,7 +98,16 @@ export function hasTwoLabels(exits: Exit[]): boolean {
 /** Key of everything that decides positions: equal plans share one layout. */
 export function planKey(plan: Plan): string {
   const slots = plan.slots.map((slot) =>
-    [slot.across, slot.along, slot.low, slot.high, slot.round ? 1 : 0, slot.labelDepth, slot.exitStep]
+    [
+      slot.across,
+      slot.along,
+      slot.low,
+      slot.high,
+      slot.round ? 1 : 0,
+      slot.terminal ? 1 : 0,
+      slot.labelDepth,
+      slot.exitStep,
+    ]
       .concat(slot.ports === null ? [] : [-1, ...slot.ports.inputs, -2, ...slot.ports.outputs])
       // the width of a label decides the positions of its neighbours
       .concat(slot.exits.flatMap((exit) => [exit.net, exit.label === "" ? -1 : labelWidth(exit.label)]))
@@ -101,8 +115,10 @@ export function planKey(plan: Plan): string {
   );
   const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
   const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label), one.isAround ? 1 : 0].join());
+  const { order } = plan;
   return [
     plan.vertical ? "TB" : "LR",
+    order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,
     returns.join(";"),

@@ -1,6 +1,7 @@
 /** The names of merged modules, runs and group panels. */
 
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
+import { tellingOf } from "./container_words.js";
 import type { Group, ShownContents } from "./contents.js";
 import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
 import { haveSameWeights, weightsUsed } from "./weights.js";
@@ -14,7 +15,7 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
-  const own = words(index, inner);
+  const own = words(index, inner, tellingOf(index, chain));
   const names = nodes
     .slice(0, head)
     .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));

@@ -2,6 +2,7 @@
 import { childrenOf, type GraphIndex, type GraphNode, isGroup, type ModuleNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
+import { classWords } from "./container_words.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
 import { opWords } from "./op_words.js";
@@ -21,11 +22,11 @@ export function failureText(index: GraphIndex): string {
   return `${shortName(error.type)}: ${message}`;
 }
 
-/** The text of one node. */
-export function words(index: GraphIndex, node: GraphNode): Words {
+/** The text of one node; `telling` is a module around it that shares its box and has the better class. */
+export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = node): Words {
   switch (node.kind) {
     case "module":
-      return { name: localName(index, node), detail: moduleDetail(index, node) };
+      return { name: localName(index, node), detail: moduleDetail(index, node, telling) };
     case "op":
       return opWords(node);
     case "constant":
@@ -43,8 +44,8 @@ export function words(index: GraphIndex, node: GraphNode): Words {
 }
 
 /** Class with a summary such as `768 → 3072` for a leaf or a parameter count for a container; marks shared weights. */
-function moduleDetail(index: GraphIndex, node: ModuleNode): string {
-  const name = shortName(node.class);
+function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
+  const name = classWords(index, telling.kind === "module" ? telling : node);
   const inside = containsModules(index, node);
   const summary = inside ? "" : attributeSummary(name, node.attributes ?? {}) || weightSummary(index, node);
   const count = node.parameters.total;
@@ -77,14 +78,29 @@ function sharing(index: GraphIndex, node: ModuleNode): string {
 /** `768 → 2304` or `512` from the weight, for layers whose attributes lack their sizes. */
 function weightSummary(index: GraphIndex, node: ModuleNode): string {
   const ops = childrenOf(index, node.id).flatMap((id) => index.nodes.get(id) ?? []);
-  const isNorm = family(node) === "normalisation";
-  for (const op of ops) {
-    if (op.kind !== "op") continue;
-    const shapes = Object.values(op.weights ?? {}).map((weight) => index.graph.parameters.get(weight)?.shape ?? []);
-    const summary = isNorm ? normWeight(shapes) : matrixWeight(shortName(op.name), shapes);
-    if (summary !== "") return summary;
-  }
-  return "";
+  const used = ops.flatMap((op) => {
+    const weights = op.kind === "op" ? Object.values(op.weights ?? {}) : [];
+    const shapes = weights.map((weight) => index.graph.parameters.get(weight)?.shape ?? []);
+    return op.kind === "op" && shapes.length > 0 ? [{ op: shortName(op.name), shapes }] : [];
+  });
+  if (family(node) === "normalisation") return firstOf(used.map(({ shapes }) => normWeight(shapes)));
+  const matrices = used.filter(({ shapes }) => shapes.some((shape) => shape.length === 2));
+  // one of several matrices says nothing about the module
+  if (matrices.length > 1) return widths(index, node);
+  return firstOf(matrices.map(({ op, shapes }) => matrixWeight(op, shapes)));
+}
+
+function firstOf(summaries: string[]): string {
+  return summaries.find((summary) => summary !== "") ?? "";
+}
+
+/** The last sizes of the one tensor that enters a module and of the one that leaves it. */
+function widths(index: GraphIndex, { inputs = {}, outputs = {} }: ModuleNode): string {
+  const [into, out] = [inputs, outputs].map((tensors) => {
+    const [only, ...more] = Object.values(tensors).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? []);
+    return only === undefined || more.length > 0 || only.length < 2 ? undefined : only.at(-1);
+  });
+  return arrow(into, out);
 }
 
 function normWeight([only, ...more]: number[][]): string {
@@ -115,12 +131,17 @@ function localPath(index: GraphIndex, id: string, path: string): string {
 /** Dtypes that labels omit. */
 const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
-/** `1×16×768`, with unusual dtypes: `1×16 int64`. */
+/** Sizes that are the largest possible if this was assumed. */
+const UPPER_BOUNDS = new Set(["every element", "all different"]);
+
+/** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
 export function tensorLabel(index: GraphIndex, tensor: string): string {
   const spec = index.graph.tensors.get(tensor);
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
-  return USUAL_DTYPES.has(spec.dtype) ? shape : `${shape} ${spec.dtype}`.trim();
+  const assumed = index.assumedSizes.get(index.producer.get(tensor) ?? "");
+  const sign = assumed === undefined || shape === "" ? "" : UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
+  return `${sign}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }
 
 const UNITS: readonly (readonly [number, string])[] = [

@@ -38,7 +38,7 @@ const AFTER_LAST = /^(_|cell|layer|module|head|as|\d+d?|v\d+)*$/i;
 const MINOR: readonly Family[] = ["elementwise", "shape", "other"];
 /** Share of a module's FLOPs, or else of its parameters, that decides its family. */
 const MOST = 0.8;
-/** A module that contains one of these families has no other, even one that computes the most. */
+/** A module that contains one of these families has no other, even one that computes the most; with an activation, none. */
 const MIXING: readonly Family[] = ["attention", "recurrence"];
 
 /** What the ops of a family compute and hold. */
@@ -66,11 +66,10 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   const role = roleOf(node);
   if (role !== undefined) return role;
   const tally = factsOf(index).blocks.get(blockKey(index, node)) ?? new Map<Family, Amounts>();
-  // with an activation, it is a whole block
-  if (!tally.has("activation") && kindIn(index, node, "op").some((op) => family(op) === "attention"))
-    return "attention";
+  const isWhole = tally.has("activation");
+  if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
   const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
-  return MIXING.some((family) => family !== main && tally.has(family)) ? "other" : main;
+  return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
 }
 
 /** Of a call of a function: what its name says, or else what all that tells inside is. */

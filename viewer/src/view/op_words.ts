@@ -46,7 +46,7 @@ function opName(node: OpNode): string {
   const name = shortName(node.name);
   const args = node.arguments ?? {};
   // without a written key, the index is a tensor
-  if (name === "getitem") return indexText(args.key) ?? "index";
+  if (name === "getitem") return indexedWeight(node) ?? indexText(args.key) ?? "index";
   if (name === "setitem") return assignmentText(args);
   const scalar = scalarOperand(args);
   const comparison = COMPARISONS.get(name);
@@ -57,6 +57,12 @@ function opName(node: OpNode): string {
   if (scalar !== undefined)
     return name.startsWith("r") ? `${operandText(scalar)} ${SIGNS[sign]}` : signed(sign, scalar);
   return withWeight(node, sign) ?? name;
+}
+
+/** `pos_embed[:, 0]` for a part of a weight. */
+function indexedWeight({ weights = {}, arguments: args = {} }: OpNode): string | undefined {
+  const [weight] = Object.values(weights);
+  return weight && `${weight.slice(weight.lastIndexOf(".") + 1)}${indexText(args.key) ?? "[…]"}`;
 }
 
 /** `× scale`; undefined unless the op combines one tensor with one weight. */

@@ -16,6 +16,7 @@ import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
+import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
@@ -137,6 +138,7 @@ function makeFrame(
   const { links, returns = [] } = shown.contents;
   if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
+  nameParallels(context.index, frame);
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
   const back = wiresOf(context.index, loop === null ? around : [...returns, ...around], frame, positions);
   frame.wires.push(...asReturns(context.index, back, frame, loop?.module));

@@ -10,6 +10,7 @@ from modeldiagrams.tracer.recording.module_calls import argument_names, tensor_a
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.values.provenance import spec_of
 from modeldiagrams.tracer.values.records import CallSite, GraphInput
+from modeldiagrams.tracer.values.return_names import with_return_names
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
@@ -34,7 +35,8 @@ def record_outputs(recorder: Recorder, result: Any) -> None:
     """Name the tensors in what the model returned."""
     name = "output" if isinstance(result, Tensor) else ""
     # private parts of an object are its own bookkeeping, nothing the model says it returns
-    for path, tensor in find_tensors(result, name, into_objects=True, private=False):
+    found = find_tensors(result, name, into_objects=True, private=False)
+    for path, tensor in with_return_names(recorder.recording.root.module, result, found):
         recorder.recording.outputs.append((path, list(recorder.values(tensor))))
 
 

@@ -21,6 +21,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     unseen_by_modes,
 )
 from modeldiagrams.tracer.values.records import CallSite, ModuleCall
+from modeldiagrams.tracer.values.return_names import with_return_names
 from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
@@ -171,7 +172,10 @@ class CallStack:
         self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
-        returned = [("output", result)] if isinstance(result, Tensor) else find_tensors(result)
+        if isinstance(result, Tensor):
+            returned = [("output", result)]
+        else:
+            returned = with_return_names(call.module, result, find_tensors(result))
         if call.is_empty:
             result, returned = self._record_as_one_op(call, given, result, returned)
         self._set_values(call.outputs, returned)

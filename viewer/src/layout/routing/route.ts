@@ -59,7 +59,8 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
 }
 
-function rowsOf(plan: Plan, ranking: Ranking): number[][] {
+/** Row → its items, in order across the flow. */
+export function rowsOf(plan: Plan, ranking: Ranking): number[][] {
   const rows: number[][] = [];
   plan.slots.forEach((_, i) => {
     const rank = ranking.rank[i] ?? 0;

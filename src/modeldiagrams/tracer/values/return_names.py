@@ -1,0 +1,135 @@
+"""Names of what a forward returns, from its `return` statements: `out, (h, c)` instead of `[0]`, `[1][0]`, `[1][1]`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import textwrap
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torch import Tensor
+
+_Shape: TypeAlias = "str | tuple[_Shape, ...] | None"
+"""The names of a returned value: a tuple as the value is one, None where there is no name."""
+
+_DOCUMENTED: dict[type, tuple[_Shape, ...]] = {
+    nn.LSTM: (("output", ("h_n", "c_n")),),
+    nn.GRU: (("output", "h_n"),),
+    nn.RNN: (("output", "h_n"),),
+    nn.LSTMCell: (("h_1", "c_1"),),
+}
+"""Layers whose documentation gives names that their code doesn't."""
+
+
+def with_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    """The tensors found in a result, with the names that the module's or function's source gives them.
+
+    Nothing changes where the source can't be read, or where statements that fit the result differ.
+    """
+    if not isinstance(result, tuple | list) or not found:
+        return found
+    names = _paths(_common([shape for shape in _returns(function) if _fits(shape, result)]), "")
+    named = [(_renamed(path, names), tensor) for path, tensor in found]
+    return named if len({path for path, _ in named}) == len(named) else found
+
+
+def _returns(function: Any) -> Sequence[_Shape]:
+    if type(function) in _DOCUMENTED:
+        return _DOCUMENTED[type(function)]
+    try:
+        called = inspect.unwrap(function.forward if isinstance(function, nn.Module) else function)
+    except Exception:  # noqa: BLE001 (a user's object)
+        return ()
+    code = getattr(called, "__code__", None)
+    return _returns_of(code) if isinstance(code, CodeType) else ()
+
+
+@functools.lru_cache(maxsize=4096)
+def _returns_of(code: CodeType) -> tuple[_Shape, ...]:
+    """The returned tuples in the source of a function; none if it can't be read."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    try:
+        # `inspect.getsource` would search the whole file
+        (tree,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
+    except Exception:  # noqa: BLE001 (not a function in a file, or not the file that was imported)
+        return ()
+    if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef) or tree.name != code.co_name:
+        return ()
+    variables = {*code.co_varnames, *code.co_cellvars}
+    return tuple(_shape(value, variables) for value in _returned(tree.body))
+
+
+def _returned(body: Sequence[ast.AST]) -> Iterator[ast.expr]:
+    """The values of the function's own `return` statements."""
+    for node in body:
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield from [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _returned(list(ast.iter_child_nodes(node)))
+
+
+def _shape(value: ast.expr, variables: set[str]) -> _Shape:
+    if isinstance(value, ast.Tuple | ast.List):
+        if any(isinstance(item, ast.Starred) for item in value.elts):
+            return None
+        return tuple(_shape(item, variables) for item in value.elts)
+    return _name(value, variables)
+
+
+def _name(value: ast.expr, variables: set[str]) -> str | None:
+    """`h` for `h`, `h[-1]` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`."""
+    if isinstance(value, ast.Name):
+        return None if value.id.startswith("_") or value.id == "self" else value.id
+    if isinstance(value, ast.Subscript):
+        return _name(value.value, variables)
+    if isinstance(value, ast.Attribute):
+        return None if value.attr.startswith("_") else value.attr
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        owner = value.func.value
+        if isinstance(owner, ast.Name) and owner.id not in variables:  # `torch.stack(…)`
+            return None
+        return _name(owner, variables) or _name(value.func, variables)
+    return None
+
+
+def _fits(shape: _Shape, value: Any) -> bool:
+    if not isinstance(shape, tuple):
+        return True
+    if not isinstance(value, tuple | list) or len(value) != len(shape):
+        return False
+    return all(_fits(inner, item) for inner, item in zip(shape, value, strict=True))
+
+
+def _common(shapes: list[_Shape]) -> _Shape:
+    """What several statements agree on."""
+    if not shapes or any(type(shape) is not type(shapes[0]) for shape in shapes):
+        return None
+    tuples = [shape for shape in shapes if isinstance(shape, tuple)]
+    if tuples and len({len(shape) for shape in tuples}) == 1:
+        return tuple(_common(list(items)) for items in zip(*tuples, strict=True))
+    return shapes[0] if len(set(shapes)) == 1 else None
+
+
+def _paths(shape: _Shape, path: str) -> dict[str, str]:
+    """Path in the value → its name; none for the value as a whole, and none that stands twice."""
+    if isinstance(shape, tuple):
+        found = [item for i, inner in enumerate(shape) for item in _paths(inner, f"{path}[{i}]").items()]
+        names = [name for _, name in found]
+        return {at: name for at, name in found if names.count(name) == 1}
+    return {path: shape} if shape and path else {}
+
+
+def _renamed(path: str, names: dict[str, str]) -> str:
+    for at, name in names.items():
+        rest = path[len(at) :]
+        if path.startswith(at) and (not rest or rest[0] in "[."):
+            return name + rest
+    return path

@@ -1,0 +1,125 @@
+"""Outputs have the names that stand in the `return` statement."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams import trace
+
+ROW = torch.zeros(2, 4)
+
+
+class Encoder(nn.Module):
+    """Like a variational encoder."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, x: Tensor):
+        h = torch.relu(x)
+        return self.mean(h), (self.spread(h).exp(), h[:, 0])
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5)
+
+    def forward(self, x: Tensor):
+        out, (h, c) = self.lstm(x)
+        return out, h.squeeze(0), c
+
+
+class Sometimes(nn.Module):
+    """Has several `return` statements, and one of another function."""
+
+    def forward(self, x: Tensor, *, deep: bool = False):
+        def inner():
+            return x, x
+
+        if deep:
+            deeper = inner()[0] + 1
+            return x * 2, deeper
+        shallow = x - 1
+        return (x * 3, shallow)
+
+
+class Twice(nn.Module):
+    def forward(self, x: Tensor):
+        y = x + 1
+        return y, y * 2, y[0]
+
+
+class Listed(nn.Module):
+    def forward(self, x: Tensor):
+        logits = x * 2
+        return [logits, {"aux": x + 1}, torch.stack([x, x]), *[x * 3]]
+
+
+class Wrapped(nn.Module):
+    @torch.no_grad()
+    def forward(self, x: Tensor):
+        left, right = x.chunk(2, -1)
+        return left, right
+
+
+def written(source: str) -> nn.Module:
+    """A model whose source can't be read."""
+    names: dict = {"nn": nn}
+    exec(source, names)  # noqa: S102
+    return names["Made"]()
+
+
+UNREADABLE = "class Made(nn.Module):\n    def forward(self, x):\n        y = x + 1\n        return y, x * 2\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (Encoder(), ["mean", "spread", "h"]),
+        (Recurrent(), ["out", "h", "c"]),
+        (Sometimes(), ["[0]", "[1]"]),
+        (Twice(), ["[0]", "[1]", "[2]"]),
+        (Listed(), ["[0]", "[1].aux", "[2]", "[3]"]),
+        (Wrapped(), ["left", "right"]),
+        (written(UNREADABLE), ["[0]", "[1]"]),
+        (nn.Identity(), ["output"]),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else None,
+)
+def test_outputs(model, names):
+    graph = trace(model, (ROW,))
+    assert [node.name for node in graph.nodes if node.kind == "output"] == names
+    assert list(graph.model.outputs) == names
+
+
+def test_outputs_of_a_module_inside():
+    lstm = trace(Recurrent(), (ROW,)).node("lstm")
+    assert list(lstm.outputs) == ["output", "h_n", "c_n"]
+
+
+def test_a_function():
+    def pair(x):
+        low, high = x - 1, x + 1
+        return low, high
+
+    assert list(trace(pair, (ROW,)).model.outputs) == ["low", "high"]
+
+
+def test_a_file_that_changed(tmp_path, monkeypatch):
+    """Another function stands where the forward was."""
+    (tmp_path / "changed_model.py").write_text(
+        "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        return x + 1, x + 2\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    model = __import__("changed_model").M()
+    (tmp_path / "changed_model.py").write_text("\n\ndef other():\n    return a, b\n")
+    try:
+        assert list(trace(model, (ROW,)).model.outputs) == ["[0]", "[1]"]
+    finally:
+        del sys.modules["changed_model"]

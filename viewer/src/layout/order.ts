@@ -1,0 +1,111 @@
+/**
+ * The left-right order of a container while all of its items are closed. Opening one of them keeps it, so that nothing
+ * the reader knows changes sides; and because it depends on the model alone, equal states have equal pictures.
+ */
+import type { Frame } from "../view/frame.js";
+import type { Geometry } from "./geometry.js";
+
+/** Ports of a container from left to right, in groups that may have any order inside. */
+export interface PortOrder {
+  inputs: number[][];
+  outputs: number[][];
+}
+
+/** Order across the flow. */
+export interface Order extends PortOrder {
+  /** Items beside each other, from left to right. */
+  rows: number[][];
+  /** Item → its place. */
+  places: number[];
+  /** Number of crossings in this order while all items are closed. */
+  crossings: number;
+  /** Whether it is kept at any cost, not only preferred. */
+  isStrict: boolean;
+}
+
+/** The order of ports alone. */
+export function ofPorts(ports: PortOrder | null): Order | null {
+  return ports === null ? null : { rows: [], places: [], crossings: 0, isStrict: false, ...ports };
+}
+
+/** The order of items that a layout shows; that of the ports stays. */
+export function orderOf(geometry: Geometry, frame: Frame, ports: PortOrder | null): Order {
+  const { rows, boxes } = geometry;
+  const places = boxes.map((box) => (frame.direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
+  const ends = { inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [] };
+  return { rows, places, crossings: crossings(geometry, frame), isStrict: false, ...ends };
+}
+
+/** Item → the order of its ports where it is open: that of the wires that reach and leave it while it is closed. */
+export function portOrders(frame: Frame, geometry: Geometry): (PortOrder | null)[] {
+  return frame.items.map(({ frame: inside }, item) =>
+    inside === null || inside.direction !== frame.direction
+      ? null
+      : { inputs: atSide(frame, geometry, item, "to"), outputs: atSide(frame, geometry, item, "from") },
+  );
+}
+
+/** The ports at one side of an item; those that lead to one other item form a group. */
+function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "to"): number[][] {
+  const groups = new Map<string, { at: number; ports: Set<number> }>();
+  frame.wires.forEach((wire, i) => {
+    const port = end === "from" ? wire.fromPort : wire.toPort;
+    if (wire[end] !== item || port < 0) return;
+    const line = geometry.lines[i] ?? [];
+    const point = (end === "from" ? line[0] : line[line.length - 1]) ?? [0, 0];
+    const at = point[frame.direction === "TB" ? 0 : 1];
+    const other = end === "from" ? `${wire.to} ${wire.toPort}` : `${wire.from}`;
+    const known = groups.get(other) ?? { at, ports: new Set() };
+    groups.set(other, known);
+    known.ports.add(port);
+  });
+  return [...groups.values()].sort((a, b) => a.at - b.at).map(({ ports }) => [...ports]);
+}
+
+/** The share of neighbours in an order that a layout keeps. */
+export function agreement(geometry: Geometry, frame: Frame, order: Order): number {
+  const upright = frame.direction === "TB";
+  const places = geometry.boxes.map((box) => (upright ? box.x + box.width / 2 : box.y + box.height / 2));
+  const kept = [
+    ...order.rows.flatMap((row) => sorted(single(row), places)),
+    ...sorted(order.inputs, geometry.ports.inputs),
+    ...sorted(order.outputs, geometry.ports.outputs),
+  ];
+  return kept.length === 0 ? 1 : kept.filter((isKept) => isKept).length / kept.length;
+}
+
+/** Of neighbouring groups, whether they are in order. */
+function sorted(groups: number[][], at: number[]): boolean[] {
+  return groups.slice(1).map((right, i) => {
+    const end = Math.max(...(groups[i] ?? []).map((one) => at[one] ?? 0));
+    return right.every((one) => end <= (at[one] ?? 0));
+  });
+}
+
+/** Every item as a group. */
+export function single(row: number[]): number[][] {
+  return row.map((item) => [item]);
+}
+
+interface Segment {
+  net: string;
+  at: number;
+  low: number;
+  high: number;
+}
+
+/** Number of crossings of wires with different tensors. */
+export function crossings({ lines }: Geometry, { wires }: Frame): number {
+  const [level, upright]: [Segment[], Segment[]] = [[], []];
+  lines.forEach((line, i) => {
+    const net = `${wires[i]?.from} ${wires[i]?.source}`;
+    line.slice(1).forEach(([x, y], k) => {
+      const [x0, y0] = line[k] ?? [x, y];
+      if (x0 !== x) level.push({ net, at: y, low: Math.min(x0, x), high: Math.max(x0, x) });
+      else upright.push({ net, at: x, low: Math.min(y0, y), high: Math.max(y0, y) });
+    });
+  });
+  const cross = (a: Segment, b: Segment) =>
+    a.net !== b.net && a.low < b.at && b.at < a.high && b.low < a.at && a.at < b.high;
+  return level.reduce((sum, a) => sum + upright.filter((b) => cross(a, b)).length, 0);
+}

@@ -1,0 +1,62 @@
+/** Names on parallel wires: `cos` and `sin`, `h` and `c`. */
+import type { GraphIndex } from "../graph/graph.js";
+import { singleChain } from "./boxes.js";
+import { BORDER, type Frame, type Wire } from "./frame.js";
+
+/** A longer name is that of a field, such as `last_hidden_state`, and would hide the shape. */
+const LONGEST = 14;
+
+/** What says nothing. */
+const SILENT: ReadonlySet<string> = new Set(["output", "outputs", "x"]);
+
+/** Puts names before the shapes of wires where a module hands on several tensors, each with a name. */
+export function nameParallels(index: GraphIndex, frame: Frame): void {
+  const named = new Map([...namesInside(index, frame), ...frame.items.flatMap((_, i) => namesBehind(index, frame, i))]);
+  for (const wire of frame.wires) {
+    const name = named.get(keyOf(wire));
+    if (name !== undefined && wire.flow === "data") wire.label = `${name} ${wire.label}`.trim();
+  }
+}
+
+/** Wires of one tensor, which share a label. */
+function keyOf({ from, source }: Wire): string {
+  return `${from} ${source}`;
+}
+
+type Named = [key: string, name: string][];
+
+/** Names behind a module with several tensors. */
+function namesBehind(index: GraphIndex, { items, wires }: Frame, at: number): Named {
+  if (items[at]?.kind !== "module") return [];
+  const leaving = wires.filter(({ from, flow }) => from === at && flow === "data");
+  if (new Set(leaving.map(({ source }) => source)).size < 2) return [];
+  const names = outputNames(index, items[at].id);
+  return severalOf(leaving.map((wire) => [keyOf(wire), names.get(wire.source)]));
+}
+
+/** None for a single name: what is beside it is for readers to tell. */
+function severalOf(named: [key: string, name: string | undefined][]): Named {
+  const known = named.flatMap(([key, name]): Named => (name === undefined ? [] : [[key, name]]));
+  return new Set(known.map(([, name]) => name)).size < 2 ? [] : known;
+}
+
+/** Names on the way out of an open module. */
+function namesInside(index: GraphIndex, frame: Frame): Named {
+  if (frame.outputs.length < 2) return [];
+  const names = outputNames(index, frame.id);
+  const leaving = frame.wires.filter(({ from, to }) => to === BORDER && from !== BORDER);
+  return severalOf(leaving.map((wire) => [keyOf(wire), names.get(frame.outputs[wire.toPort] ?? "")]));
+}
+
+/** Tensor → its name among what a module, or the modules that share its box, return. */
+function outputNames(index: GraphIndex, id: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const inner of singleChain(index, id).reverse()) {
+    const node = index.nodes.get(inner);
+    if (node?.kind !== "module") continue;
+    for (const [path, tensor] of Object.entries(node.outputs ?? {})) {
+      if (/^[a-z_]\w*$/i.test(path) && path.length <= LONGEST && !SILENT.has(path)) found.set(tensor, path);
+    }
+  }
+  return found;
+}
