@@ -1,4 +1,4 @@
-"""CPU time of two things, measured in one run."""
+"""CPU time of several things, measured in one run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["ROUNDS", "alternating"]
 ROUNDS = 9
 
 
-def alternating(one: Callable[[], object], other: Callable[[], object], rounds: int = ROUNDS) -> tuple[float, float]:
-    """Median CPU seconds of two calls, measured in turns so that both see the same machine."""
-    times: tuple[list[float], list[float]] = ([], [])
-    one()
-    other()
+def alternating(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
+    """Median CPU seconds of each call, measured in turns so that all see the same machine."""
+    times: list[list[float]] = [[] for _ in calls]
+    for call in calls:
+        call()
     for _ in range(rounds):
-        for call, seconds in zip((one, other), times, strict=True):
+        for call, seconds in zip(calls, times, strict=True):
             start = time.process_time()
             call()
             seconds.append(time.process_time() - start)
-    return statistics.median(times[0]), statistics.median(times[1])
+    return [statistics.median(seconds) for seconds in times]

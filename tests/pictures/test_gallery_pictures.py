@@ -11,7 +11,7 @@ import pytest
 
 from gallery_models import MODELS
 from modeldiagrams import save, trace
-from truth.models import LOOPS
+from truth.loops import LOOPS
 
 VIEWER = Path(__file__).parents[2] / "viewer"
 VITEST = VIEWER / "node_modules" / "vitest" / "vitest.mjs"

@@ -325,3 +325,7 @@ def test_failing_module_is_named_when_no_op_failed():
     error = trace(model, (x(),), mode="real").status.error
     assert (error.node, error.message) == ("1", "not today")
     assert error.frames[-1].function.endswith("fails")
+
+
+def test_function_with_two_names_has_the_usual_one():
+    assert [op.name for op in checked(lambda h: torch.mm(h, h.T), x()).ops["mm"]] == ["torch.mm"]

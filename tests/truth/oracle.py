@@ -282,13 +282,14 @@ def judge(picture: Picture, hidden: set[str], *, shapes: bool) -> Verdict:
     drawn: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one, other, flow in picture.drawn.connections():
         drawn[one, other].add(flow)
-    for ends in claims.returns():
+    for ends in claims.handed(in_loops=True):
         expected[ends].add("return")
     verdict = Verdict(rolled=claims.verdict(), drawn=[*picture.drawn.faults, *map(str, picture.drawn.loose_ends())])
     # where values flow, a shape may go the same way
     needed = {ends: {max(flows, key=FLOWS.index), *flows & {"return"}} for ends, flows in expected.items()}
     verdict.missing = {(*ends, flow) for ends, flows in needed.items() for flow in flows - drawn[ends]}
-    verdict.invented = {(*ends, flow) for ends, flows in drawn.items() for flow in flows - expected[ends]}
+    invented = {(*ends, flow) for ends, flows in drawn.items() for flow in flows - expected[ends]}
+    verdict.invented = invented - {(*ends, "return") for ends in claims.handed(in_loops=False)}
     return verdict
 
 
@@ -319,9 +320,13 @@ class Claims:
         names = list(place.repeats)
         return tuple(place.repeats[outer] for outer in names[: names.index(run)])
 
-    def returns(self) -> set[tuple[str, str]]:
-        """What steps of loops hand to the next."""
-        return {(one, other) for run, _, one, other in self._between if run in self.picture.drawn.loops}
+    def handed(self, *, in_loops: bool) -> set[tuple[str, str]]:
+        """What repeats hand to the next: those of loops must show it, others may."""
+        return {
+            (one, other)
+            for run, _, one, other in self._between
+            if (run in self.picture.drawn.loops) == in_loops and None not in (one, other)
+        }
 
     def verdict(self) -> list[str]:
         """What is not as claimed."""

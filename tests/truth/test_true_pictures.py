@@ -12,8 +12,9 @@ import pytest
 
 from modeldiagrams import trace
 from modeldiagrams.ir.serialize import deserialize
-from truth.models import LOOPS, MODELS
-from truth.oracle import Picture, judge
+from truth.loops import LOOPS
+from truth.models import MODELS
+from truth.oracle import Picture, Trace, judge
 from truth.sweep import Sweep
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("*.json"))
@@ -51,6 +52,27 @@ def test_what_a_loop_carries_has_a_name_and_a_shape(name: str) -> None:
     labels = re.findall(r'class="mg-label[^"]*" data-tensor="([^"]*)"[^>]*>([^<]*)<', svg)
     named = {text for tensor, text in labels if tensor in carried and re.match(r"[a-z]", text)}
     assert named == CARRIED[name]
+
+
+@pytest.mark.parametrize("name", ["mixture", "sparse_mixture"])
+def test_experts_are_one_box_in_order(name: str) -> None:
+    class_, args, x = MODELS[name]
+    drawn = Sweep(trace(class_(*args).eval(), (x,))).draw(depth=9)
+    picture = Picture(Trace({"nodes": [], "hierarchy": {}, "adjacency": {}}), drawn.svg, drawn.rolled)
+    assert [*picture.drawn.times.values()] == [6]
+    assert [member for run in drawn.rolled.values() for member in run if re.fullmatch(r"experts\.\d", member)] == [
+        f"experts.{i}" for i in range(6)
+    ]
+
+
+def test_what_only_python_reads_is_plumbing() -> None:
+    class_, args, x = MODELS["checked"]
+    sweep = Sweep(trace(class_(*args).eval(), (x,)))
+    drawn = sweep.draw(depth=9)
+    shown = {name.lstrip("/") for name in Picture(sweep.trace, drawn.svg, drawn.rolled).drawn.boxes}
+    assert shown == {"", "input:tokens", "embed", "eq", "masked_fill", "head", "mse_loss", "argmax", "output:output"}
+    everything = sweep.draw({**drawn.state, "plumbing": True}).svg
+    assert {"/item", "/tolist", "/prod"} <= set(re.findall(r'data-id="([^"]*)"', everything))
 
 
 # -- the oracle itself ------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import transformers
 
 from modeldiagrams.ir import serialize
 from modeldiagrams.tracer import trace
+from tracer.flop_counter import counted
 from zoo import architectures
 from zoo.verdict import faults
 
@@ -52,6 +53,17 @@ def test_small_model_gives_a_whole_graph(kind, modes):
     expected = {EXCEPTIONS[kind][0]} if kind in EXCEPTIONS else set()
     assert faults(graph) == expected
     assert serialize.serialize(again) == serialize.serialize(graph)
+
+
+@pytest.mark.parametrize("kind", architectures.KINDS)
+def test_costs_are_those_that_torch_counts(kind):
+    if kind not in transformers.CONFIG_MAPPING:
+        pytest.skip("not in this version of transformers")
+    model, inputs = architectures.prepared(kind)
+    with torch.no_grad():
+        graph = trace(model, (), inputs, mode="real")
+        torch.manual_seed(0)
+        assert (graph.model.flops or 0) == counted(model, **inputs)
 
 
 def test_enough_architectures():

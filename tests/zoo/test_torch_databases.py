@@ -14,6 +14,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from modeldiagrams.tracer import trace, trace_run
+from tracer.flop_counter import counted
 from zoo.verdict import faults
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch's samples warn about torch
@@ -39,7 +40,7 @@ NOISE = frozenset(
 """Entries whose plain values differ from call to call."""
 
 SAMPLES, COMPARED = 60, 8
-"""How many samples of an entry are traced, and of how many the values are compared."""
+"""How many samples of an entry are traced, and of how many the values and costs are compared."""
 CUDA_ONLY = "jiterator_"
 FLOAT64 = {"nn.FractionalMaxPool2d", "nn.FractionalMaxPool3d"}
 """Modules whose samples hold double random numbers and so run in double only."""
@@ -91,6 +92,7 @@ class Verdicts:
         self.runs: Counter[str] = Counter()
         self.faults: dict[str, set[str]] = {}
         self.other_values: set[str] = set()
+        self.other_costs: set[str] = set()
         for name, run in runs:
             self._judge(name, run)
 
@@ -106,6 +108,11 @@ class Verdicts:
 
         graph = trace(run.function, *copied((run.args, run.kwargs)), mode="real")
         self.faults.setdefault(name, set()).update(faults(graph))
+        if self.runs[name] <= COMPARED:
+            torch.manual_seed(1)
+            args, kwargs = copied((run.args, run.kwargs))
+            if (graph.model.flops or 0) != counted(run.function, *args, **kwargs):
+                self.other_costs.add(name)
         if not isinstance(run.function, torch.nn.Module) and self.runs[name] <= COMPARED:
             torch.manual_seed(1)
             # counting costs makes torch take other ways inside some functions, which changes last bits
@@ -173,6 +180,10 @@ def test_every_module_gives_a_whole_graph(modules, report):
 
 def test_values_are_those_of_the_plain_call(ops):
     assert ops.other_values - NOISE - {f"{name} in place" for name in NOISE} == set()
+
+
+def test_costs_are_those_that_torch_counts(ops, modules):
+    assert ops.other_costs | modules.other_costs == set()
 
 
 def test_no_exception_is_stale(ops):

@@ -39,6 +39,19 @@ describe("bundles", () => {
     expect(names(graph, { most: 3 })).toEqual(["x", "m0", "… 5 modules, 15 ops", "… 3 ops", "y"]);
   });
 
+  it("take layers without weights before others, and nothing that is kept", () => {
+    const stem = "conv/conv2d > bn/batch_norm > relu/relu > pool/max_pool2d";
+    const blocks = "a.0/conv2d > a.1/conv2d > b.0/linear > b.1/linear > c.0/linear > c.1/conv2d";
+    const classes = { conv: "Conv2d", bn: "BatchNorm2d", relu: "ReLU", pool: "MaxPool2d" };
+    const plain = { a: "Sequential", b: "ModuleList", c: "FirstSequential" };
+    const inside = Object.fromEntries(["a", "b", "c"].flatMap((id) => [0, 1].map((i) => [`${id}.${i}`, "Layer"])));
+    const graph = sketch(`x > ${stem} > ${blocks} > y`, { ...classes, ...plain, ...inside });
+    expect(names(graph, { most: 5 })).toEqual(["x", "conv", "… 3 modules", "a", "b", "c", "y"]);
+    expect(names(graph, { most: 2, kept: ["b"] })).toContain("b");
+    const bundle = frame(graph, { most: 2 }).items.find(({ kind }) => kind === "bundle");
+    expect(bundle?.detail).toContain("Layer ×");
+  });
+
   it("keep runs together", () => {
     const blocks = each(9, (i) => `b.${i}/norm > b.${i}/mul`).join(" > ");
     const classes = Object.fromEntries(each(9, String).map((i) => [`b.${i}`, "Block"]));

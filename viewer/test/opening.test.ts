@@ -107,7 +107,7 @@ function openRandomly(graph: GraphData, openings: number): Count {
   const traced = index(graph);
   const cache = layoutCache();
   const draw = (state: State) => layout(view(traced, state), viz, cache);
-  const start = firstState(traced, {});
+  const start = firstState(traced, { depth: 0 });
   const roll = dice(graph.nodes.length);
   const sum: Count = { kept: 0, pairs: 0 };
   let state = start;

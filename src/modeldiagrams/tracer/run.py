@@ -227,7 +227,10 @@ class _Pass:
                 invocation, args=convert(invocation.args), kwargs=convert(invocation.kwargs)
             )
             modes += [values] if self._attempt.concrete else []
-        return modes + ([DispatchRecorder(recorder)] if self._costs else []), invocation
+        if self._costs:
+            recorder.counter = DispatchRecorder(recorder)
+            modes.append(recorder.counter)
+        return modes, invocation
 
 
 def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:

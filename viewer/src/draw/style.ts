@@ -22,6 +22,8 @@ export type Role =
   | "name"
   | "detail"
   | "label"
+  | "same-shape"
+  | "new-shape"
   | "before"
   | "times";
 
@@ -79,6 +81,8 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("name", "kind-op"), style: { "font-weight": 400 } },
   { on: select("detail"), style: { "font-size": 11, "font-weight": 400, fill: text(86) } },
   { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
+  { on: select("same-shape"), style: { fill: text(68) } },
+  { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
   { on: select("before"), style: { "text-anchor": "end" } },
   { on: [{ role: "text", within: "legend" }, ...select("text", "header")], style: { "text-anchor": "start" } },
   {
@@ -91,7 +95,7 @@ const NO_HUE = ["kind-parameter", "kind-buffer", "kind-constant", "nothing"];
 
 export const SHAPE_RULES: readonly Rule[] = [
   { on: select("box"), style: { fill: hue(38), stroke: hue(75), "stroke-width": 1 } },
-  { on: select("box", "kind-module", "kind-function"), style: { "stroke-width": 1.25 } },
+  { on: select("box", "kind-module"), style: { "stroke-width": 1.25 } },
   { on: select("box", "family-elementwise", "family-other"), style: { fill: hue(15) } },
   { on: select("box", "family-shape"), style: { fill: hue(6), stroke: hue(36) } },
   { on: select("box", "kind-input", "kind-output"), style: { fill: text(7), stroke: text(45) } },

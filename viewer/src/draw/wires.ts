@@ -47,7 +47,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
 export function drawLabel(label: Label, wire: Wire | undefined, painter: Painter = PAGE_PAINTER): string {
   if (wire === undefined) return "";
   return painter.text({
-    roles: label.before ? ["label", "before"] : ["label"],
+    roles: ["label", ...(wire.shape === undefined ? [] : [wire.shape]), ...(label.before ? (["before"] as const) : [])],
     context: CONTEXT,
     data: { tensor: wire.tensor },
     x: label.before ? label.x + label.width : label.x,

@@ -3,15 +3,18 @@
  * readers can show everything (`State.plumbing`).
  */
 import { withoutConstants } from "./constants.js";
+import { withoutDeadEnds } from "./dead_ends.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { withoutPlumbing } from "./plumbing.js";
 import { foldSeries, type Simplified } from "./series.js";
 import { withoutWeightsOfModules } from "./weights.js";
 import { without } from "./without.js";
 
-/** Merge series of nodes; without `plumbing`, also remove plumbing, ops that only use constants, and weights of modules. */
+const STEPS = [withoutDeadEnds, withoutConstants, withoutPlumbing, withoutWeightsOfModules, asLayer];
+
+/** Merge series of nodes; without `plumbing`, also leave out what is secondary. */
 export function simplify(graph: Graph, plumbing: boolean): Simplified {
-  return foldSeries(plumbing ? graph : asLayer(withoutWeightsOfModules(withoutPlumbing(withoutConstants(graph)))));
+  return foldSeries(plumbing ? graph : STEPS.reduce((before, step) => step(before), graph));
 }
 
 /** Turns a model that is a single PyTorch layer with one op into that layer's box, with the op's id. */

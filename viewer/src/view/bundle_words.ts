@@ -1,6 +1,7 @@
 /** The text on bundles: `… 214 ops` and `mul ×80, add ×60, sin, …`. */
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { isPlain, kindsIn } from "./container_words.js";
 
 const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] = [
   [/input/, "input", "inputs"],
@@ -21,15 +22,14 @@ export function bundleWords(index: GraphIndex, ids: string[]): { name: string; c
     const count = nodes.filter((node) => kind.test(node.kind)).length;
     return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`];
   });
-  return { name: `… ${parts.join(", ")}`, content: contentOf(nodes) };
+  return { name: `… ${parts.join(", ")}`, content: contentOf(index, nodes) };
 }
 
 /** The most frequent classes and functions, or names of inputs and outputs. */
-function contentOf(nodes: GraphNode[]): string {
+function contentOf(index: GraphIndex, nodes: GraphNode[]): string {
   const counts = new Map<string, number>();
   for (const node of nodes) {
-    const name = nameOf(node);
-    if (name !== "") counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const [name, count] of namesOf(index, node)) counts.set(name, (counts.get(name) ?? 0) + count);
   }
   const named = [...counts].sort(([, a], [, b]) => b - a);
   const shown: string[] = [];
@@ -41,8 +41,12 @@ function contentOf(nodes: GraphNode[]): string {
   return [...shown, ...(shown.length < named.length ? ["…"] : [])].join(", ");
 }
 
-function nameOf(node: GraphNode): string {
-  if (node.kind === "module") return shortName(node.class);
-  if (node.kind === "op") return shortName(node.name);
-  return /^(input|output|function)$/.test(node.kind) ? (node.name ?? "") : "";
+/** What a node is called, and how many of these it holds: plain containers say what is in them. */
+function namesOf(index: GraphIndex, node: GraphNode): (readonly [name: string, count: number])[] {
+  if (node.kind === "module") {
+    const inside = isPlain(node) ? [...kindsIn(index, node).values()] : [];
+    return inside.length > 0 ? inside.map(({ name, count }) => [name, count]) : [[shortName(node.class), 1]];
+  }
+  if (node.kind === "op") return [[shortName(node.name), 1]];
+  return node.kind === "input" || node.kind === "output" || node.kind === "function" ? [[node.name, 1]] : [];
 }

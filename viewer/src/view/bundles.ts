@@ -3,43 +3,76 @@
  * They become nodes of the graph, so that they are expanded, linked and laid out as modules are.
  */
 import { append } from "../graph/append.js";
-import { type BundleNode, type Contents, type GraphIndex, type GraphNode, indexed, ROOT } from "../graph/graph.js";
+import {
+  type BundleNode,
+  type Contents,
+  contentsOf,
+  type GraphIndex,
+  type GraphNode,
+  indexed,
+  type ModuleNode,
+  ROOT,
+} from "../graph/graph.js";
 import { bundleWords } from "./bundle_words.js";
+import { costOf } from "./cost.js";
+import { familyOf, LAYERS } from "./op_families.js";
 import { findRuns } from "./repeats.js";
 
+/** No container shows more children than this, if any limit is set. */
+export const MANY = 60;
 /** A bundle shows at most this many children; more are bundled in it again, in shares of about so many. */
 const INSIDE = 24;
 const SHARE = 20;
 
-/** Children that stay together: one, or all of a run. Ends are inputs or outputs; blocks are or hold modules. */
+/** Light are layers without weights, such as poolings, and norms; blocks are or hold other modules. */
+type Kind = "input" | "output" | "kept" | "op" | "light" | "block" | "bundle";
+
+/** Children that stay together: one, or all of a run. */
 interface Unit {
   ids: string[];
-  kind: "input" | "output" | "op" | "block";
+  kind: Kind;
 }
 
 /** A unit, or what becomes a bundle. */
 type Part = Unit | Part[];
 
-/** Most children that a container shows, counting runs as one, and most inputs, and outputs, of the model. */
+/**
+ * Most children that the model and containers of most of it, or around what is kept, show, counting runs as one, and most
+ * inputs, and outputs, of the model.
+ */
 export interface Limits {
   most?: number | undefined;
   ends?: number | undefined;
+  /** Modules that are in no bundle. */
+  kept?: readonly string[] | undefined;
 }
+
+type Exact = { [Name in keyof Limits]-?: NonNullable<Limits[Name]> };
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
 /** The graph with bundles wherever a container has more children. */
-export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED }: Limits): GraphIndex {
+export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED, kept = [] }: Limits): GraphIndex {
   const hierarchy = new Map(index.graph.hierarchy);
   const beginning = new Map<string, BundleNode[]>();
+  const around = new Set(kept.map((id) => index.parent.get(id)));
   for (const [id, contents] of index.contents) {
-    if (contents.children.length <= Math.min(most, id === ROOT ? ends : UNLIMITED)) continue;
-    const parts = partsOf(index, contents, most, ends);
+    const limit = id === ROOT || around.has(id) || holdsMost(index, id) ? most : Math.max(most, MANY);
+    if (contents.children.length <= Math.min(limit, id === ROOT ? ends : UNLIMITED)) continue;
+    const parts = partsOf(index, contents, { most: limit, ends, kept });
     for (const part of parts) addBundles({ index, hierarchy, beginning }, part, id === ROOT ? null : id);
   }
   if (beginning.size === 0) return index;
   const nodes = index.graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
   return indexed({ ...index.graph, nodes, hierarchy }, index.series);
+}
+
+/** Share of the model's cost above which a container is its trunk. */
+const TRUNK = 0.5;
+
+function holdsMost(index: GraphIndex, id: string): boolean {
+  const node = index.nodes.get(id);
+  return node?.kind === "module" && costOf(index, node) > TRUNK * costOf(index, index.graph.model);
 }
 
 /** The graph to be. */
@@ -66,8 +99,8 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
 
 // -- choosing ---------------------------------------------------------------------------------------------------------
 
-function partsOf(index: GraphIndex, contents: Contents, most: number, ends: number): Part[] {
-  const units = unitsIn(index, contents);
+function partsOf(index: GraphIndex, contents: Contents, { most, ends, kept }: Exact): Part[] {
+  const units = unitsIn(index, contents, new Set(kept));
   const cuts = new Cuts(contents);
   const only = (kind: Unit["kind"]) => units.filter((unit) => unit.kind === kind);
   const body = units.filter(({ kind }) => kind !== "input" && kind !== "output");
@@ -78,7 +111,7 @@ function partsOf(index: GraphIndex, contents: Contents, most: number, ends: numb
   ];
 }
 
-function unitsIn(index: GraphIndex, contents: Contents): Unit[] {
+function unitsIn(index: GraphIndex, contents: Contents, kept: ReadonlySet<string>): Unit[] {
   const units: Unit[] = [];
   const runs = new Map(findRuns(index, contents).map((run) => [run.start, run.period * run.times]));
   for (let at = 0; at < contents.children.length; ) {
@@ -87,10 +120,21 @@ function unitsIn(index: GraphIndex, contents: Contents): Unit[] {
     const kinds = ids.map((id) => index.nodes.get(id)?.kind);
     const [first] = kinds;
     const isEnd = first === "input" || first === "output";
-    units.push({ ids, kind: isEnd ? first : kinds.includes("module") ? "block" : "op" });
+    units.push({ ids, kind: isEnd ? first : ids.some((id) => kept.has(id)) ? "kept" : kindOf(index, ids) });
     at += length;
   }
   return units;
+}
+
+function kindOf(index: GraphIndex, ids: string[]): Kind {
+  const modules = ids.flatMap((id) => {
+    const node = index.nodes.get(id);
+    return node?.kind === "module" ? [node] : [];
+  });
+  if (modules.length === 0) return "op";
+  const isLight = (node: ModuleNode) =>
+    contentsOf(index, node.id).children.length < 2 && !LAYERS.includes(familyOf(index, node));
+  return ids.length === 1 && modules.every(isLight) ? "light" : "block";
 }
 
 /** The first ends, and the others as a bundle. */
@@ -100,13 +144,14 @@ function shortened(ends: Unit[], most: number, cuts: Cuts): Part[] {
 }
 
 /**
- * Bundles the middles of the longest stretches of ops until at most `most` parts are left; if there are no more
- * ops, the middle of everything.
+ * Bundles the middles of the longest stretches of ops until at most `most` parts are left; if there are no more ops, of
+ * ops and light layers, and then of everything.
  */
 function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
   const parts: Part[] = [...body];
   while (parts.length > most) {
-    const stretch = longestStretch(parts) ?? { start: 0, length: parts.length };
+    const stretch = TIERS.map((kinds) => longestStretch(parts, kinds)).find((found) => found !== undefined);
+    if (stretch === undefined) break;
     const length = Math.min(stretch.length, parts.length - most + 1);
     const spare = stretch.length - length;
     const from = stretch.start + Math.floor(spare / 4);
@@ -118,16 +163,23 @@ function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
   return parts;
 }
 
-/** The longest stretch of at least two ops in a row. */
-function longestStretch(parts: Part[]): { start: number; length: number } | undefined {
+/** What is bundled first, and if there is no more of it. */
+const TIERS: readonly (readonly Kind[])[] = [["op"], ["op", "light"], ["op", "light", "block", "bundle"]];
+
+/** The longest stretch of at least two parts of some kinds in a row. */
+function longestStretch(parts: Part[], kinds: readonly Kind[]): { start: number; length: number } | undefined {
   let best: { start: number; length: number } | undefined;
   for (let start = 0; start < parts.length; ) {
     let end = start;
-    for (let part = parts[end]; part !== undefined && "kind" in part && part.kind === "op"; part = parts[end]) end += 1;
+    for (let part = parts[end]; part !== undefined && kinds.includes(kindOfPart(part)); part = parts[end]) end += 1;
     if (end - start > Math.max(1, best?.length ?? 0)) best = { start, length: end - start };
     start = end + 1;
   }
   return best;
+}
+
+function kindOfPart(part: Part): Kind {
+  return Array.isArray(part) ? "bundle" : part.kind;
 }
 
 /** The content of a bundle: all units or, if these are many, equal shares of them as bundles. */

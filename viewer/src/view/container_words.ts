@@ -36,7 +36,7 @@ interface Kind {
 }
 
 /** The classes in a container and in plain ones inside, in order. */
-function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Kind>()): Map<string, Kind> {
+export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Kind>()): Map<string, Kind> {
   for (const id of childrenOf(index, node.id)) {
     const inside = tellingOf(index, singleChain(index, id));
     if (inside === undefined) continue;
@@ -48,6 +48,7 @@ function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Ki
   return found;
 }
 
-function isPlain(node: ModuleNode): boolean {
+/** Whether a class says nothing but that it holds others. */
+export function isPlain(node: ModuleNode): boolean {
   return PLAIN.test(shortName(node.class));
 }

@@ -22,6 +22,8 @@ export interface Wire {
   flow: Flow | "return";
   /** The tensor's shape, for the label; of a return also its name. */
   label: string;
+  /** Whether the item in front of it keeps the shape; absent where nothing enters it. */
+  shape?: "same-shape" | "new-shape";
 }
 
 export type ItemKind = GraphNode["kind"] | "group";

@@ -10,11 +10,13 @@ import {
 } from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
-import type { Limits } from "./bundles.js";
+import { type Limits, MANY } from "./bundles.js";
 import { runId, runsIn, shownContents } from "./contents.js";
-import { defaultExpansion, isOpenable, type Measure, type Page } from "./default_expansion.js";
+import { defaultExpansion, mainPaths } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
+import { isOpenable } from "./openable.js";
 import type { ViewOptions } from "./options.js";
+import type { Measure, Page } from "./page.js";
 import { matcher, matching, modules } from "./patterns.js";
 import { findRuns, repeat } from "./repeats.js";
 import { shownIndex } from "./shown_index.js";
@@ -23,17 +25,20 @@ import { view } from "./view.js";
 
 /**
  * Largest picture by default, in px. In the narrowest text column of common themes, 666 px, its smallest text has 9 px;
- * its height is about one screen of scrolling.
+ * its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
  */
-const SCREEN = { width: 740, height: 1020 };
+const SCREEN = { width: 740, height: 1020, tallest: 1340 };
 /** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
-/** A container with more children than this always has bundles. */
-const MANY = 60;
 /** Limits that are tried in this order if the picture is too large. */
 const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
 const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
+/** The same for exemplars; containers still show their order. */
+const ROOM_FOR_EXEMPLARS: readonly Limits[] = [
+  ...FEWER_ENDS,
+  ...[28, 20, 16, 14, 12, 10, 8, 7, 6, 5].map((most) => ({ most })),
+];
 
 /** Smallest scale at which the author's options are kept. */
 const TOLERABLE = 0.4;
@@ -78,7 +83,14 @@ function onPage(
   measure: Measure,
 ): { state: State; scale: number } {
   const [across, down] = [width / LEGIBLE_SCALE, height / LEGIBLE_SCALE - LEGEND];
-  const limits = { width: across, height: down, highest: down, highestBundled: down, line: across - AROUND_LINES };
+  const limits = {
+    width: across,
+    height: down,
+    tallest: down,
+    highest: down,
+    highestBundled: down,
+    line: across - AROUND_LINES,
+  };
   const measured = (direction: Direction, mayBundle: boolean): Candidate => {
     const state = stateIn(traced, options, direction, { ...limits, measure, mayScroll: false, mayBundle });
     const drawn = measure(state);
@@ -133,15 +145,25 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
   return { ...start, expanded: [...expanded, ...bundlesAround(traced, start, requested)].sort(), unrolled };
 }
 
-/** What the picture shows without `depth` and `expand`. Where ends leave no room to expand anything, with fewer ends. */
+/** What the picture shows without `depth` and `expand`: with more bundles if these make room for what tells more. */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
-  const fewer = FEWER_ENDS.filter(({ ends = 0 }) => page.mayBundle && ends < (start.ends ?? Number.POSITIVE_INFINITY));
-  for (const limits of [{}, ...fewer]) {
-    const from = { ...start, ...limits };
-    const expanded = defaultExpansion(traced, from, page, isClosed).sort();
-    if (expanded.length > 0) return { ...from, expanded };
+  let best = { state: start, telling: 0 };
+  const tried = new Set<GraphIndex>();
+  for (const limits of [{}, ...(page.mayBundle ? ROOM_FOR_EXEMPLARS : [])]) {
+    const from = { ...start, ...limits, ...(limits.most !== undefined && { kept: mainPaths(traced) }) };
+    if (!isTighter(limits, start) || tried.has(shownIndex(traced, from))) continue;
+    tried.add(shownIndex(traced, from));
+    const { expanded, telling } = defaultExpansion(traced, from, page, isClosed);
+    const told = telling ?? Math.sign(expanded.length);
+    if (told > best.telling || best.state === start)
+      best = { state: { ...from, expanded: expanded.sort() }, telling: told };
+    if (told === 1 || (telling === undefined && limits.most !== undefined)) break;
   }
-  return start;
+  return best.state;
+}
+
+function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
+  return most <= (than.most ?? Number.POSITIVE_INFINITY) && ends <= (than.ends ?? Number.POSITIVE_INFINITY);
 }
 
 /** With as few bundles as needed for everything collapsed to fit the page. */

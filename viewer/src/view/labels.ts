@@ -43,13 +43,17 @@ export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = n
   }
 }
 
+/** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */
+const LONG = 20;
+
 /** Class with a summary such as `768 → 3072` for a leaf or a parameter count for a container; marks shared weights. */
 function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
   const name = classWords(index, telling.kind === "module" ? telling : node);
   const inside = containsModules(index, node);
   const summary = inside ? "" : attributeSummary(name, node.attributes ?? {}) || weightSummary(index, node);
   const count = node.parameters.total;
-  const size = inside && count > 0 ? ` · ${formatCount(count)}` : "";
+  const all = inside && count > 0 ? ` · ${formatCount(count)}` : "";
+  const size = /[×,]/.test(name) && name.length + all.length > LONG ? "" : all;
   return `${name}${summary === "" ? "" : ` ${summary}`}${size}${sharing(index, node)}`;
 }
 

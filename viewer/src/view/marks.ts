@@ -10,7 +10,7 @@ export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   if (sign === undefined) return null;
   const args = node.arguments ?? {};
   const hasNumber = sign !== "cat" && (scalarOperand(args) !== undefined || (args.alpha ?? 1) !== 1);
-  const tensors = contents.links.filter((link) => link.to === node.id).length;
+  const tensors = [...contents.links, ...(contents.returns ?? [])].filter((link) => link.to === node.id).length;
   return hasNumber || tensors < 2 ? null : sign;
 }
 

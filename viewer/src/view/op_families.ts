@@ -30,6 +30,8 @@ function told(node: ModuleNode | OpNode): Told {
   return found;
 }
 
+/** Families of layers that have weights, or combine what others have. */
+export const LAYERS: readonly Family[] = ["attention", "convolution", "embedding", "linear", "recurrence"];
 /** Families by which a class is known, whatever it is made of: attention is mostly linear layers. */
 const ROLES: readonly Family[] = ["attention", "recurrence", "embedding", "loss"];
 /** What may follow the last word of a name: `LSTMCell` is recurrence, but not `LSTMClassifier`. */

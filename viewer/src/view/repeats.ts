@@ -111,7 +111,8 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
   const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? null);
-  if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes]);
+  // a reshape after the last repeat, which no picture shows, gives its result another shape
+  if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes.map(elements)]);
   return JSON.stringify([node.kind, shapes]);
 }
 
@@ -121,6 +122,13 @@ function functionKey(index: GraphIndex, id: string, { function: full, name }: Fu
   const inner = links.filter(({ from, to }) => from !== null && to !== null);
   const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
   return JSON.stringify([full ?? name, children.map((child) => computationKey(index, child, new Set())), pairs]);
+}
+
+/** The number of elements, as far as it is known. */
+function elements(shape: readonly (number | string)[] | null): string {
+  const known = (shape ?? []).filter((size) => typeof size === "number");
+  const symbols = (shape ?? []).filter((size) => typeof size === "string");
+  return shape === null ? "?" : [known.reduce((all, size) => all * size, 1), ...symbols].join();
 }
 
 /** The ops and classes inside a module, regardless of where its tensors come from. */
@@ -135,13 +143,13 @@ function innerKey(index: GraphIndex, id: string): string {
     .join();
 }
 
-/** The arguments of an op without indices: each step of a loop over time reads another index. */
+/** The arguments of an op without indices: each step of a loop over time reads another index, each expert its tokens. */
 function argumentsWithoutIndices(node: OpNode): unknown {
   return isIndexing(node) ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
 }
 
 function isIndexing(node: OpNode): boolean {
-  return /^(getitem|select|narrow)$/.test(shortName(node.name));
+  return /^(getitem|select|narrow|eq)$/.test(shortName(node.name));
 }
 
 function longestRun({ index, contents, keys, wiring }: Search, start: number, maxPeriod: number): Run | undefined {

@@ -8,14 +8,17 @@ import type { State } from "./state.js";
 /** By the index of the trace, indexes of what states show. */
 const shown = new WeakMap<GraphIndex, Map<string, GraphIndex>>();
 
-type Shown = Pick<State, "plumbing" | "functions" | "most" | "ends">;
+type Shown = Pick<State, "plumbing" | "functions" | "most" | "ends" | "kept">;
 
 /** The index of the graph that a state shows, with or without plumbing, function calls and bundles. */
-export function shownIndex(traced: GraphIndex, { plumbing = false, functions = true, most, ends }: Shown): GraphIndex {
+export function shownIndex(
+  traced: GraphIndex,
+  { plumbing = false, functions = true, most, ends, kept }: Shown,
+): GraphIndex {
   const known = shown.get(traced) ?? new Map<string, GraphIndex>();
   shown.set(traced, known);
-  const key = `${plumbing} ${functions} ${most} ${ends}`;
-  const made = known.get(key) ?? makeIndex(traced, { plumbing, functions }, { most, ends });
+  const key = `${plumbing} ${functions} ${most} ${ends} ${kept?.join(" ")}`;
+  const made = known.get(key) ?? makeIndex(traced, { plumbing, functions }, { most, ends, kept });
   known.set(key, made);
   return made;
 }

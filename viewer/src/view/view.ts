@@ -1,6 +1,6 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { addStrongest, ancestors, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest, ancestors, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -18,6 +18,7 @@ import { glyphOf, marksOf } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
+import { markChanges } from "./shape_changes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 
@@ -136,13 +137,28 @@ function makeFrame(
     outputs: shown.contents.outputs,
   };
   const { links, returns = [] } = shown.contents;
+  const kept = loop === null ? returns.filter(({ to }) => beginsEmpty(context.index, shown, to ?? "")) : returns;
   if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
+  markChanges(frame);
   nameParallels(context.index, frame);
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
-  const back = wiresOf(context.index, loop === null ? around : [...returns, ...around], frame, positions);
+  const back = wiresOf(context.index, [...kept, ...around], frame, positions);
   frame.wires.push(...asReturns(context.index, back, frame, loop?.module));
   return frame;
+}
+
+/**
+ * Whether an op in the first of equal repeats reads less than in the second: a sum over experts begins with zeros, which no
+ * picture shows.
+ */
+function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string): boolean {
+  if (!("kind" in shown) || index.nodes.get(op)?.kind !== "op") return false;
+  const read = (id: string) => {
+    const { links } = contentsOf(index, index.parent.get(id) ?? ROOT);
+    return links.filter(({ to }) => to === id).length;
+  };
+  return read(op) < read(nextIn(shown)(op));
 }
 
 /** What a closed box that stands for a loop hands to itself. */

@@ -1,7 +1,7 @@
 """A dispatch mode that sees every operator torch runs, also those that the function mode does not see.
 
-It counts floating point operations, and records operators that the function mode does not see (inside C++ extensions,
-or in backward passes run by the forward).
+It counts floating point operations where a function has no formula, and records operators that the function mode does
+not see (inside C++ extensions, or in backward passes run by the forward).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import full_name, name_of
+from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
 from modeldiagrams.tracer.torch_facts.private_api import (
@@ -106,7 +107,8 @@ class CallStack:
         with unseen_by_modes():
             self.recorder.before_write([*module.parameters(), args, kwargs])
         with self.recorder.hidden():
-            result, call.unseen_flops = self.recorder.count_flops(function, (module, *args), kwargs)
+            context, counter = self.recorder.threads.context, self.recorder.counter
+            result, call.unseen_flops = run_counted(context, counter, function, (module, *args), kwargs, None)
         return result
 
     def _open(self, context: ThreadContext, module: nn.Module) -> ModuleCall:

@@ -15,10 +15,12 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
+from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
 from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
+from modeldiagrams.tracer.torch_facts.flops import FREE
 from modeldiagrams.tracer.torch_facts.functions import Function, describe
 from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place, tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
@@ -49,6 +51,8 @@ class Recorder(TorchFunctionMode):
         """Called when another thread than the main one starts recording; returns the modes it must enter first."""
         self.on_lazy_initialised: Callable[[Any], None] = lambda _: None
         """Called by `CallStack` with a lazy module whose weights were just made."""
+        self.counter: Any = None
+        """The mode that counts FLOPs, if they are wanted."""
         self._on_write = before_write
         self._describe = functools.cache(describe)
         self._sites: dict[Any, CallSite] = {}
@@ -135,7 +139,8 @@ class Recorder(TorchFunctionMode):
         """
         call = self._before(function, run, args, kwargs, frame)
         try:
-            result, call.flops = self.count_flops(run, args, kwargs)
+            context = self.threads.context
+            result, call.flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(call)
             op.failed = True
@@ -158,20 +163,6 @@ class Recorder(TorchFunctionMode):
         start, scope = len(self.recording.steps), context.scopes.current
         return FunctionCall(function, run, args, kwargs, key, tensors, versions, start, scope)
 
-    def count_flops(
-        self, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-    ) -> tuple[Any, int | None]:
-        """Run a call as one op; return its result and the FLOPs that the `DispatchRecorder` counted inside."""
-        context = self.threads.context
-        outer, context.flops = context.flops, None
-        context.observed += 1
-        try:
-            result = run(*args, **kwargs)
-            return result, context.flops
-        finally:
-            context.observed -= 1
-            context.flops = outer
-
     def _after(self, call: FunctionCall, result: Any) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
@@ -181,7 +172,7 @@ class Recorder(TorchFunctionMode):
         op = self._record(call)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                result = alias_of(result)
+                result, _ = run_counted(self.threads.context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result

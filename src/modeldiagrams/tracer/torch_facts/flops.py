@@ -1,9 +1,11 @@
-"""Floating point operations of operators, from their shapes.
+"""Floating point operations of operators and public functions, from their shapes.
 
 The formulas of `torch.utils.flop_counter` (a multiply-add counts as two) and those it lacks. Only matrix products,
 convolutions, attention and recurrent layers count; element-wise ops and reductions don't. Only shapes matter: sparse
 matrices count as dense, complex numbers as real. The formulas are documented in
 ``docs/pages/reference/format.md``.
+
+Most calls need no look at the operators inside: `call_formula` knows their costs from their own arguments.
 """
 
 from __future__ import annotations
@@ -12,18 +14,89 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.flop_counter import flop_registry
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils.flop_counter import conv_flop_count, flop_registry
+
+from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from torch import Tensor
+_PLAIN = frozenset({Tensor, nn.Parameter, FakeTensor})
+_FREE = frozenset(
+    {"__eq__", "__floordiv__", "__getitem__", "__invert__", "__rpow__", "__rsub__", "__setitem__", "bool", "chunk"}
+    | {"adaptive_avg_pool2d", "batch_norm", "contiguous", "dropout", "embedding", "expand_as", "flatten", "float"}
+    | {"grid_sample", "group_norm", "hardswish", "hardtanh", "int", "interpolate", "layer_norm", "leaky_relu", "long"}
+    | {"max", "max_pool2d", "min", "normalize", "pad", "relu", "repeat_interleave", "reshape", "reshape_as"}
+    | {"rms_norm", "silu", "softmax", "split", "square", "to", "type", "type_as", "view_as", "where"}
+)
+"""Functions that run several operators, none of which counts: those that models call most."""
+
+
+class CallFormula:
+    """The cost of a call of a public function."""
+
+    __slots__ = ("_n_tensors", "_operations")
+
+    def __init__(self, operations: Callable[..., int] | None = None, n_tensors: int = 0) -> None:
+        """Operations of the first `n_tensors` arguments and the result; None for a function that is free."""
+        self._operations = operations
+        self._n_tensors = n_tensors
+
+    def fits(self, args: Sequence[Any]) -> bool:
+        """Whether it holds for these arguments: not for tensors whose classes run other operators."""
+        n = self._n_tensors
+        return not n or (len(args) >= n and _PLAIN.issuperset(map(type, args[:n])))
+
+    def flops(self, args: Sequence[Any], result: Any) -> int | None:
+        """The operations of a call that ran; None if it has none, or no shapes, as nested tensors have none."""
+        if self._operations is None:
+            return None
+        try:
+            return self._operations(*args[: self._n_tensors], result)
+        except Exception:  # noqa: BLE001 - torch raises many
+            return None
+
+
+FREE = CallFormula()
+
+
+def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:
+    """The formula of a function with this public name and ``__name__``; None if only the operators inside tell."""
+    if not name.startswith("torch.") or name.startswith("torch.sparse."):
+        return None
+    if raw in _CALLS:
+        return _CALLS[raw]
+    if raw in _FREE or (is_one_kernel(function) and flop_formula(getattr(torch.ops.aten, raw)) is None):
+        return FREE
+    return None
 
 
 def flop_formula(operator: Any) -> Callable[..., int] | None:
     """The formula of an operator, called as ``formula(*args, out_val=result, **kwargs)``, or None."""
     packet = getattr(operator, "overloadpacket", operator)
-    return _MORE.get(str(packet)) or flop_registry.get(packet)
+    return _MORE.get(str(packet).rstrip("_")) or flop_registry.get(packet)
+
+
+def _product(a: Tensor, _b: Tensor, result: Tensor) -> int:
+    """N × m by m × k, with batches, and vectors as matrices."""
+    return 2 * result.numel() * a.shape[-1]
+
+
+def _added_product(_added: Tensor, a: Tensor, b: Tensor, result: Tensor) -> int:
+    """The same, plus something."""
+    return _product(a, b, result)
+
+
+def _convolution(given: Tensor, weight: Tensor, result: Tensor, *, transposed: bool = False) -> int:
+    """As torch counts them; a single picture is a batch of one."""
+    batch = [1] * (weight.dim() - given.dim())
+    return conv_flop_count([*batch, *given.shape], [*weight.shape], [*batch, *result.shape], transposed=transposed)
+
+
+def _transposed_convolution(given: Tensor, weight: Tensor, result: Tensor) -> int:
+    return _convolution(given, weight, result, transposed=True)
 
 
 def _dot(a: Tensor, *_: Any, **__: Any) -> int:
@@ -44,9 +117,10 @@ def _addbmm(_added: Tensor, a: Tensor, b: Tensor, *_: Any, **__: Any) -> int:
 def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
     """Softmax(query · keyᵀ) · value, each batch × heads × length × width; a causal mask saves nothing.
 
-    Several heads of the query may share one of key and value.
+    Several heads of the query may share one of key and value, and a batch one query.
     """
-    return 2 * query.numel() * key.shape[-2] + 2 * math.prod(query.shape[:-1]) * value.shape[-2] * value.shape[-1]
+    heads = math.prod(map(max, query.shape[:-2], key.shape[:-2]))
+    return 2 * heads * query.shape[-2] * key.shape[-2] * (query.shape[-1] + value.shape[-1])
 
 
 def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:
@@ -81,6 +155,8 @@ _MORE: dict[str, Callable[..., int]] = {
     "aten.vdot": _dot,
     "aten.addmv": _addmv,
     "aten.addbmm": _addbmm,
+    "aten.addmm": flop_registry[torch.ops.aten.addmm],  # in place, too
+    "aten.baddbmm": flop_registry[torch.ops.aten.baddbmm],
     "aten._sparse_addmm": flop_registry[torch.ops.aten.addmm],
     "aten._addmm_activation": flop_registry[torch.ops.aten.addmm],
     "aten._scaled_dot_product_cudnn_attention": _attention,
@@ -96,3 +172,11 @@ _MORE: dict[str, Callable[..., int]] = {
     "aten.rnn_tanh": _recurrent,
     "aten.rnn_relu": _recurrent,
 }
+_CALLS = {
+    **dict.fromkeys(("__matmul__", "bmm", "dot", "linear", "matmul", "mm", "mv", "vdot"), CallFormula(_product, 2)),
+    **dict.fromkeys(("addmm", "baddbmm"), CallFormula(_added_product, 3)),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), CallFormula(_convolution, 2)),
+    **{f"conv_transpose{n}d": CallFormula(_transposed_convolution, 2) for n in (1, 2, 3)},
+    "scaled_dot_product_attention": CallFormula(_attention, 3),
+}
+"""Public functions that cost something."""

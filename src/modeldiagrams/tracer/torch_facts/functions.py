@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
+from modeldiagrams.tracer.torch_facts.flops import CallFormula, call_formula
 from modeldiagrams.tracer.torch_facts.private_api import Operator, OperatorPacket, is_torchs, schema_of, schemas_named
 from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
 
@@ -78,8 +79,9 @@ _PUBLIC = {
     "torch.functional.": "torch.",
     "torch._C._sparse._sparse_": "torch.sparse.",
     "torch._C._sparse.sparse_": "torch.sparse.",
+    "torch.spmm": "torch.mm",
 }
-"""Private namespaces, and the public ones of the same functions."""
+"""Private namespaces, and the public ones of the same functions; `torch.mm` has another name besides."""
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -106,6 +108,8 @@ class Function:
     opaque: bool = False
     pure: bool = False
     """Its schemas say that it writes none of them, except ``out``."""
+    formula: CallFormula | None = None
+    """What a call costs; None if only the operators inside tell."""
     replaces: bool = field(init=False)
     """It gives a tensor other memory: ``x.data = …``, ``x.set_(…)``."""
     reads_values: bool = field(init=False)
@@ -149,6 +153,7 @@ def _describe(function: Callable[..., Any]) -> Function:
         _writes_first(raw),
         _writes_several(function, raw),
         pure=_is_pure(function, raw),
+        formula=call_formula(function, name, raw),
     )
 
 

@@ -111,6 +111,10 @@ MODES: Any = (
 """The kinds of modes, and which of them are entered on this thread, the outermost first."""
 no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
 """Context: no dispatch mode sees operators that are called inside."""
+n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
+pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
+"""Take the innermost mode from its stack, given None; a context would take ten times as long."""
+push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
@@ -230,3 +234,14 @@ def schema_of(operator: Any) -> Any:
 def schemas_named(name: str) -> Sequence[Any]:
     """The schemas of all operators of a name such as ``aten::add``."""
     return torch._C._jit_get_schemas_for_operator(name)
+
+
+def is_one_kernel(function: Any) -> bool:
+    """Whether a built-in function runs one operator of its name, which does not decompose into others."""
+    if not isinstance(function, _BUILT_IN):
+        return False
+    schemas = schemas_named(f"aten::{function.__name__}")
+    names = [f"{schema.name}.{schema.overload_name}".rstrip(".") for schema in schemas]
+    kernels = list(filter(torch._C._dispatch_has_kernel, names))  # some run in TorchScript only
+    has_kernel: Any = torch._C._dispatch_has_kernel_for_dispatch_key
+    return bool(kernels) and not any(has_kernel(name, "CompositeImplicitAutograd") for name in kernels)

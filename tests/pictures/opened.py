@@ -1,0 +1,18 @@
+"""Reads what is open in a picture."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+
+def opened(svg: str) -> list[str]:
+    """The classes of the modules that are open, as the picture names them."""
+    found = []
+    for panel in ET.fromstring(svg).iter():  # noqa: S314  (our own)
+        if "mg-expanded" not in panel.get("class", "").split():
+            continue
+        for header in panel:
+            details = [part for part in header if part.get("class") == "mg-detail"]
+            found += [re.split(r" [·×]|, ", "".join(detail.itertext()))[0] for detail in details]
+    return found

@@ -1,0 +1,224 @@
+"""What is open at first: an exemplar of the blocks that carry a model, before heads and wrappers, on one page.
+
+`tests/zoo/test_open_at_first.py` asks the same of real models.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams import trace
+from modeldiagrams.options.options import View
+from modeldiagrams.render.draw import Picture, render
+from pictures.opened import opened
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, width: int, out: int):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(width, out, 1), nn.BatchNorm2d(out)
+        self.conv2, self.bn2 = nn.Conv2d(out, out, 3, padding=1), nn.BatchNorm2d(out)
+        self.conv3, self.bn3 = nn.Conv2d(out, out, 1), nn.BatchNorm2d(out)
+        self.downsample = nn.Conv2d(width, out, 1) if width != out else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.relu(self.bn1(self.conv1(x)))
+        y = torch.relu(self.bn2(self.conv2(y)))
+        return torch.relu(self.bn3(self.conv3(y)) + self.downsample(x))
+
+
+class Staged(nn.Module):
+    """Like a ResNet: stages of blocks, of which the first differs; a stem, and a head with layers of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1, self.bn1, self.pool = nn.Conv2d(3, 4, 3, 2, 1), nn.BatchNorm2d(4), nn.MaxPool2d(2)
+        widths = [4, 8, 12, 16, 20]
+        for i, (width, out) in enumerate(itertools.pairwise(widths)):
+            blocks = [Bottleneck(width, out), *(Bottleneck(out, out) for _ in range(i + 1))]
+            setattr(self, f"layer{i + 1}", nn.Sequential(*blocks))
+        self.head = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 10))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.pool(torch.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.head(x.mean((2, 3)))
+
+
+class ConvNormAct(nn.Sequential):
+    def __init__(self, width: int, out: int, size: int, groups: int = 1):
+        super().__init__(nn.Conv2d(width, out, size, padding=size // 2, groups=groups), nn.BatchNorm2d(out), nn.ReLU())
+
+
+class Inception(nn.Module):
+    def __init__(self, width: int, out: int):
+        super().__init__()
+        self.branch1 = ConvNormAct(width, out, 1)
+        self.branch2 = nn.Sequential(ConvNormAct(width, out, 1), ConvNormAct(out, out, 3))
+        self.branch3 = nn.Sequential(ConvNormAct(width, out, 1), ConvNormAct(out, out, 5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([self.branch1(x), self.branch2(x), self.branch3(x)], 1)
+
+
+class Tall(nn.Module):
+    """Like GoogLeNet: a row of blocks that all differ, too long for a page with one open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = ConvNormAct(3, 3, 3)
+        self.blocks = nn.ModuleList(Inception(3 * max(1, i), i + 1) for i in range(19))
+        self.head = nn.Linear(57, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean((2, 3)))
+
+
+class InvertedResidual(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.block = nn.Sequential(
+            ConvNormAct(width, 4 * width, 1),
+            ConvNormAct(4 * width, 4 * width, 3, 4 * width),
+            nn.Conv2d(4 * width, width, 1),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.block(x)
+
+
+class Mobile(nn.Module):
+    """Like an EfficientNet: blocks whose layers are in a sequence of their own, in stages in a sequence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        stages = [nn.Sequential(nn.Conv2d(w, w + 4, 1), *(InvertedResidual(w + 4) for _ in range(3))) for w in (4, 8)]
+        self.features = nn.Sequential(ConvNormAct(3, 4, 3), *stages)
+        self.classifier = nn.Sequential(nn.Dropout(0.1), nn.Linear(12, 10))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.classifier(self.features(x).mean((2, 3)))
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return self.proj(nn.functional.scaled_dot_product_attention(q, k, v))
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.norm1, self.attn = nn.LayerNorm(width), Attention(width)
+        self.norm2, self.mlp = nn.LayerNorm(width), nn.Sequential(nn.Linear(width, 32), nn.GELU(), nn.Linear(32, width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Stage(nn.Module):
+    """Blocks in a row; a class that is called often and shows nothing itself."""
+
+    def __init__(self, width: int, depth: int):
+        super().__init__()
+        self.blocks = nn.ModuleList(Layer(width) for _ in range(depth))
+        self.grow = nn.Linear(width, width + 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for block in self.blocks:
+            x = block(x)
+        return self.grow(x)
+
+
+class Windows(nn.Module):
+    """Like Swin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(3, 8)
+        self.stages = nn.Sequential(Stage(8, 2), Stage(12, 2), Stage(16, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.stages(self.embed(x))
+
+
+class Tower(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.embed = nn.Linear(3, width)
+        self.layers = nn.Sequential(*(Layer(width) for _ in range(3)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers(self.embed(x)).mean(1)
+
+
+class TextTower(Tower):
+    pass
+
+
+class ImageTower(Tower):
+    pass
+
+
+class Towers(nn.Module):
+    """Like CLIP."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text, self.image = TextTower(8), ImageTower(12)
+        self.join = nn.Linear(20, 4)
+
+    def forward(self, text: Tensor, image: Tensor) -> Tensor:
+        return self.join(torch.cat([self.text(text), self.image(image)], -1))
+
+
+IMAGE = (torch.zeros(1, 3, 16, 16),)
+TOKENS = torch.zeros(1, 5, 3)
+CASES = {
+    "staged": (Staged, IMAGE, {"Bottleneck"}),
+    "tall": (Tall, IMAGE, {"Inception"}),
+    "mobile": (Mobile, IMAGE, {"InvertedResidual"}),
+    "windows": (Windows, (TOKENS,), {"Stage", "Layer"}),
+    "towers": (Towers, (TOKENS, TOKENS), {"TextTower", "ImageTower", "Layer"}),
+}
+
+
+def picture(make: type[nn.Module], inputs: tuple[Tensor, ...]) -> Picture:
+    return render(trace(make().eval(), inputs), View())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_exemplar_of_what_carries_the_model_is_open(name: str) -> None:
+    make, inputs, expected = CASES[name]
+    drawn = picture(make, inputs)
+    assert expected <= set(opened(drawn.svg))
+    assert drawn.width <= 740
+    assert drawn.height <= 1400
+
+
+def test_the_layers_of_a_block_are_shown() -> None:
+    expanded = picture(Mobile, IMAGE).state["expanded"]
+    assert any(name.endswith(".block") for name in expanded)
+
+
+def test_a_block_that_is_open_is_in_no_bundle_and_shows_all_of_its_layers() -> None:
+    drawn = picture(Tall, IMAGE)
+    assert drawn.bundled
+    assert not any(name in members for name in drawn.state["expanded"] for members in drawn.bundled.values())
+    assert not {member.rpartition(".")[2] for members in drawn.bundled.values() for member in members} & {"branch1"}
+
+
+def test_a_head_is_not_open_before_a_block() -> None:
+    assert "head" not in picture(Staged, IMAGE).state["expanded"]

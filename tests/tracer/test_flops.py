@@ -1,0 +1,158 @@
+"""Costs by formula are those that torch counts in the operators that run."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.autograd import forward_ad
+from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.torch_facts import flops
+from tracer.flop_counter import counted
+
+attention = functional.scaled_dot_product_attention
+PRODUCTS = {
+    "linear": (functional.linear, [(3, 4), (5, 4), (5,)]),
+    "linear with batches": (functional.linear, [(2, 3, 4), (5, 4)]),
+    "linear of a vector": (functional.linear, [(4,), (5, 4)]),
+    "linear to a number": (functional.linear, [(3, 4), (4,)]),
+    "matmul": (torch.matmul, [(3, 4), (4, 5)]),
+    "matmul of vectors": (torch.matmul, [(4,), (4,)]),
+    "matrix by vector": (torch.matmul, [(2, 3, 4), (4,)]),
+    "vector by matrix": (torch.matmul, [(4,), (2, 4, 5)]),
+    "matmul of different batches": (torch.matmul, [(2, 1, 3, 4), (6, 4, 5)]),
+    "matmul of nothing": (torch.matmul, [(3, 0), (0, 5)]),
+    "@": (lambda a, b: a @ b, [(3, 4), (4, 5)]),
+    "mm": (torch.mm, [(3, 4), (4, 5)]),
+    "bmm": (torch.Tensor.bmm, [(2, 3, 4), (2, 4, 5)]),
+    "mv": (torch.mv, [(3, 4), (4,)]),
+    "dot": (torch.dot, [(4,), (4,)]),
+    "addmm": (torch.addmm, [(5,), (3, 4), (4, 5)]),
+    "baddbmm": (torch.baddbmm, [(2, 3, 5), (2, 3, 4), (2, 4, 5)]),
+}
+CONVOLUTIONS = {
+    "conv1d": (functional.conv1d, [(2, 3, 10), (5, 3, 3)]),
+    "conv2d of one picture": (functional.conv2d, [(3, 8, 8), (5, 3, 3, 3)]),
+    "conv2d in groups": (lambda x, w: functional.conv2d(x, w, stride=2, groups=2), [(2, 4, 9, 9), (6, 2, 3, 3)]),
+    "conv2d, same size": (lambda x, w: functional.conv2d(x, w, padding="same"), [(2, 3, 8, 8), (5, 3, 5, 5)]),
+    "conv3d": (functional.conv3d, [(1, 3, 4, 4, 4), (5, 3, 3, 3, 3)]),
+    "transposed conv1d": (functional.conv_transpose1d, [(2, 4, 8), (4, 6, 3)]),
+    "transposed conv2d": (lambda x, w: functional.conv_transpose2d(x, w, stride=2), [(4, 8, 8), (4, 6, 2, 2)]),
+    "transposed conv3d": (functional.conv_transpose3d, [(1, 4, 3, 3, 3), (4, 6, 2, 2, 2)]),
+}
+ATTENTION = {
+    "attention": (attention, [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 5)]),
+    "attention with a mask": (attention, [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8), (6, 9)]),
+    "attention with shared heads": (
+        lambda q, k, v: attention(q, k, v, enable_gqa=True),
+        [(2, 4, 6, 8), (2, 2, 9, 8), (2, 2, 9, 8)],
+    ),
+    "attention of one query with a batch": (attention, [(1, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8)]),
+}
+FREE = {
+    "layer_norm": (lambda h: functional.layer_norm(h, (4,)), [(3, 4)]),
+    "batch_norm": (lambda h: functional.batch_norm(h, None, None, training=True), [(3, 4)]),
+    "softmax": (lambda h: functional.softmax(h, dim=-1), [(3, 4)]),
+    "views": (lambda h: h.reshape(2, 6).flatten()[1:], [(3, 4)]),
+    "arithmetic": (lambda h: (h + 1).relu() * h, [(3, 4)]),
+}
+BY_FORMULA = {**PRODUCTS, **CONVOLUTIONS, **ATTENTION, **FREE}
+
+
+def tensors(shapes):
+    generator = torch.Generator().manual_seed(1)
+    return [torch.randn(shape, generator=generator) for shape in shapes]
+
+
+def assert_as_counted(function, args, mode="real"):
+    graph = trace(function, args, mode=mode)
+    assert graph.status.state == "complete"
+    assert (graph.model.flops or 0) == counted(function, *args)
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+@pytest.mark.parametrize("what", BY_FORMULA)
+def test_formula_gives_what_torch_counts(what, mode):
+    function, shapes = BY_FORMULA[what]
+    assert_as_counted(function, tensors(shapes), mode)
+
+
+@pytest.mark.parametrize("what", BY_FORMULA)
+def test_no_operator_is_looked_at_where_there_is_a_formula(what, monkeypatch):
+    function, shapes = BY_FORMULA[what]
+    seen, dispatch = [], DispatchRecorder.__torch_dispatch__
+
+    def watched(self, operator, *args):
+        seen.append(str(operator))
+        return dispatch(self, operator, *args)
+
+    monkeypatch.setattr(DispatchRecorder, "__torch_dispatch__", watched)
+    trace(function, tensors(shapes), mode="real")
+    assert seen == []
+
+
+def test_functions_without_a_formula_are_counted_between_others():
+    def forward(a, b):
+        return functional.relu(torch.einsum("ij,kj->ik", torch.linalg.multi_dot([a, b.T, b]), b) @ b)
+
+    assert_as_counted(forward, tensors([(3, 4), (5, 4)]))
+
+
+def test_tensors_by_name_are_counted():
+    def forward(a, b, c):
+        return functional.linear(input=a, weight=b) + torch.addmm(c, a, mat2=b.T)
+
+    assert_as_counted(forward, tensors([(3, 4), (5, 4), (5,)]))
+
+
+def test_vmap_is_counted_with_its_batch():
+    a, b = tensors([(7, 3, 4), (5, 4)])
+    assert_as_counted(lambda a, b: torch.vmap(lambda row: functional.linear(row, b))(a), (a, b))
+    assert trace(lambda a, b: torch.vmap(lambda row: functional.linear(row, b))(a), (a, b)).model.flops == 7 * 120
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch, when it is first used
+def test_derivatives_on_the_way_forward_are_counted():
+    def forward(a, b):
+        with forward_ad.dual_level():
+            return forward_ad.unpack_dual(torch.mm(forward_ad.make_dual(a, torch.ones_like(a)), b)).tangent
+
+    assert_as_counted(forward, tensors([(3, 4), (4, 5)]))
+
+
+def test_products_added_in_place_are_counted():
+    assert_as_counted(lambda c, a, b: torch.zeros_like(c).addmm_(a, b), tensors([(3, 5), (3, 4), (4, 5)]))
+
+
+def test_a_mode_of_the_model_still_sees_every_operator():
+    seen = []
+
+    class Watcher(TorchDispatchMode):
+        def __torch_dispatch__(self, operator, _types, args=(), kwargs=None):
+            seen.append(str(operator))
+            return operator(*args, **(kwargs or {}))
+
+    def forward(a, b):
+        with Watcher():
+            return torch.mm(a, b)
+
+    assert trace(forward, tensors([(3, 4), (4, 5)]), mode="real").model.flops == 120
+    assert seen == ["aten.mm.default"]
+
+
+def test_raising_function_leaves_the_counter_in_place():
+    def forward(a, b):
+        with pytest.raises(RuntimeError):
+            torch.mm(a, a)
+        return torch.einsum("ij,kj->ik", a, b)
+
+    assert trace(forward, tensors([(3, 4), (5, 4)]), mode="real").model.flops == 120
+
+
+def test_failing_formula_does_not_fail_the_trace(monkeypatch):
+    monkeypatch.setattr(flops.CallFormula, "fits", lambda *_: True)
+    graph = trace(lambda a, b: functional.linear(input=a, weight=b), tensors([(3, 4), (5, 4)]), mode="real")
+    assert (graph.status.state, graph.model.flops) == ("complete", None)

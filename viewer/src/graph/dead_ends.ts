@@ -1,0 +1,44 @@
+/** Removes what only Python reads: checks, sizes and counts that no output depends on. */
+import type { Graph, OpNode } from "./graph.js";
+import { shortName } from "./names.js";
+import { without } from "./without.js";
+import { isDrawn, writersOf } from "./writes.js";
+
+/** Ops that decide what a model does next: a sampled token, though only Python may go on with it. */
+const DECIDING = /^(argmax|argmin|multinomial|topk|sort|argsort|bernoulli|categorical|nms)$/;
+const DISCRETE = /^(u?int|bool)/;
+
+/**
+ * The graph without ops from which nothing leads to what shows: those that Python reads (`item`, `tolist`, asserts) with
+ * the plain arithmetic before them, and numbers that nothing reads. Losses, decisions and whatever has weights stay.
+ */
+export function withoutDeadEnds(graph: Graph): Graph {
+  // a failed trace ends everywhere, and without outputs all are dead ends
+  if (graph.status.state !== "complete" || !graph.nodes.some(({ kind }) => kind === "output")) return graph;
+  return without(graph, deadEnds(graph));
+}
+
+function deadEnds(graph: Graph): Set<string> {
+  const writers = writersOf(graph);
+  const found = new Set<string>();
+  /** Those that end where Python reads a value. */
+  const read = new Set<string>();
+  for (const node of [...graph.nodes].reverse()) {
+    if (node.kind !== "op" || stays(node)) continue;
+    const readers = (graph.adjacency.get(node.id) ?? []).filter((edge) => isDrawn(edge, writers)).map(({ to }) => to);
+    const isRead = (node.outputs ?? []).length === 0 || readers.some((id) => read.has(id));
+    const isPlain = isRead && !node.name.startsWith("torch.nn.functional.");
+    if (!readers.every((id) => found.has(id)) || !(isPlain || isDiscrete(graph, node))) continue;
+    found.add(node.id);
+    if (isRead) read.add(node.id);
+  }
+  return found;
+}
+
+function stays({ name, weights, opaque }: OpNode): boolean {
+  return opaque === true || Object.keys(weights ?? {}).length > 0 || DECIDING.test(shortName(name));
+}
+
+function isDiscrete(graph: Graph, { outputs = [] }: OpNode): boolean {
+  return outputs.every((tensor) => DISCRETE.test(graph.tensors.get(tensor)?.dtype ?? ""));
+}

@@ -1,0 +1,186 @@
+/** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
+import { append } from "../graph/append.js";
+import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { isPlain, tellingOf } from "./container_words.js";
+import { costOf } from "./cost.js";
+import { familyOf, LAYERS } from "./op_families.js";
+import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
+import { reached } from "./twins.js";
+
+/** A block where it is visible. */
+interface Block {
+  /** The boxes around it, outermost first, and itself. */
+  path: string[];
+  /** Its class, and those of the wrappers around it. */
+  classes: string[];
+  /** Equal for blocks with the same ops and classes inside. */
+  shape: string;
+  times: number;
+  cost: number;
+}
+
+/** Least share of a model's cost that a class of blocks has to carry. */
+const CARRIES = 0.1;
+/** Least share of a wrapper's cost inside the blocks that it holds, and inside those of one class. */
+const MAINLY = 0.5;
+const NEARLY_ALL = 0.7;
+
+/**
+ * For each class of blocks that carries a model, the costliest first, paths to its exemplars, the most typical first.
+ * Blocks of one class in different towers count as several; those beyond the costliest come last.
+ */
+export function exemplars(index: GraphIndex): string[][][] {
+  const made = known.get(index) ?? find(index);
+  known.set(index, made);
+  return made;
+}
+
+const known = new WeakMap<GraphIndex, string[][][]>();
+
+function find(index: GraphIndex): string[][][] {
+  const found = new Survey(index).blocks();
+  const all = costOfAll(found);
+  const byClass = grouped(found, ({ classes }) => classes[classes.length - 1] ?? "");
+  const carrying = byClass.filter((blocks) => costOfAll(blocks) >= CARRIES * all);
+  const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
+  const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
+  return ranked.map((blocks) =>
+    grouped(blocks, ({ shape }) => shape, timesOfAll).flatMap((same) => same.map(({ path }) => path)),
+  );
+}
+
+function costOfAll(blocks: Block[]): number {
+  return blocks.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+function timesOfAll(blocks: Block[]): number {
+  return blocks.reduce((sum, { times }) => sum + times, 0);
+}
+
+/** Blocks by a key, the largest group first. */
+function grouped(blocks: Block[], keyOf: (block: Block) => string, size = costOfAll): Block[][] {
+  const groups = new Map<string, Block[]>();
+  for (const block of blocks) append(groups, keyOf(block), block);
+  return [...groups.values()].sort((a, b) => size(b) - size(a));
+}
+
+class Survey {
+  readonly #calls = new Map<string, number>();
+  readonly #layers = new Map<string, number>();
+  readonly #wrappers = new Map<string, boolean>();
+
+  constructor(readonly index: GraphIndex) {
+    for (const node of index.graph.nodes) {
+      if (node.kind === "module") this.#calls.set(node.class, (this.#calls.get(node.class) ?? 0) + 1);
+    }
+  }
+
+  /** The outermost modules in a container that are no wrappers. */
+  blocks(id = ROOT, path: string[] = [], classes: string[] = [], times = 1): Block[] {
+    return this.#parts(id).flatMap((part): Block[] => {
+      const node = this.#module(part.id);
+      if (node === undefined) return [];
+      const inner = innermost(this.index, part.id);
+      const names = isPlain(node) ? classes : [...classes, node.class];
+      const all = times * part.times;
+      if (this.#isWrapper(part.id)) return this.blocks(inner, [...path, part.id], names, all);
+      const shape = this.#kinds(inner);
+      return [
+        {
+          path: [...path, part.id, ...this.#core(part.id)],
+          classes: [...classes, node.class],
+          shape,
+          times: all,
+          cost: times * this.#cost(part),
+        },
+      ];
+    });
+  }
+
+  /** The sequence that holds all layers of a block. */
+  #core(id: string): string[] {
+    const holding = entriesIn(this.index, innermost(this.index, id)).filter((entry) => this.#layersIn(entry.id) > 0);
+    const [only] = holding;
+    const node = only && this.index.nodes.get(innermost(this.index, only.id));
+    return holding.length === 1 && node?.kind === "module" && isPlain(node) ? [only?.id ?? ""] : [];
+  }
+
+  /** The children of a container that are blocks or wrappers: with several layers inside. */
+  #parts(id: string): Entry[] {
+    return entriesIn(this.index, id).filter((entry) => {
+      const node = this.index.nodes.get(innermost(this.index, entry.id));
+      if (node?.kind !== "module" || !isOpenable(this.index, entry.id)) return false;
+      return this.#layersIn(node.id) > 1 && (isInformative(this.index, node) || this.#isWrapper(entry.id));
+    });
+  }
+
+  /** The module of a box that says most by its class. */
+  #module(id: string): ModuleNode | undefined {
+    return tellingOf(this.index, boxed(this.index, id).chain);
+  }
+
+  #cost({ id, times }: Entry): number {
+    const node = this.index.nodes.get(innermost(this.index, id));
+    if (node?.kind !== "module") return 0;
+    return times * costOf(this.index, node);
+  }
+
+  /** Whether a module matters by the blocks in it: a plain container, the model's body, a row of blocks of one class. */
+  #isWrapper(id: string): boolean {
+    const known = this.#wrappers.get(id) ?? this.#holdsBlocks(id);
+    this.#wrappers.set(id, known);
+    return known;
+  }
+
+  #holdsBlocks(id: string): boolean {
+    const node = this.#module(id);
+    const inner = innermost(this.index, id);
+    const parts = this.#parts(inner);
+    const [own, inside] = [this.#cost({ id, times: 1 }), this.#costAll(parts)];
+    if (node === undefined || parts.length === 0 || inside < MAINLY * own) return false;
+    if (isPlain(node) || this.#calls.get(node.class) === 1) return true;
+    const byClass = new Map<string, Entry[]>();
+    for (const part of parts) append(byClass, this.#module(part.id)?.class ?? "", part);
+    const [main = []] = [...byClass.values()].sort((a, b) => this.#costAll(b) - this.#costAll(a));
+    if (this.#costAll(main) < NEARLY_ALL * own) return false;
+    const [only] = main;
+    return main.length === 1 && only?.times === 1 ? this.#isWrapper(only.id) : this.#isRow(inner, main);
+  }
+
+  #costAll(entries: Entry[]): number {
+    return entries.reduce((sum, entry) => sum + this.#cost(entry), 0);
+  }
+
+  /** Whether the last of several blocks reads, by way of others, what the first made. */
+  #isRow(container: string, blocks: Entry[]): boolean {
+    const members = blocks.flatMap(({ id }) => membersOf(this.index, container, id));
+    const [first = "", last = ""] = [members[0], members[members.length - 1]];
+    const { links } = contentsOf(this.index, this.index.parent.get(first) ?? ROOT);
+    return reached(links, first).has(last);
+  }
+
+  /** The classes and functions inside a module. */
+  #kinds(id: string): string {
+    return entriesIn(this.index, id)
+      .map(({ id: child }) => {
+        const node = this.index.nodes.get(child);
+        if (node?.kind !== "module") return node?.kind === "op" ? node.name : node?.kind;
+        return `${node.class}(${this.#kinds(child)})`;
+      })
+      .join();
+  }
+
+  /** How many layers with weights, or attention, a module holds. */
+  #layersIn(id: string): number {
+    const known = this.#layers.get(id) ?? this.#countLayers(id);
+    this.#layers.set(id, known);
+    return known;
+  }
+
+  #countLayers(id: string): number {
+    const inside = entriesIn(this.index, id);
+    const node = this.index.nodes.get(id);
+    if (inside.length === 0) return node !== undefined && LAYERS.includes(familyOf(this.index, node)) ? 1 : 0;
+    return inside.reduce((sum, entry) => sum + entry.times * this.#layersIn(entry.id), 0);
+  }
+}

@@ -1,0 +1,45 @@
+/** What fits a page or a screen. */
+import { type GraphIndex, ROOT } from "../graph/graph.js";
+import { innermost, shownIn } from "./openable.js";
+import type { State } from "./state.js";
+
+/** Size of the picture of a state, in px. */
+export type Measure = (state: State) => { width: number; height: number };
+
+/** The page or screen that a picture has to fit, in px. */
+export interface Page {
+  width: number;
+  height: number;
+  /** Height that the picture may have for exemplars. */
+  tallest: number;
+  /** Height that the picture may have with everything collapsed, without and with bundles. */
+  highest: number;
+  highestBundled: number;
+  measure: Measure;
+  /** Whether the picture may be higher; paper is strict. */
+  mayScroll: boolean;
+  /** Whether children may be bundled for the picture to fit. */
+  mayBundle: boolean;
+  /** Longest line of a left-to-right model, if not a screen's. */
+  line?: number;
+}
+
+/** Most nodes that are readable at a glance. */
+export const MAX_VISIBLE = 40;
+
+/** Returns a test whether a picture is no larger than the page, or than the picture at the start. */
+export function fitting(
+  start: State,
+  { width, height, measure }: Page,
+): (expanded: string[], room?: number) => boolean {
+  const before = measure(start);
+  return (expanded, room = 1) => {
+    const drawn = measure({ ...start, expanded });
+    return drawn.width <= Math.max(width, before.width) && drawn.height <= Math.max(height * room, before.height);
+  };
+}
+
+/** Number of visible nodes. */
+export function nodesIn(index: GraphIndex, expanded: string[]): number {
+  return expanded.reduce((sum, id) => sum + shownIn(index, innermost(index, id)).length, shownIn(index, ROOT).length);
+}
