@@ -94,7 +94,12 @@ def python() -> str:
     package = griffe.load("modeldiagrams", search_paths=[SOURCES], docstring_parser="google", resolve_aliases=True)
     public = [package[str(name).strip("'\"")] for name in package.exports or ()]
     functions = [item for item in public if item.is_function]
-    named = ("api.notebook.ModelDiagram", "api.summary.ModelSummary", "ir.queries.Connection", "ir.queries.ModuleRow")
+    named = (
+        "api.notebook.ModelDiagram",
+        "api.summary.ModelSummary",
+        "ir.query_results.Connection",
+        "ir.query_results.ModuleRow",
+    )
     classes = [*(package[name] for name in named), *(item for item in public if item.is_class)]
     return "\n\n".join(part for item in (*functions, *classes) for part in _described(item, "##"))
 

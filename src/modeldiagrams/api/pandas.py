@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.ir.queries import ModuleRow
+from modeldiagrams.ir.query_results import ModuleRow
 from modeldiagrams.render.flat import library
 
 if TYPE_CHECKING:

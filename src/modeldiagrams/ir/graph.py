@@ -44,7 +44,8 @@ from modeldiagrams.ir.nodes import (
     Struct,
     TensorSpec,
 )
-from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
+from modeldiagrams.ir.queries import Queries
+from modeldiagrams.ir.query_results import Connection, ModuleRow
 
 __all__ = [
     "FORMAT",

@@ -129,6 +129,13 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_page},
         ),
     ] = None
+    edge_width: Annotated[
+        Literal["bytes"] | None,
+        Meta(
+            description="Width of edges: `bytes` makes them thicker the more their tensors hold, in four steps. By"
+            " default all are alike."
+        ),
+    ] = None
 
 
 class Limits(_Group, frozen=True, kw_only=True):

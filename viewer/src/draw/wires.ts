@@ -36,6 +36,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
   if (first === undefined) return "";
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
+  if (first.width !== undefined && first.width > 1) roles.push(`width-${first.width}`);
   const data = {
     from: name(first.from),
     to: [...new Set(wires.map((wire) => name(wire.to)))].join(" "),

@@ -126,7 +126,12 @@ function boxes(frame: Frame): number {
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
   const kinds = options.functions === false ? { functions: false } : {};
   const index = shownIndex(traced, kinds);
-  const shape = { ...kinds, ...turned(index, options.direction, direction), ...(page.line && { line: page.line }) };
+  const shape = {
+    ...kinds,
+    ...turned(index, options.direction, direction),
+    ...(page.line && { line: page.line }),
+    ...(options.edge_width && { edgeWidth: options.edge_width }),
+  };
   const start = withBundles(traced, { expanded: [], unrolled: [], direction, ...shape }, page);
   const closed = new Set(matching(index, options.collapse ?? []));
   const isClosed = (id: string, unrolled: string[] = []) =>

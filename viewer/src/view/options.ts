@@ -15,4 +15,6 @@ export interface ViewOptions {
   functions?: boolean | null;
   /** Width and height of the page in px. */
   fit?: readonly [width: number, height: number] | null;
+  /** Whether edges are thicker the more their tensors hold. */
+  edge_width?: "bytes" | null;
 }
