@@ -210,6 +210,29 @@ class Checked(nn.Module):
         return y
 
 
+class RMSNorm(nn.Module):
+    """A norm written out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+
+class Normed(nn.Module):
+    """Few parts besides a norm, which the page has room for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = RMSNorm()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.fc(self.norm(x))
+
+
 IMAGE = torch.zeros(1, 3, 16, 16)
 WORDS = torch.zeros(2, 7, dtype=torch.long)
 SEQUENCE = torch.zeros(2, 5, 8)
@@ -263,5 +286,6 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "functions": (Functions, (), SEQUENCE),
     "mixture": (Mixture, (), SEQUENCE),
     "sparse_mixture": (SparseMixture, (), SEQUENCE),
+    "normed": (Normed, (), SEQUENCE),
     "checked": (Checked, (), WORDS),
 }
