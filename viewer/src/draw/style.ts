@@ -15,6 +15,7 @@ export type Role =
   | "hit"
   | "edges"
   | "edge"
+  | "junction"
   | `width-${number}`
   | "flow-shape"
   | "flow-inferred"
@@ -124,6 +125,7 @@ export const SHAPE_RULES: readonly Rule[] = [
       "stroke-linecap": "round",
     },
   },
+  { on: select("junction"), style: { fill: text(100), stroke: "none" } },
   // by bytes; round ends would overlap at the borders of panels
   ...[1.9, 2.7, 3.6].map(
     (width, i): Rule => ({
