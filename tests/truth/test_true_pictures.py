@@ -65,6 +65,15 @@ def test_experts_are_one_box_in_order(name: str) -> None:
     ]
 
 
+def test_a_norm_in_ops_is_one_box() -> None:
+    class_, args, x = MODELS["normed"]
+    sweep = Sweep(trace(class_(*args).eval(), (x,)))
+    drawn = sweep.draw()
+    assert {*Picture(sweep.trace, drawn.svg, drawn.rolled).drawn.boxes} == {
+        *{"", "input:x", "norm", "fc", "/add", "output:output"}
+    }
+
+
 def test_what_only_python_reads_is_plumbing() -> None:
     class_, args, x = MODELS["checked"]
     sweep = Sweep(trace(class_(*args).eval(), (x,)))

@@ -114,12 +114,26 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_directions},
         ),
     ] = None
+    functions: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the ops that one Python function ran are one box with the function's name, as by"
+            " default; `false` shows the ops. A function with fewer than three visible ops never is a box."
+        ),
+    ] = None
     fit: Annotated[
         tuple[float, float] | None,
         Meta(
             description="Page that the picture must fit, `a4`, `letter` or `[width, height]` in px: as much is"
             " expanded as stays legible there.",
             extra={READ: read_page},
+        ),
+    ] = None
+    edge_width: Annotated[
+        Literal["bytes"] | None,
+        Meta(
+            description="Width of edges: `bytes` makes them thicker the more their tensors hold, in four steps. By"
+            " default all are alike."
         ),
     ] = None
 

@@ -15,6 +15,8 @@ export type Role =
   | "hit"
   | "edges"
   | "edge"
+  | "junction"
+  | `width-${number}`
   | "flow-shape"
   | "flow-inferred"
   | "flow-return"
@@ -123,6 +125,14 @@ export const SHAPE_RULES: readonly Rule[] = [
       "stroke-linecap": "round",
     },
   },
+  { on: select("junction"), style: { fill: text(100), stroke: "none" } },
+  // by bytes; round ends would overlap at the borders of panels
+  ...[1.9, 2.7, 3.6].map(
+    (width, i): Rule => ({
+      on: select(`width-${i + 2}`),
+      style: { "stroke-width": width, "stroke-linecap": "butt" },
+    }),
+  ),
   { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },

@@ -1,11 +1,14 @@
 /** Wires and their labels. */
 import type { Geometry, Label } from "../layout/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
+import { junctions } from "./junctions.js";
 import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";
 import type { Role } from "./style.js";
 import { num } from "./svg_text.js";
 
 const RADIUS = 6;
+/** Radius of a junction. */
+const DOT = 2.25;
 /** An arrowhead's length and half width. */
 const ARROW = [6, 3.5] as const;
 /** Distance of an arrow's tip from its target. */
@@ -15,15 +18,26 @@ const CONTEXT: Context = { family: "other", classes: [] };
 
 /** One path per tensor, so that branches share their start, with an arrowhead at every item. */
 export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): string {
-  const paths = new Map<string, { wires: Wire[]; d: string[] }>();
+  const paths = new Map<string, { wires: Wire[]; d: string[]; lines: Geometry["lines"] }>();
   frame.wires.forEach((wire, i) => {
     const key = `${wire.from} ${wire.flow} ${wire.source}`;
-    const path = paths.get(key) ?? { wires: [], d: [] };
+    const path = paths.get(key) ?? { wires: [], d: [], lines: [] };
     paths.set(key, path);
     path.wires.push(wire);
-    path.d.push(linePath(geometry.lines[i] ?? [], arrives(frame, wire)));
+    const line = geometry.lines[i] ?? [];
+    path.lines.push(line);
+    path.d.push(linePath(line, arrives(frame, wire)));
   });
-  return [...paths.values()].map(({ wires, d }) => drawPath(frame, wires, d.join(""), painter)).join("");
+  return [...paths.values()]
+    .map(({ wires, d, lines }) => drawPath(frame, wires, d.join(""), painter) + drawDots(lines, painter))
+    .join("");
+}
+
+function drawDots(lines: Geometry["lines"], painter: Painter): string {
+  const dot = (x: number, y: number) => `cx="${num(x)}" cy="${num(y)}" r="${DOT}"`;
+  return junctions(lines)
+    .map(([x, y]) => painter.shape({ tag: "circle", roles: ["junction"], context: CONTEXT, geometry: dot(x, y) }))
+    .join("");
 }
 
 /** Whether a wire ends at an item; arrowheads are not drawn at borders. */
@@ -36,6 +50,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
   if (first === undefined) return "";
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
+  if (first.width !== undefined && first.width > 1) roles.push(`width-${first.width}`);
   const data = {
     from: name(first.from),
     to: [...new Set(wires.map((wire) => name(wire.to)))].join(" "),

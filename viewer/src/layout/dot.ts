@@ -49,7 +49,7 @@ function fineness(plan: Plan): number {
 function dotGraph(plan: Plan, fine: number): Graph {
   const { order } = plan;
   const branches = order?.isStrict ? [] : forks(plan);
-  const ordered = new Set(branches.filter(({ items }) => items.length === MAX_BRANCHES).map(({ source }) => source));
+  const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
   return {
     directed: true,
     graphAttributes: {
@@ -108,10 +108,10 @@ function inOrder(order: Order): Edge[] {
 
 /** Keeps the order of the wires that leave a node. */
 const IN_ORDER: Attributes = { ordering: "out" };
-/** Most branches aligned: query, key and value. */
-const MAX_BRANCHES = 3;
+/** Branches are aligned up to the most, and keep their order from the least: query, key and value, or experts. */
+const [LEAST_ORDERED, MAX_BRANCHES] = [3, 12];
 
-/** Groups of two or three items that read only one common tensor: they share a rank, and three keep their order. */
+/** Groups of items that read only one common tensor: they share a rank, and three or more keep their order. */
 function forks(plan: Plan): { source: string; items: number[] }[] {
   const incoming = plan.slots.map(() => 0);
   for (const wire of plan.wires) if (wire.to !== BORDER) incoming[wire.to] = (incoming[wire.to] ?? 0) + 1;

@@ -1,6 +1,7 @@
 /** Reduces a frame to a plan, the input of ranking and routing. */
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
+import { openFans } from "./fans.js";
 import type { Ports } from "./geometry.js";
 import { openLoops, returnsOf } from "./loops.js";
 import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./metrics.js";
@@ -72,6 +73,7 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Orde
   };
   markTrunk(result);
   markRails(result);
+  openFans(result);
   openLoops(result, frame, nets);
   return result;
 }

@@ -24,6 +24,8 @@ export interface Wire {
   label: string;
   /** Whether the item in front of it keeps the shape; absent where nothing enters it. */
   shape?: "same-shape" | "new-shape";
+  /** Step of thickness, from 1. */
+  width?: number;
 }
 
 export type ItemKind = GraphNode["kind"] | "group";

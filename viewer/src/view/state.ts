@@ -11,11 +11,15 @@ export interface State {
   direction: Direction;
   /** Modules laid out in the other direction. */
   turned?: string[];
+  /** Whether calls of functions are boxes; they are unless this is false. */
+  functions?: boolean;
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
   plumbing?: boolean;
   /** Containers with more children than `most`, inputs or outputs than `ends` show some as bundles, which can be expanded. */
   most?: number | undefined;
   ends?: number | undefined;
+  /** Whether edges are thicker the more their tensors hold. */
+  edgeWidth?: "bytes";
   /** Modules that are in no bundle. */
   kept?: readonly string[] | undefined;
   /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */

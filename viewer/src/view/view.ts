@@ -10,6 +10,7 @@ import {
   type ShownContents,
   shownContents,
 } from "./contents.js";
+import { edgeWidth } from "./edge_widths.js";
 import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
@@ -88,7 +89,7 @@ function frameOf(
   isLoop = false,
 ): Frame {
   const inner = chain[chain.length - 1] ?? id;
-  const key = `${context.state.direction}\n${context.keys.get(id) ?? ""}`;
+  const key = `${context.state.direction} ${context.state.edgeWidth}\n${context.keys.get(id) ?? ""}`;
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
   const loop = isLoop ? loopInside(context.index, repeats) : null;
@@ -145,6 +146,8 @@ function makeFrame(
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
   const back = wiresOf(context.index, [...kept, ...around], frame, positions);
   frame.wires.push(...asReturns(context.index, back, frame, loop?.module));
+  if (context.state.edgeWidth === "bytes")
+    for (const wire of frame.wires) wire.width = edgeWidth(context.index, wire.tensor);
   return frame;
 }
 

@@ -48,15 +48,25 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   spreadArrivals(plan, ranking, trips);
   const channels = assignTracks(trips, rows.length);
   const levels = makeLevels(plan, rows, channels);
-  const places = plan.slots.map((slot, i): Point => {
-    const row = ranking.rank[i] ?? 0;
-    const spare = (levels.heights[row] ?? 0) - slot.along;
-    return [ranking.across[i] ?? 0, (levels.tops[row] ?? 0) + Math.floor(spare / 2)];
-  });
+  const places = placesIn(plan, ranking, levels);
   const lines = trips.map((trip) => polyline(plan, trip, channels, levels, places));
   const labels = placeLabels(plan, trips, places);
   const straight = (channels[0]?.tracks ?? 0) > 0 ? 0 : (levels.tops[0] ?? 0);
   return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
+}
+
+/** Beside an item that is this much longer, others don't stand at its middle. */
+const MUCH_LONGER = 32;
+
+/** Items stand in the middle of their row; beside long ones at their start, or without sources at their end, near their use. */
+function placesIn(plan: Plan, ranking: Ranking, levels: Levels): Point[] {
+  const reached = new Set(plan.wires.map(({ to }) => to));
+  return plan.slots.map((slot, i): Point => {
+    const row = ranking.rank[i] ?? 0;
+    const spare = (levels.heights[row] ?? 0) - slot.along;
+    const before = spare < MUCH_LONGER ? Math.floor(spare / 2) : reached.has(i) ? 0 : spare;
+    return [ranking.across[i] ?? 0, (levels.tops[row] ?? 0) + before];
+  });
 }
 
 /** Row → its items, in order across the flow. */
