@@ -83,6 +83,47 @@ def test_same_modules_are_open_as_in_the_picture(blocks, view):
     assert to_mermaid(blocks, **view).count("subgraph ") == len(opened)
 
 
+def doubled(x):
+    return x.sin() * 2 + x.cos()
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return doubled(doubled(x)) + 1
+
+
+@pytest.mark.parametrize(
+    ("view", "boxes", "groups"),
+    [
+        ({}, {"/doubled()", "/doubled()#2", "/add#3"}, 0),
+        (
+            {"expand": ["doubled"]},
+            {"/sin", "/mul", "/cos", "/add", "/sin#2", "/mul#2", "/cos#2", "/add#2", "/add#3"},
+            2,
+        ),
+        (
+            {"functions": False, "depth": 0},
+            {"/sin", "/mul", "/cos", "/add", "/sin#2", "/mul#2", "/cos#2", "/add#2", "/add#3"},
+            0,
+        ),
+    ],
+)
+def test_functions_are_boxes_as_in_the_picture(view, boxes, groups):
+    graph = trace(Doubled(), (torch.zeros(1, 4),))
+    terminals = {"input:x", "output:output"}
+    assert set(to_networkx(graph, **{"depth": 1, **view})) == boxes | terminals
+    assert to_dot(graph, **view).source.count("subgraph ") == groups
+    assert to_mermaid(graph, **view).count("subgraph ") == groups
+    drawn = set(re.findall('data-id="([^"]*)"', to_svg(graph, **view)))
+    assert drawn - set(graph.functions) <= boxes | terminals
+
+
+def test_functions_have_their_kind_and_parent():
+    network = to_networkx(trace(nn.Sequential(Doubled()), (torch.zeros(1, 4),)), depth=1)
+    assert {network.nodes[f"0/doubled(){call}"]["kind"] for call in ("", "#2")} == {"function"}
+    assert network.nodes["0/doubled()"]["parent"] == "0"
+
+
 def test_pattern_that_matches_nothing_is_told(blocks, tmp_path):
     for suffix in (".mmd", ".dot", ".svg"):
         unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import networkx as nx
 import pytest
 from torch import nn
@@ -15,7 +16,7 @@ from torch import nn
 from graphs import nested_graph, small_graph
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.ir.graph import Graph, ModuleNode
+from modeldiagrams.ir.graph import FunctionCall, Graph, ModuleNode
 from modeldiagrams.ir.serialize import deserialize, load, serialize
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,44 @@ def test_nodes_have_the_kind_that_the_file_says(graph):
     assert {node.kind for node in read.nodes} == {node.__struct_config__.tag for node in graph.nodes}
     assert [node.kind for node in small_graph().nodes] == ["input", "module", "op", "op", "output"]
     assert read == graph
+
+
+def with_functions() -> Graph:
+    """The small graph: `linear` of `fc` is in no function, `relu` in `g`, which is in `f`."""
+    graph = small_graph()
+    calls = [
+        FunctionCall(id="/f()", name="f", function="pkg.f"),
+        FunctionCall(id="/g()", name="g", function="pkg.g", parent="/f()"),
+    ]
+    nodes = tuple(msgspec.structs.replace(n, scope="/g()") if n.id == "/relu" else n for n in graph.nodes)
+    return msgspec.structs.replace(graph, nodes=nodes, functions={call.id: call for call in calls})
+
+
+def test_calls_of_functions_are_no_module_calls():
+    graph = with_functions()
+    check_graph(graph)
+    assert [call.kind for call in graph.function_calls()] == ["function", "function"]
+    assert [ids(graph.function_calls(wanted)) for wanted in ("g", "pkg.*", "/f()", "fc")] == [
+        ["/g()"],
+        ["/f()", "/g()"],
+        ["/f()"],
+        [],
+    ]
+    assert ids(graph.functions_around("/relu")) == ids(graph.functions_around(graph.node("/relu"))) == ["/g()", "/f()"]
+    assert ids(graph.functions_around("/g()")) == ["/f()"]
+    assert graph.functions_around("fc/linear") == graph.functions_around("input:x") == ()
+    assert ids(graph.module_calls()) == ["fc"]
+    assert graph.parent("/relu") is None
+
+
+def test_functions_stand_for_their_ops_if_asked():
+    graph = with_functions()
+    ends = [(c.source, c.target) for c in graph.connections(functions=True)]
+    assert ends == [("input:x", "fc"), ("fc", "/f()"), ("/f()", "output:output")]
+    assert graph.shown(0, functions=True, expand=["f"])["/relu"] == "/g()"
+    assert graph.shown(None, functions=True)["/relu"] == "/relu"
+    assert graph.shown(None, functions=True, collapse=["g"])["/relu"] == "/g()"
+    assert graph.shown(0)["/relu"] == "/relu"
 
 
 def test_node_is_found_by_id_or_path_and_an_error_names_the_nearest(graph):

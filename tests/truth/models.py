@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.profiler import record_function
 
 
 class SineEmbedding(nn.Module):
@@ -236,6 +237,45 @@ IMAGE = torch.zeros(1, 3, 16, 16)
 WORDS = torch.zeros(2, 7, dtype=torch.long)
 SEQUENCE = torch.zeros(2, 5, 8)
 
+
+def turned(x: Tensor) -> Tensor:
+    """Half of the axes for the other half."""
+    left, right = x.chunk(2, -1)
+    return torch.cat((-right, left), -1)
+
+
+def rotated(q: Tensor, k: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    """Functions in a function."""
+    sine, cosine = angles.sin(), angles.cos()
+    return q * cosine + turned(q) * sine, k * cosine + turned(k) * sine
+
+
+def normalised(x: Tensor, scale: Tensor) -> Tensor:
+    """By the root of the mean square, written out."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * scale
+
+
+class Functions(nn.Module):
+    """Functions in functions and in a row, with weights, with modules, and with all that a module does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k = nn.Linear(8, 8), nn.Linear(8, 8)
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def _mixed(self, q: Tensor, k: Tensor) -> Tensor:
+        return torch.softmax(q @ k.transpose(-1, -2), -1) @ k
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = normalised(x, self.scale)
+        q, k = rotated(self.q(h), self.k(h), x[..., :1])
+        with record_function("mix and project"):
+            h = self.q(self._mixed(q, k)) + x
+        for _ in range(3):
+            h = normalised(h, self.scale)
+        return h + q
+
+
 MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "detector": (Detector, (), IMAGE),
     "searched": (Searched, (4,), IMAGE),
@@ -243,6 +283,7 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "last_two": (LastTwo, (), SEQUENCE),
     "skips": (Skips, (), SEQUENCE),
     "all_states": (AllStates, (), SEQUENCE),
+    "functions": (Functions, (), SEQUENCE),
     "mixture": (Mixture, (), SEQUENCE),
     "sparse_mixture": (SparseMixture, (), SEQUENCE),
     "normed": (Normed, (), SEQUENCE),

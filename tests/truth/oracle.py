@@ -27,6 +27,17 @@ from truth.drawn import FLOWS, ROOT, Drawn, read, weaker
 Json = dict[str, Any]
 
 
+GROUPS = {"module", "function"}
+"""Kinds of nodes that contain others."""
+
+
+def _around(graph: Json, scope: str | None) -> Iterable[str]:
+    """The calls of functions around a node in its module, the innermost first."""
+    while scope in graph.get("functions", {}):
+        yield scope
+        scope = graph["functions"][scope].get("parent")
+
+
 class Use(NamedTuple):
     """A node that reads what another made, directly or through hidden nodes."""
 
@@ -37,12 +48,28 @@ class Use(NamedTuple):
 
 
 class Trace:
-    """A graph's JSON, with what the oracle asks of it."""
+    """A graph's JSON, with what the oracle asks of it.
 
-    def __init__(self, graph: Json):
-        self.nodes: dict[str, Json] = {node["id"]: node for node in graph["nodes"]}
+    Args:
+        graph: The JSON.
+        functions: The calls of functions that are boxes when all is open; the others leave what is in them to what is
+            around them.
+    """
+
+    def __init__(self, graph: Json, functions: Iterable[str] = ()):
+        shown = set(functions)
+        calls: dict[str, Json] = {name: call for name, call in graph.get("functions", {}).items() if name in shown}
+        self.nodes: dict[str, Json] = {}
+        self.parent: dict[str, str] = {}
+        for node in graph["nodes"]:
+            around = [name for name in _around(graph, node.get("scope")) if name in calls]
+            parents = [*around, graph["hierarchy"][node["id"]] or ROOT]
+            for i in reversed(range(len(around))):
+                self.nodes.setdefault(around[i], {**calls[around[i]], "kind": "function"})
+                self.parent.setdefault(around[i], parents[i + 1])
+            self.nodes[node["id"]] = node
+            self.parent[node["id"]] = parents[0]
         self.order = {name: i for i, name in enumerate(self.nodes)}
-        self.parent: dict[str, str] = {name: parent or ROOT for name, parent in graph["hierarchy"].items()}
         self.edges: dict[str, list[Json]] = graph["adjacency"]
         self._aligned: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -64,14 +91,14 @@ class Trace:
     def kind(self, name: str) -> str:
         """What a node is: a class, the name of an op."""
         node = self.nodes[name]
-        return f"{node['kind']} {node.get('class') or (node['kind'] == 'op' and node['name'])}"
+        return f"{node['kind']} {node.get('class') or (node['kind'] in {'op', 'function'} and node['name'])}"
 
     def aligned(self, later: str, first: str) -> dict[str, str]:
         """Nodes in one repeat → their counterparts in another."""
         key = (later, first)
         if key not in self._aligned:
             one, other = self._inside[later], self._inside[first]
-            if later in self.nodes and self.nodes[later]["kind"] != "module":
+            if later in self.nodes and self.nodes[later]["kind"] not in GROUPS:
                 pairs = [(later, first)]
             else:
                 pairs = list(_matching(one, other, self.kind))
@@ -207,10 +234,9 @@ class Picture:
         return None
 
     def hidden(self) -> set[str]:
-        """Nodes without a box, apart from modules."""
-        return {
-            name for name in self.trace.nodes if self.trace.nodes[name]["kind"] != "module" and not self._shows(name)
-        }
+        """Nodes without a box, apart from modules and calls of functions."""
+        nodes = self.trace.nodes
+        return {name for name in nodes if nodes[name]["kind"] not in GROUPS and not self._shows(name)}
 
     def _shows(self, name: str) -> bool:
         return self.place(name).box is not None

@@ -37,6 +37,7 @@ class Sweep:
 
     def __init__(self, graph: Graph, *, quick: bool = False):
         self._json = serialize(graph)
+        self._functions = sorted(graph.functions)
         self.trace = Trace(json.loads(self._json))
         self._drawn: dict[str, Rendered] = {}
         self._quick = quick
@@ -50,11 +51,13 @@ class Sweep:
 
     def judged(self) -> Iterator[Judged]:
         """All states."""
-        hidden = {plumbing: self._hidden(plumbing) for plumbing in (False, True)}
+        opened = {plumbing: self._opened(plumbing) for plumbing in (False, True)}
+        traces = {plumbing: self._trace_shown_in(picture) for plumbing, picture in opened.items()}
+        hidden = {plumbing: _hidden(traces[plumbing], picture) for plumbing, picture in opened.items()}
         for name, state in self._states():
             rendered = self.draw(state)
             plumbing = bool(state.get("plumbing"))
-            picture = Picture(self.trace, rendered.svg, rendered.rolled, rendered.bundled)
+            picture = Picture(traces[plumbing], rendered.svg, rendered.rolled, rendered.bundled)
             verdict = judge(picture, hidden[plumbing], shapes=plumbing)
             if plumbing and hidden[True]:
                 verdict.drawn.append(f"not even shown with plumbing: {sorted(hidden[True])[:5]}")
@@ -75,6 +78,9 @@ class Sweep:
         shown |= {f"depth {depth}": self.draw(depth=depth).state for depth in depths}
         if not self._quick:
             shown["left to right"] = self.draw(depth=deepest, direction="LR").state
+        if self._functions:
+            everything = [*shown[f"depth {deepest}"]["expanded"], *self._functions]
+            shown["functions open"] = {**shown[f"depth {deepest}"], "expanded": sorted(everything)}
         bundled = {**shown[f"depth {deepest}"], "most": 4, "ends": 2}
         shown["bundled"] = bundled
         opened = {*bundled["expanded"], *self.draw(bundled).bundled}
@@ -94,9 +100,18 @@ class Sweep:
                 return state
             state = {**state, "unrolled": found}
 
-    def _hidden(self, plumbing: bool) -> set[str]:
-        """Nodes without a box even when all is open."""
+    def _opened(self, plumbing: bool) -> Rendered:
+        """The picture with all open."""
         modules = [name for name, node in self.trace.nodes.items() if node["kind"] == "module"]
-        state = self._unrolled({"expanded": modules, "unrolled": [], "direction": "TB", "plumbing": plumbing})
-        rendered = self.draw(state)
-        return Picture(self.trace, rendered.svg, rendered.rolled).hidden()
+        opened = {"expanded": modules + self._functions, "unrolled": [], "direction": "TB", "plumbing": plumbing}
+        return self.draw(self._unrolled(opened))
+
+    def _trace_shown_in(self, rendered: Rendered) -> Trace:
+        """The trace with the calls of functions that have a box in a picture with all open."""
+        boxes = Picture(self.trace, rendered.svg, rendered.rolled).drawn.boxes
+        return Trace(json.loads(self._json), [name for name in self._functions if name in boxes])
+
+
+def _hidden(trace: Trace, rendered: Rendered) -> set[str]:
+    """Nodes without a box even in a picture with all open."""
+    return Picture(trace, rendered.svg, rendered.rolled).hidden()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Literal
 
-from modeldiagrams.api.nested import Direction, Levels, Patterns, label, levels, plain_ids, printable, shape, walk
+from modeldiagrams.api.nested import Box, Direction, Levels, Patterns, label, levels, plain_ids, printable, shape, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import graphviz
 
-    from modeldiagrams.ir.graph import Graph, Node
+    from modeldiagrams.ir.graph import Graph
 
 __all__ = ["to_dot"]
 
@@ -32,19 +32,21 @@ _SHAPES = {
     "output": "oval",
     "op": "box",
     "module": "box3d",
+    "function": "box3d",
     "parameter": "note",
     "buffer": "note",
     "constant": "note",
 }
 
 
-def to_dot(
+def to_dot(  # noqa: PLR0913 (options of a view)
     graph: Graph,
     *,
     depth: int | None = None,
     expand: Patterns = None,
     collapse: Patterns = None,
     direction: Direction = "TB",
+    functions: bool = True,
 ) -> graphviz.Digraph:
     """Convert a graph to Graphviz, to be styled or laid out there; needs ``pip install "modeldiagrams[dot]"``.
 
@@ -57,6 +59,7 @@ def to_dot(
         expand: Patterns of module paths or class names that are open as well, as in the option reference.
         collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
+        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
 
     Returns:
         A `graphviz.Digraph`: its `source` is the text in the DOT language, its `render` draws it.
@@ -65,7 +68,7 @@ def to_dot(
         OptionError: for a wrong value of an option.
         RenderError: if graphviz, the Python package, is not installed.
     """
-    opened = levels(depth, expand, collapse, direction)
+    opened = levels(depth, expand, collapse, direction, functions=functions)
     made = library("graphviz", "dot", "DOT files").Digraph()
     made.attr(rankdir=direction, label=_escaped(graph.model.name), labelloc="t", fontname="sans-serif")
     made.attr("node", fontname="sans-serif")
@@ -88,7 +91,7 @@ def to_dot(
 def _edges(graph: Graph, opened: Levels) -> Iterator[tuple[_End, _End, dict[str, str]]]:
     """An edge for each tensor and each pair of ports, with its attributes."""
     for connection in graph.connections(**opened):
-        source, target = graph.node(connection.source), graph.node(connection.target)
+        source, target = (_box(graph, end) for end in (connection.source, connection.target))
         style = {} if connection.flow == "data" else {"style": "dashed"}
         for tensor in connection.tensors:
             attributes = {"label": _escaped(shape(graph, tensor)), **style}
@@ -97,11 +100,15 @@ def _edges(graph: Graph, opened: Levels) -> Iterator[tuple[_End, _End, dict[str,
                     yield (source.id, start), (target.id, end), attributes
 
 
+def _box(graph: Graph, name: str) -> Box:
+    return graph.functions[name] if name in graph.functions else graph.node(name)
+
+
 def _end(ids: dict[str, str], node: str, port: str) -> str:
     return f"{ids[node]}:{port}" if port else ids[node]
 
 
-def _node(node: Node) -> dict[str, str]:
+def _node(node: Box) -> dict[str, str]:
     """Graphviz attributes of a node that is not open."""
     tooltip = _escaped(node.id)
     rows = [_port_row(node, "inputs"), "<br/>".join(map(html.escape, label(node))), _port_row(node, "outputs")]
@@ -111,19 +118,19 @@ def _node(node: Node) -> dict[str, str]:
     return {"label": f'<<table cellspacing="0">{table}</table>>', "shape": "plain", "tooltip": tooltip}
 
 
-def _port_row(node: Node, side: _Side) -> str:
+def _port_row(node: Box, side: _Side) -> str:
     names = enumerate(_named(node, side))
     cells = "".join(f'<td port="{side}{i}">{html.escape(printable(name))}</td>' for i, name in names)
     return f'<table border="0" cellborder="1" cellspacing="4"><tr>{cells}</tr></table>' if cells else ""
 
 
-def _ports(node: Node, side: _Side, tensor: str) -> list[str]:
+def _ports(node: Box, side: _Side, tensor: str) -> list[str]:
     """Ports at which a tensor enters or leaves a node; an empty one is the node as a whole."""
     named = _named(node, side)
     return [f"{side}{i}" for i, name in enumerate(named) if named[name] == tensor] or [""]
 
 
-def _named(node: Node, side: _Side) -> dict[str, str]:
+def _named(node: Box, side: _Side) -> dict[str, str]:
     """Name → tensor, for each port of one side."""
     if not isinstance(node, ModuleNode):
         return {}

@@ -31,7 +31,7 @@ _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES = (".svg", ".png", ".pdf")
 _TEXTS = (".dot", ".mmd")
 """Formats that other programs lay out and colour."""
-_TEXT_OPTIONS = ("depth", "expand", "collapse", "direction")
+_TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
 """Options of a view that these formats have."""
 
 

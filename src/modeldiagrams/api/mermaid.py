@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from modeldiagrams.api.nested import Direction, Patterns, label, levels, plain_ids, printable, shape, walk
+from modeldiagrams.api.nested import Box, Direction, Patterns, label, levels, plain_ids, printable, shape, walk
 
 if TYPE_CHECKING:
-    from modeldiagrams.ir.graph import Graph, Node
+    from modeldiagrams.ir.graph import Graph
 
 __all__ = ["to_mermaid"]
 
@@ -17,6 +17,7 @@ _BRACKETS = {
     "output": ("([", "])"),
     "op": ("(", ")"),
     "module": ("[", "]"),
+    "function": ("[[", "]]"),
     "parameter": ("[(", ")]"),
     "buffer": ("[(", ")]"),
     "constant": ("[(", ")]"),
@@ -33,13 +34,14 @@ _SPECIAL = re.compile(r"[^\w ×….,:=/()\[\]]|_(?=_)|(?<=_)_|\.(?= )")
 """Quotes, HTML, Markdown, comments: what Mermaid could take for more than text, even between quotes."""
 
 
-def to_mermaid(
+def to_mermaid(  # noqa: PLR0913 (options of a view)
     graph: Graph,
     *,
     depth: int | None = None,
     expand: Patterns = None,
     collapse: Patterns = None,
     direction: Direction = "TB",
+    functions: bool = True,
 ) -> str:
     """Convert a graph to a Mermaid flowchart, which GitHub and others draw in Markdown.
 
@@ -52,6 +54,7 @@ def to_mermaid(
         expand: Patterns of module paths or class names that are open as well, as in the option reference.
         collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
+        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
 
     Returns:
         The text of a ``mermaid`` code block.
@@ -59,7 +62,7 @@ def to_mermaid(
     Raises:
         OptionError: for a wrong value of an option.
     """
-    opened = levels(depth, expand, collapse, direction)
+    opened = levels(depth, expand, collapse, direction, functions=functions)
     ids = plain_ids(graph, _RESERVED)
     lines = [f"flowchart {direction}"]
     indent = "    "
@@ -81,7 +84,7 @@ def to_mermaid(
     return "\n".join([*lines, ""])
 
 
-def _text(node: Node) -> str:
+def _text(node: Box) -> str:
     return f'"{_escaped(": ".join(label(node)))}"'
 
 

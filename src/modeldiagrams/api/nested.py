@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.graph import FunctionCall, ModuleNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.options.parsing import parse_view
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Direction", "Levels", "Patterns", "label", "levels", "plain_ids", "printable", "shape", "walk"]
+__all__ = ["Box", "Direction", "Levels", "Patterns", "label", "levels", "plain_ids", "printable", "shape", "walk"]
 
 Direction = Literal["TB", "LR"]
 Patterns: TypeAlias = Sequence[str] | str | None
@@ -32,9 +33,17 @@ class Levels(TypedDict):
     depth: int
     expand: Sequence[str]
     collapse: Sequence[str]
+    functions: bool
 
 
-def levels(depth: int | None, expand: Patterns, collapse: Patterns, direction: Direction = "TB") -> Levels:
+def levels(
+    depth: int | None,
+    expand: Patterns,
+    collapse: Patterns,
+    direction: Direction = "TB",
+    *,
+    functions: bool | None = None,
+) -> Levels:
     """Read options of a view, as in diagrams.
 
     Args:
@@ -42,32 +51,63 @@ def levels(depth: int | None, expand: Patterns, collapse: Patterns, direction: D
         expand: Patterns of modules that are open as well.
         collapse: Patterns of modules that are closed.
         direction: Is checked, too.
+        functions: Whether function calls are boxes; None is yes.
 
     Raises:
         OptionError: for the first that is wrong.
     """
     if not isinstance(direction, str):
         raise OptionError("direction", f"expected TB or LR here, got {direction!r}")
-    view = parse_view({"depth": depth, "expand": expand, "collapse": collapse, "direction": direction})
+    options = {"depth": depth, "expand": expand, "collapse": collapse, "direction": direction, "functions": functions}
+    view = parse_view(options)
     usual = 0 if view.expand else 1
     return Levels(
-        depth=usual if view.depth is None else view.depth, expand=view.expand or (), collapse=view.collapse or ()
+        depth=usual if view.depth is None else view.depth,
+        expand=view.expand or (),
+        collapse=view.collapse or (),
+        functions=view.functions is not False,
     )
 
 
-def walk(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node", "close"], Node]]:
-    """What to write: the beginning and the end of each open module, and all other nodes."""
+Box: TypeAlias = "Node | FunctionCall"
+"""What is drawn: a node, or a call of a function around several."""
+
+
+def walk(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node", "close"], Box]]:
+    """What to write: the beginning and the end of each open module or function, and all others that show."""
     shown = graph.shown(**opened)
-    todo: list[tuple[Literal["node", "close"], Node]] = [("node", node) for node in reversed(graph.children())]
+    contents = _contents(graph, functions=opened["functions"])
+    todo: list[tuple[Literal["node", "close"], Box]] = [("node", box) for box in reversed(contents[None])]
     while todo:
-        event, node = todo.pop()
-        inside = graph.children(node)
-        if event == "node" and inside and shown[inside[0].id] == inside[0].id:
-            yield "open", node
-            todo.append(("close", node))
+        event, box = todo.pop()
+        inside = contents.get(box.id, []) if event == "node" else []
+        if inside and shown[_first_node(contents, inside[0]).id] != box.id:
+            yield "open", box
+            todo.append(("close", box))
             todo += [("node", child) for child in reversed(inside)]
         else:
-            yield event, node
+            yield event, box
+
+
+def _contents(graph: Graph, *, functions: bool) -> dict[str | None, list[Box]]:
+    """Id of a module call or function call, None for the model → what is directly inside, in order."""
+    found: dict[str | None, list[Box]] = defaultdict(list)
+    begun: set[str] = set()
+    for node in graph.nodes:
+        parent = graph.hierarchy[node.id]
+        for call in reversed(graph.functions_around(node) if functions else ()):
+            if call.id not in begun:
+                begun.add(call.id)
+                found[parent].append(call)
+            parent = call.id
+        found[parent].append(node)
+    return found
+
+
+def _first_node(contents: dict[str | None, list[Box]], box: Box) -> Node:
+    while isinstance(box, FunctionCall):
+        box = contents[box.id][0]
+    return box
 
 
 def plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
@@ -78,12 +118,12 @@ def plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
         reserved: A regular expression of words in lower case that can't be ids.
 
     Returns:
-        Id of a node → an id such as ``encoder_layers_0_add_2``.
+        Id of a node or function call → an id such as ``encoder_layers_0_add_2``.
     """
     found: dict[str, str] = {}
     numbers: dict[str, int] = {}
     taken: set[str] = set()
-    for node in graph.nodes:
+    for node in [*graph.nodes, *graph.functions.values()]:
         name = re.sub(r"[^A-Za-z0-9]+", "_", node.id).strip("_")[:_LONGEST] or node.kind
         if name[0].isdigit() or re.fullmatch(reserved, name.lower()):
             name = f"{node.kind}_{name}"
@@ -96,11 +136,13 @@ def plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
     return found
 
 
-def label(node: Node) -> list[str]:
-    """The lines that name a node: printable, not blank, and of limited length."""
+def label(node: Box) -> list[str]:
+    """The lines that name a box: printable, not blank, and of limited length."""
     if isinstance(node, ModuleNode):
         last = node.path.rpartition(".")[2]
         lines = [last if node.call == 1 else f"{last} (call {node.call})", short_name(node.class_)]
+    elif isinstance(node, FunctionCall):
+        lines = [node.name, "function" if node.function else "record_function"]
     else:
         lines = [short_name(node.name) if node.kind == "op" else node.name or ""]
     return [line if line.strip() else node.kind for line in map(printable, lines)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.api.nested import Levels, Patterns, levels, walk
+from modeldiagrams.api.nested import Box, Levels, Patterns, levels, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
 
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from modeldiagrams.ir.graph import Graph, Node
+    from modeldiagrams.ir.graph import Graph
 
 __all__ = ["to_networkx"]
 
 
 def to_networkx(
-    graph: Graph, *, depth: int | None = None, expand: Patterns = None, collapse: Patterns = None
+    graph: Graph,
+    *,
+    depth: int | None = None,
+    expand: Patterns = None,
+    collapse: Patterns = None,
+    functions: bool = True,
 ) -> nx.MultiDiGraph[str]:
     """Convert a graph to networkx, for its algorithms; needs ``pip install "modeldiagrams[networkx]"``.
 
@@ -31,6 +36,7 @@ def to_networkx(
             `collapse` there are no modules, only the ops, inputs, outputs and weights, with the `parent` of each.
         expand: Patterns of module paths or class names that are open as well, as in the option reference.
         collapse: Patterns of modules that are closed.
+        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
 
     Returns:
         Its nodes are ids; their attributes are the keys of the graph format, and `parent`. Its edges have `tensor`,
@@ -41,21 +47,21 @@ def to_networkx(
         RenderError: if networkx is not installed.
     """
     is_plain = all(option is None for option in (depth, expand, collapse))
-    opened = levels(depth, expand, collapse)
+    opened = levels(depth, expand, collapse, functions=functions)
     made: nx.MultiDiGraph[str] = library("networkx", "networkx", "networkx graphs").MultiDiGraph(name=graph.model.name)
     nodes = graph.nodes if is_plain else [node for event, node in walk(graph, opened) if event == "node"]
     for node in nodes:
         if not (is_plain and isinstance(node, ModuleNode)):
-            made.add_node(node.id, parent=graph.hierarchy[node.id], **_attributes(node))
+            made.add_node(node.id, **_attributes(graph, node))
     for source, target, attributes in _tensors(graph) if is_plain else _connections(graph, opened):
         made.add_edge(source, target, shape=graph.tensors[attributes["tensor"]].shape, **attributes)
     return made
 
 
-def _attributes(node: Node) -> dict[str, Any]:
-    content = msgspec.to_builtins(node)
+def _attributes(graph: Graph, box: Box) -> dict[str, Any]:
+    content = {"kind": box.kind, "parent": graph.hierarchy.get(box.id), **msgspec.to_builtins(box)}
     del content["id"]
-    return dict(content)
+    return content
 
 
 def _tensors(graph: Graph) -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import GraphError
-from modeldiagrams.ir.nodes import Edge, Flow, ModuleNode, Node, TensorSpec
+from modeldiagrams.ir.nodes import Edge, Flow, FunctionCall, InputNode, ModuleNode, Node, OutputNode, TensorSpec
 from modeldiagrams.ir.query_results import Connection
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Queries:
     adjacency: dict[str, tuple[Edge, ...]]
     hierarchy: dict[str, str | None]
     tensors: dict[str, TensorSpec]
+    functions: dict[str, FunctionCall]
 
     def node(self, name: str) -> Node:
         """Find a node by its id. A module's path is the id of its first call.
@@ -123,8 +124,53 @@ class Queries:
             if node.class_ in classes or any(map(matches, (node.path, short_name(node.class_), node.class_)))
         )
 
+    def function_calls(self, *wanted: str) -> tuple[FunctionCall, ...]:
+        """Calls of functions that are groups of ops, and scopes of ``record_function``; they are no module calls.
+
+        Args:
+            *wanted: Patterns, as for `module_calls`, of the short name (``rotate_half``), the full name
+                (``mypkg.rope.rotate_half``) or the id. Without any, all function calls match.
+
+        Returns:
+            Those that match any of them, in execution order.
+        """
+        matches = re.compile("|".join(map(_regex, wanted or "*")), re.DOTALL).fullmatch
+        return tuple(
+            call for call in self.functions.values() if any(map(matches, (call.name, call.function or "", call.id)))
+        )
+
+    def functions_around(self, node: Node | FunctionCall | str) -> tuple[FunctionCall, ...]:
+        """The function calls around a node in its module call.
+
+        Args:
+            node: A node, a function call, or the id of one.
+
+        Returns:
+            The function calls, the innermost first; none beyond the node's parent.
+        """
+        if not isinstance(node, FunctionCall):
+            node = (
+                self.functions[node]
+                if isinstance(node, str) and node in self.functions
+                else self._by_id[self._id(node)]
+            )
+        if isinstance(node, FunctionCall):
+            at = node.parent
+        else:
+            at = None if isinstance(node, InputNode | OutputNode) else node.scope
+        found = []
+        while at in self.functions:
+            found.append(self.functions[at])
+            at = self.functions[at].parent
+        return tuple(found)
+
     def connections(
-        self, depth: int | None = 0, *, expand: Sequence[str] = (), collapse: Sequence[str] = ()
+        self,
+        depth: int | None = 0,
+        *,
+        expand: Sequence[str] = (),
+        collapse: Sequence[str] = (),
+        functions: bool = False,
     ) -> tuple[Connection, ...]:
         """What flows between modules.
 
@@ -133,11 +179,13 @@ class Queries:
                 stands for everything inside of it. None opens all modules.
             expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them.
             collapse: Patterns of modules that are closed in any case.
+            functions: Whether function calls stand for what is inside of them, as in diagrams, unless `expand` names
+                them or `depth` is None.
 
         Returns:
             One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
         """
-        shown = self.shown(depth, expand=expand, collapse=collapse)
+        shown = self.shown(depth, expand=expand, collapse=collapse, functions=functions)
         found: dict[tuple[str, str, Flow], dict[str, None]] = defaultdict(dict)
         for node in self.nodes:
             for edge in self.adjacency.get(node.id, ()):
@@ -149,17 +197,26 @@ class Queries:
             for (source, target, flow), tensors in found.items()
         )
 
-    def shown(self, depth: int | None, *, expand: Sequence[str] = (), collapse: Sequence[str] = ()) -> dict[str, str]:
+    def shown(
+        self,
+        depth: int | None,
+        *,
+        expand: Sequence[str] = (),
+        collapse: Sequence[str] = (),
+        functions: bool = False,
+    ) -> dict[str, str]:
         """What stands for each node at a depth.
 
         Args:
             depth: As in `connections`. A module with one op in it stays closed, whatever the depth.
             expand: As in `connections`.
             collapse: As in `connections`.
+            functions: As in `connections`.
 
         Returns:
-            Id of a node → its own id, or that of the closed module call around it, in execution order.
+            Id of a node → its own id, or that of the closed module call or function call around it, in execution order.
         """
+        groups = self._closed_functions(depth, expand, collapse) if functions else {}
         closed = {node.id for node in self.module_calls(*collapse)} if collapse else set()
         requested: set[str] = set()
         for module in self.module_calls(*expand) if expand else ():
@@ -174,7 +231,9 @@ class Queries:
             if parent is not None and parent not in open_levels:
                 found[node.id] = found[parent]
                 continue
-            found[node.id] = node.id
+            found[node.id] = groups.get(node.id, node.id)
+            if node.id in groups:
+                continue
             level = open_levels[parent] + 1
             is_asked = depth is None or level <= depth or node.id in requested
             if is_asked and node.id not in closed and self._is_openable(node.id):
@@ -228,6 +287,18 @@ class Queries:
                 }
             )
         return rows
+
+    def _closed_functions(self, depth: int | None, expand: Sequence[str], collapse: Sequence[str]) -> dict[str, str]:
+        """Id of a node → the outermost closed function call around it in its module call."""
+        opened = {call.id for call in (self.function_calls(*expand) if expand else ())}
+        closed = {call.id for call in (self.function_calls(*collapse) if collapse else ())}
+        is_closed = {name: name in closed or not (depth is None or name in opened) for name in self.functions}
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            around = [call.id for call in self.functions_around(node) if is_closed[call.id]]
+            if around:
+                found[node.id] = around[-1]
+        return found
 
     @cached_property
     def _by_id(self) -> dict[str, Node]:

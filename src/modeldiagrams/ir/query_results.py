@@ -13,8 +13,8 @@ class Connection(Struct, frozen=True, kw_only=True):
     """The tensors that flow from one node to another at some depth.
 
     Attributes:
-        source: Id of the node that makes them, or of the closed module call around it.
-        target: Id of the node that reads them, or of the closed module call around it.
+        source: Id of the node that makes them, or of the closed module call or function call around it.
+        target: Id of the node that reads them, or of the closed module call or function call around it.
         tensors: Their ids.
         flow: As in the graph format: ``data``, ``shape`` or ``inferred``.
     """

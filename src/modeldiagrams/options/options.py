@@ -114,6 +114,13 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_directions},
         ),
     ] = None
+    functions: Annotated[
+        bool | None,
+        Meta(
+            description="Whether the ops that one Python function ran are one box with the function's name, as by"
+            " default; `false` shows the ops. A function with fewer than three visible ops never is a box."
+        ),
+    ] = None
     fit: Annotated[
         tuple[float, float] | None,
         Meta(

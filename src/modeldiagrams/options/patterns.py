@@ -18,7 +18,7 @@ __all__ = ["Unmatched", "unmatched"]
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
-    """An option with patterns that match no module."""
+    """An option with patterns that match no module and no function."""
 
     option: str
     patterns: tuple[str, ...]
@@ -29,15 +29,18 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         for node in graph.nodes:
             if isinstance(node, ModuleNode):
                 names |= dict.fromkeys((node.path, node.class_.rpartition(".")[2].strip("_"), node.class_))
+        for call in graph.functions.values():
+            names |= dict.fromkeys((call.name, call.function or call.name))
         near = difflib.get_close_matches(self.patterns[0], names, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
         return OptionError(self.option, f"no module matches {', '.join(map(repr, self.patterns))}; {hint}")
 
 
 def unmatched(graph: Graph, view: View) -> Unmatched | None:
-    """The first of the options `expand` and `collapse` with patterns that match no module."""
+    """The first of the options `expand` and `collapse` with patterns that match no module and no function."""
     for option in ("expand", "collapse"):
-        patterns = tuple(pattern for pattern in getattr(view, option) or () if not graph.module_calls(pattern))
+        given = getattr(view, option) or ()
+        patterns = tuple(one for one in given if not (graph.module_calls(one) or graph.function_calls(one)))
         if patterns:
             return Unmatched(option=option, patterns=patterns)
     return None

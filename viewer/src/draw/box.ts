@@ -24,7 +24,8 @@ const GAP = 8;
 const SIGN = 13;
 
 export function drawBox(item: Item, box: Box, painter: Painter): string {
-  const classes = ["node", `kind-${item.kind}`, `family-${item.family}`, ...item.marks];
+  const kind = item.kind === "function" ? "module" : item.kind;
+  const classes = ["node", `kind-${kind}`, `family-${item.family}`, ...item.marks];
   if (item.glyph !== null) classes.push("glyph");
   const context: Context = { family: item.family, classes };
   const tooltip = tooltipOf(item);

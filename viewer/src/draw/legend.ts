@@ -53,7 +53,7 @@ function familiesOf(root: Placed): Set<Family> {
   for (let placed = stack.pop(); placed !== undefined; placed = stack.pop()) {
     for (const item of placed.frame.items) {
       if (hueOf(item.family) !== "other") found.add(item.family);
-      else if (item.frame === null && (item.kind === "module" || item.kind === "op") && item.glyph === null)
+      else if (item.frame === null && /^(module|function|op)$/.test(item.kind) && item.glyph === null)
         found.add("other");
     }
     stack.push(...placed.inner.filter((inner) => inner !== null));

@@ -5,7 +5,7 @@ import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
-import { childrenOf, type GraphData, type GraphIndex, index } from "../graph/graph.js";
+import { childrenOf, type GraphData, type GraphIndex, type GraphNode, index } from "../graph/graph.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
@@ -93,7 +93,8 @@ function rolledIn({ items }: Frame): Record<string, string[]> {
 
 function bundledIn(shown: GraphIndex): Record<string, string[]> {
   const bundles = shown.graph.nodes.filter(({ kind }) => kind === "bundle");
-  return Object.fromEntries(bundles.map(({ id }) => [id, childrenOf(shown, id)]));
+  const isBundle = (node: GraphNode | undefined) => node?.kind === "bundle";
+  return Object.fromEntries(bundles.map(({ id }) => [id, childrenOf(shown, id, isBundle)]));
 }
 
 /** The outline of a graph that is not drawn; returns its rows as JSON. */

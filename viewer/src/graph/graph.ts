@@ -27,6 +27,12 @@ export interface BundleNode {
   outputs?: string[];
 }
 
+/** A call of a function, or a `record_function`, that views show as a box; in a trace, nodes have it as their `scope`. */
+export interface FunctionNode extends format.FunctionCall {
+  kind: "function";
+  outputs?: string[];
+}
+
 export type GraphNode =
   | format.InputNode
   | format.OutputNode
@@ -35,7 +41,8 @@ export type GraphNode =
   | format.ParameterNode
   | format.BufferNode
   | format.ConstantNode
-  | BundleNode;
+  | BundleNode
+  | FunctionNode;
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
@@ -105,16 +112,22 @@ export interface GraphIndex {
   tiedOwners: Set<string>;
   /** Op that returns a size which had to be assumed → what was assumed, as `every element`. */
   assumedSizes: Map<string, string>;
-  hasBundles: boolean;
+  /** Whether there are bundles or function calls. */
+  hasGroups: boolean;
 }
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
-/** The children of a container, with those of bundles in place of these. */
-export function childrenOf(index: GraphIndex, id: string): string[] {
+/** The children of a container, with those of bundles and function calls in place of these. */
+export function childrenOf(index: GraphIndex, id: string, replaced = isGroup): string[] {
   const { children } = contentsOf(index, id);
-  if (!index.hasBundles) return children;
-  return children.flatMap((child) => (index.nodes.get(child)?.kind === "bundle" ? childrenOf(index, child) : [child]));
+  if (!index.hasGroups) return children;
+  return children.flatMap((child) => (replaced(index.nodes.get(child)) ? childrenOf(index, child, replaced) : [child]));
+}
+
+/** Whether a node groups others and is no module. */
+export function isGroup(node: GraphNode | undefined): boolean {
+  return node?.kind === "bundle" || node?.kind === "function";
 }
 
 /** The contents of a container; empty for leaves. */
@@ -149,7 +162,7 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
         node !== null && node !== undefined && typeof value === "string" ? [[node, value]] : [],
       ),
     ),
-    hasBundles: graph.nodes.some(({ kind }) => kind === "bundle"),
+    hasGroups: graph.nodes.some(isGroup),
     tiedOwners: new Set(
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),

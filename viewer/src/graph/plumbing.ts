@@ -18,6 +18,9 @@ const NEUTRAL: readonly (readonly [RegExp, number])[] = [
 /** Ops that may insert an axis of size 1. */
 const INSERTS_AXIS = /^(unsqueeze|getitem)$/;
 
+const RESHAPES = /^(view|reshape|flatten|unflatten)$/;
+const PERMUTES = /^(permute|transpose|movedim|swapaxes|t|mT)$/;
+
 interface Source {
   node: string;
   tensor: string;
@@ -33,7 +36,7 @@ interface Passed {
 
 /** Removes passing ops: their sources feed their readers, all with the source's tensor. */
 export function withoutPlumbing(graph: Graph): Graph {
-  const passed = passedNodes(graph);
+  const passed = passedNodes(graph, stepsOfRearrangements(graph));
   const labelled = labelTensors(graph, passed);
   const writers = writersOf(graph);
   const passedOn = new Map<string, Edge[]>();
@@ -125,13 +128,13 @@ function commonSpec([first, ...others]: (TensorSpec | undefined)[]): TensorSpec 
   return others.every((other) => look(other) === look(first)) ? first : undefined;
 }
 
-function passedNodes(graph: Graph): Map<string, Passed> {
+function passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Map<string, Passed> {
   const incoming = incomingData(graph);
   const error = graph.status.error?.node;
   const passed = new Map<string, Passed>();
   for (const node of graph.nodes) {
     const [only, ...more] = incoming.get(node.id) ?? [];
-    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0) continue;
+    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) continue;
     const made = node.outputs?.[0] ?? "";
     const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
@@ -139,6 +142,25 @@ function passedNodes(graph: Graph): Map<string, Passed> {
     passed.set(node.id, { name, source: passed.get(only.node)?.source ?? only, before: only, after: made });
   }
   return passed;
+}
+
+/**
+ * Ops of functions that split axes, permute them and join them anew, and do nothing else: a window partition, a channel
+ * shuffle, `einops.rearrange`. Such a step has a name in papers, and is a box.
+ */
+function stepsOfRearrangements(graph: Graph): Set<string> {
+  const ops = new Map<string, OpNode[]>();
+  for (const node of graph.nodes) {
+    if (node.kind !== "op") continue;
+    for (let at = node.scope; at && graph.functions?.[at]; at = graph.functions[at]?.parent) append(ops, at, node);
+  }
+  if (ops.size === 0) return new Set();
+  const passed = passedNodes(graph);
+  const count = (inside: OpNode[], names: RegExp) => inside.filter(({ name }) => names.test(shortName(name))).length;
+  const found = [...ops.values()].filter(
+    (inside) => inside.every(({ id }) => passed.has(id)) && count(inside, RESHAPES) > 1 && count(inside, PERMUTES) > 0,
+  );
+  return new Set(found.flat().map(({ id }) => id));
 }
 
 function incomingData(graph: Graph): Map<string, Source[]> {

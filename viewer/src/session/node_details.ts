@@ -2,6 +2,7 @@
 
 import {
   ancestors,
+  contentsOf,
   type GraphIndex,
   type GraphNode,
   type Json,
@@ -53,6 +54,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
     { label: "arguments", lines: argumentsOf(node) },
+    { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
     { label: "flops", lines: withShare(known, model, "flops", (value) => formatCount(value)) },
@@ -68,12 +70,13 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
 export function typeOf(node: GraphNode): string {
   if (node.kind === "module") return node.class;
   if (node.kind === "bundle") return node.content;
+  if (node.kind === "function") return node.function ?? "record_function";
   return node.kind === "op" ? node.name : node.kind;
 }
 
 /** The name a node is known by: a module's dotted path, a weight's name. */
 export function pathOf(node: GraphNode): string {
-  if (node.kind === "op") return node.id;
+  if (node.kind === "op" || node.kind === "function") return node.id;
   if (node.kind !== "module") return node.name ?? node.id;
   return (node.call ?? 1) > 1 ? `${node.path} · ${fill(strings.call, node.call ?? 1)}` : node.path;
 }
@@ -106,6 +109,7 @@ function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): s
       tensorText(index, tensor, name),
     );
   }
+  if (node.kind === "function") return contentsOf(index, id).inputs.map((tensor) => tensorText(index, tensor));
   const lines: string[] = [];
   for (const [source, edges] of index.graph.adjacency) {
     const from = index.nodes.get(source);
@@ -124,6 +128,7 @@ function outputsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
       tensorText(index, tensor, name),
     );
   }
+  if (node.kind === "function") return contentsOf(index, node.id).outputs.map((tensor) => tensorText(index, tensor));
   return "outputs" in node ? (node.outputs ?? []).map((tensor) => tensorText(index, tensor)) : [];
 }
 

@@ -8,6 +8,7 @@ import { ancestors, type GraphData, type GraphIndex, index, indexed } from "../g
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
 import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
@@ -169,12 +170,13 @@ export class Session {
     if (parent === undefined) return [];
     const runs = runsIn(shownContents(graph, parent, new Set(this.#state.unrolled)));
     const run = runs.find(({ members }) => members.includes(id));
-    return run?.members.filter((member) => graph.nodes.get(member)?.kind === "module") ?? [];
+    const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
+    return run?.members.filter(isBox) ?? [];
   }
 
   /** What is known of a node, or of the model where the id is empty. */
   details(id: string): NodeDetails {
-    // the trace has no bundles
+    // the trace has no bundles and no calls of functions
     const isTraced = id === "" || this.traced.nodes.has(id);
     return describe(isTraced ? this.traced : this.visibleGraph(), id);
   }
@@ -186,13 +188,18 @@ export class Session {
 
   /** Ids of the nodes that match a query. */
   search(query: string): string[] {
-    this.#searchIndex ??= new SearchIndex(this.traced);
+    this.#searchIndex ??= new SearchIndex(this.#searched());
     return this.#searchIndex.search(query);
   }
 
   /** The scale that colours the nodes with these ids. */
   scale(by: "class" | Measure, ids: Iterable<string>): Scale {
     return by === "class" ? classScale(this.traced, ids) : measureScale(this.traced, by);
+  }
+
+  /** The trace, with calls of functions unless the author leaves them out. */
+  #searched(): GraphIndex {
+    return this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
   }
 
   #layout(state: SessionState, viz: Viz): Layout {

@@ -1,5 +1,5 @@
 /** From one state to another: expanding and collapsing many modules, making a node visible, isolating a module. */
-import { ancestors, contentsOf, type GraphIndex, ROOT } from "../graph/graph.js";
+import { ancestors, contentsOf, type GraphIndex, isGroup, ROOT } from "../graph/graph.js";
 import { isExpandable, singleChain } from "../view/boxes.js";
 import { runId, runsIn, shownContents } from "../view/contents.js";
 import { findRuns } from "../view/repeats.js";
@@ -112,10 +112,10 @@ function seriesOf(index: GraphIndex, id: string): string | undefined {
   return undefined;
 }
 
-/** Also true for a module that is shown as one box with the only module inside it, and for bundles. */
+/** Also true for a module that is shown as one box with the only module inside it, and for groups. */
 function isOrHoldsExpandable(index: GraphIndex, id: string): boolean {
-  const kind = index.nodes.get(id)?.kind;
-  if (kind !== "module") return kind === "bundle";
+  const node = index.nodes.get(id);
+  if (node?.kind !== "module") return isGroup(node);
   const chain = singleChain(index, id);
   return isExpandable(index, chain[chain.length - 1] ?? id);
 }

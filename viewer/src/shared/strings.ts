@@ -37,6 +37,7 @@ const ENGLISH = {
   inputs: "Inputs",
   outputs: "Outputs",
   arguments: "Arguments",
+  calledAt: "Called at",
   weights: "Weights",
   parameters: "Parameters",
   flops: "FLOPs",

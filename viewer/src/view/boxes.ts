@@ -1,5 +1,5 @@
 /** Modules that show as one box. */
-import { contentsOf, type GraphIndex } from "../graph/graph.js";
+import { contentsOf, type GraphIndex, isGroup } from "../graph/graph.js";
 import { type FoldedRun, firstMember, isMember, onlyRun } from "./contents.js";
 
 /** A module and its chain of only children, as long as each is a module. */
@@ -22,7 +22,7 @@ export interface ModuleBox {
 
 /** The box of a module: its chain of only children, continued by a folded run if that is the only content. */
 export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ModuleBox {
-  if (index.nodes.get(id)?.kind === "bundle") return { chain: [id], run: null };
+  if (isGroup(index.nodes.get(id))) return { chain: [id], run: null };
   const chain = singleChain(index, id);
   // a box has one badge only
   const run = isMember(index, id) ? null : onlyRun(index, chain[chain.length - 1] ?? id);

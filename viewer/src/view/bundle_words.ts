@@ -7,6 +7,7 @@ const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] 
   [/input/, "input", "inputs"],
   [/output/, "output", "outputs"],
   [/module/, "module", "modules"],
+  [/function/, "function", "functions"],
   [/op/, "op", "ops"],
   [/parameter|buffer/, "weight", "weights"],
   [/constant/, "constant", "constants"],
@@ -47,5 +48,5 @@ function namesOf(index: GraphIndex, node: GraphNode): (readonly [name: string, c
     return inside.length > 0 ? inside.map(({ name, count }) => [name, count]) : [[shortName(node.class), 1]];
   }
   if (node.kind === "op") return [[shortName(node.name), 1]];
-  return node.kind === "input" || node.kind === "output" ? [[node.name, 1]] : [];
+  return node.kind === "input" || node.kind === "output" || node.kind === "function" ? [[node.name, 1]] : [];
 }

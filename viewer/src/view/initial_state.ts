@@ -1,5 +1,13 @@
 import { append } from "../graph/append.js";
-import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import {
+  ancestors,
+  childrenOf,
+  contentsOf,
+  type GraphIndex,
+  type GraphNode,
+  type ModuleNode,
+  ROOT,
+} from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
 import { type Limits, MANY } from "./bundles.js";
@@ -116,8 +124,10 @@ function boxes(frame: Frame): number {
 }
 
 function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction, page: Page): State {
-  const index = shownIndex(traced, {});
+  const kinds = options.functions === false ? { functions: false } : {};
+  const index = shownIndex(traced, kinds);
   const shape = {
+    ...kinds,
     ...turned(index, options.direction, direction),
     ...(page.line && { line: page.line }),
     ...(options.edge_width && { edgeWidth: options.edge_width }),
@@ -202,7 +212,10 @@ function lastFirst<T>(rules: readonly T[]): T[] {
 
 /** Expandable modules down to a depth: 1 means direct children of the model. */
 function shallow(index: GraphIndex, depth: number): string[] {
-  return modules(index)
+  const holdsModules = ({ kind, id }: GraphNode) =>
+    kind === "function" && childrenOf(index, id).some((child) => index.nodes.get(child)?.kind === "module");
+  return index.graph.nodes
+    .filter((node) => node.kind === "module" || holdsModules(node))
     .filter((node) => ancestors(index, node.id).length <= depth && isOpenable(index, node.id))
     .map((node) => node.id);
 }

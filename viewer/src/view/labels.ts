@@ -1,5 +1,5 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
-import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
+import { childrenOf, type GraphIndex, type GraphNode, isGroup, type ModuleNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
 import { classWords } from "./container_words.js";
@@ -31,6 +31,8 @@ export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = n
       return opWords(node);
     case "constant":
       return { name: node.name ?? "constant", detail: "" };
+    case "function":
+      return { name: node.name, detail: node.function ? "function" : "record_function" };
     case "bundle":
       return { name: node.name, detail: node.content };
     case "parameter":
@@ -123,7 +125,7 @@ export function localName(index: GraphIndex, node: ModuleNode): string {
 
 function localPath(index: GraphIndex, id: string, path: string): string {
   let parent = index.nodes.get(index.parent.get(id) ?? ROOT);
-  while (parent?.kind === "bundle") parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
+  while (parent !== undefined && isGroup(parent)) parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
   const prefix = parent?.kind === "module" ? `${parent.path}.` : "";
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
 }

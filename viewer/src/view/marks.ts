@@ -18,7 +18,10 @@ export function marksOf(index: GraphIndex, node: GraphNode): string[] {
   const { error, unseen } = index.graph.status;
   const marks: string[] = [];
   const at = error?.node;
-  if (at && (at === node.id || (/^(module|bundle)$/.test(node.kind) && ancestors(index, at).includes(node.id))))
+  if (
+    at &&
+    (at === node.id || (/^(module|bundle|function)$/.test(node.kind) && ancestors(index, at).includes(node.id)))
+  )
     marks.push("error");
   if (
     "outputs" in node &&

@@ -1,5 +1,12 @@
 /** The families of nodes, which decide their colours, and the signs of ops. */
-import { childrenOf, type GraphIndex, type GraphNode, type ModuleNode, type OpNode } from "../graph/graph.js";
+import {
+  childrenOf,
+  type FunctionNode,
+  type GraphIndex,
+  type GraphNode,
+  type ModuleNode,
+  type OpNode,
+} from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { type Family, familyTold, type Told } from "./family_words.js";
 
@@ -56,6 +63,7 @@ const knownOf = new WeakMap<GraphIndex, Known>();
 
 /** A node's family; a module has that of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
+  if (node.kind === "function") return familyOfFunction(index, node);
   if (node.kind !== "module") return family(node);
   const role = roleOf(node);
   if (role !== undefined) return role;
@@ -64,6 +72,23 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
   const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
   return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
+}
+
+/** Of a call of a function: what its name says, or else what all that tells inside is. */
+function familyOfFunction(index: GraphIndex, { id, name }: FunctionNode): Family {
+  const own = familyTold(name).family;
+  if (!MINOR.includes(own)) return own;
+  const inside = new Set(childrenOf(index, id).flatMap((child) => familyIn(index, child)));
+  if (inside.has("attention")) return "attention";
+  const telling = [...inside].filter((family) => !MINOR.includes(family));
+  return (telling.length > 0 ? telling.length === 1 : inside.size === 1)
+    ? (telling[0] ?? [...inside][0] ?? own)
+    : "other";
+}
+
+function familyIn(index: GraphIndex, id: string): Family[] {
+  const node = index.nodes.get(id);
+  return node?.kind === "op" || node?.kind === "module" ? [familyOf(index, node)] : [];
 }
 
 function roleOf(node: ModuleNode): Family | undefined {

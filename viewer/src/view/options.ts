@@ -11,6 +11,8 @@ export interface ViewOptions {
    * Pairs, because an object would order `0` before `*`.
    */
   direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
+  /** Whether calls of functions are boxes; null is true. */
+  functions?: boolean | null;
   /** Width and height of the page in px. */
   fit?: readonly [width: number, height: number] | null;
   /** Whether edges are thicker the more their tensors hold. */

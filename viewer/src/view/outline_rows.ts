@@ -1,6 +1,7 @@
-/** The outline: all modules of a graph as rows, with repeats grouped as the picture groups them. */
-import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+/** The outline: all modules and shown functions of a graph as rows, with repeats grouped as the picture groups them. */
+import { contentsOf, type FunctionNode, type GraphIndex, indexed, type ModuleNode, ROOT } from "../graph/graph.js";
 import { isLoop } from "./contents.js";
+import { withFunctions } from "./functions.js";
 import { spanName } from "./group_names.js";
 import { findRuns, repeat } from "./repeats.js";
 import { shownIndex } from "./shown_index.js";
@@ -34,7 +35,8 @@ interface Siblings {
 export function outlineRows(traced: GraphIndex): OutlineRow[] {
   // runs come from the simplified graph, as in pictures; modules from the trace, as pictures omit some
   const shown = shownIndex(traced, {});
-  const inside = (id: string) => entriesOf(modulesOf(traced, contentsOf(traced, id).children), repeatsIn(shown, id));
+  const listed = indexed(withFunctions(traced.graph, (id) => shown.nodes.has(id)));
+  const inside = (id: string) => entriesOf(callsIn(listed, contentsOf(listed, id).children), repeatsIn(shown, id));
   const rows: OutlineRow[] = [];
   // the list grows while it is walked
   const queue: Siblings[] = [{ parent: null, path: "", entries: inside(ROOT) }];
@@ -43,16 +45,27 @@ export function outlineRows(traced: GraphIndex): OutlineRow[] {
       const position = rows.push({ parent, ...rowOf(entry, path) }) - 1;
       if ("modules" in entry) queue.push({ parent: position, path, entries: entriesOf(entry.modules, new Map()) });
       else {
-        const { id = ROOT, path = "" } = entry.calls[0] ?? {};
-        queue.push({ parent: position, path, entries: inside(id) });
+        const { id = ROOT, path: own = "" } = entry.calls[0] ?? {};
+        const isFunction = listed.nodes.get(id)?.kind === "function";
+        queue.push({ parent: position, path: isFunction ? path : own, entries: inside(id) });
       }
     }
   }
   return rows;
 }
 
-function modulesOf(index: GraphIndex, ids: string[]): ModuleNode[] {
-  return ids.map((id) => index.nodes.get(id)).filter((node) => node?.kind === "module");
+/** The calls of modules and, in the same form, of functions. */
+function callsIn(index: GraphIndex, ids: string[]): ModuleNode[] {
+  return ids.flatMap((id) => {
+    const node = index.nodes.get(id);
+    if (node?.kind === "function") return [asModule(node)];
+    return node?.kind === "module" ? [node] : [];
+  });
+}
+
+function asModule({ id, name, function: full, signature }: FunctionNode): ModuleNode {
+  const parameters = { own: 0, total: 0, trainable: 0 };
+  return { kind: "module", id, path: name, class: full ?? "", parameters, signature: signature ?? null };
 }
 
 /** Module call → the run it belongs to. */
@@ -61,8 +74,8 @@ function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
   const found = new Map<string, Entry>();
   for (const run of findRuns(shown, contents)) {
     const stretch = contents.children.slice(run.start, run.start + run.period * run.times);
-    const calls = modulesOf(shown, stretch);
-    const modules = modulesOf(shown, repeat(contents, run, 0));
+    const calls = callsIn(shown, stretch);
+    const modules = callsIn(shown, repeat(contents, run, 0));
     const [first, last] = [modules[0]?.id ?? "", calls[calls.length - 1]?.id];
     const name = () => (isLoop(shown, contents, run) ? "step" : spanName(shown, [first], last));
     const entry = modules.length > 1 ? { modules, times: run.times, name: name() } : { calls };
@@ -103,7 +116,8 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   const [first] = calls;
   const distinct = [...new Set(names)];
   const { id = "", class: type = "" } = first ?? {};
-  return { id, name: joined(distinct), class: type, times: calls.length, shared: distinct.length < calls.length };
+  const shared = distinct.length < calls.length && (first?.parameters.total ?? 0) > 0;
+  return { id, name: joined(distinct), class: type, times: calls.length, shared };
 }
 
 const MOST_NAMES = 4;

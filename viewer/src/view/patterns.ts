@@ -1,23 +1,30 @@
 /** Patterns of module paths and class names: `*` matches anything including dots, `?` one character. */
-import type { GraphIndex, ModuleNode } from "../graph/graph.js";
+import type { FunctionNode, GraphIndex, ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import type { ViewOptions } from "./options.js";
+
+type Named = ModuleNode | FunctionNode;
 
 export function modules(index: GraphIndex): ModuleNode[] {
   return index.graph.nodes.filter((node) => node.kind === "module");
 }
 
-/** Ids of modules whose path or class matches a pattern. */
+/** Ids of modules whose path or class matches a pattern, and of functions whose name does. */
 export function matching(index: GraphIndex, patterns: string[]): string[] {
-  return modules(index)
+  return index.graph.nodes
+    .filter((node) => node.kind === "module" || node.kind === "function")
     .filter(matcher(patterns))
     .map((node) => node.id);
 }
 
-/** A test whether a pattern matches a module's full path, class name or qualified class name. */
-export function matcher(patterns: string[]): (node: ModuleNode) => boolean {
+/** A test whether a pattern matches a module's full path, class name or qualified class name; a function's, too. */
+export function matcher(patterns: string[]): (node: Named) => boolean {
   const rules = patterns.map(glob);
-  return (node) => [node.path, shortName(node.class), node.class].some((name) => rules.some((rule) => rule.test(name)));
+  const names = (node: Named) =>
+    node.kind === "module"
+      ? [node.path, shortName(node.class), node.class]
+      : [node.id, node.name, node.function ?? node.name];
+  return (node) => names(node).some((name) => rules.some((rule) => rule.test(name)));
 }
 
 function glob(pattern: string): RegExp {
@@ -40,7 +47,8 @@ export function unmatchedPatterns(traced: GraphIndex, { expand, collapse, direct
     // `*` also matches the model itself
     { option: "direction", patterns: byPattern.map(([pattern]) => pattern).filter((pattern) => pattern !== "*") },
   ];
-  const all = modules(traced);
+  const functions = Object.values(traced.graph.functions ?? {});
+  const all: Named[] = [...modules(traced), ...functions.map((call): FunctionNode => ({ ...call, kind: "function" }))];
   const unmatched = options.map(({ option, patterns }) => ({
     option,
     patterns: patterns.filter((pattern) => !all.some(matcher([pattern]))),

@@ -1,5 +1,12 @@
 /** Finds runs: children of a container that repeat the same computation. */
-import { type Contents, childrenOf, contentsOf, type GraphIndex, type OpNode } from "../graph/graph.js";
+import {
+  type Contents,
+  childrenOf,
+  contentsOf,
+  type FunctionNode,
+  type GraphIndex,
+  type OpNode,
+} from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { Wiring } from "./wiring.js";
 
@@ -99,6 +106,7 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
   if (node === undefined || node.kind === "input" || node.kind === "output" || node.kind === "bundle") {
     return `unique ${id}`;
   }
+  if (node.kind === "function") return functionKey(index, id, node);
   // the first step of a recurrence has another signature: one initial tensor serves for all states
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
@@ -106,6 +114,14 @@ function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string
   // a reshape after the last repeat, which no picture shows, gives its result another shape
   if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes.map(elements)]);
   return JSON.stringify([node.kind, shapes]);
+}
+
+/** What is inside a call of a function, and how it is connected there. */
+function functionKey(index: GraphIndex, id: string, { function: full, name }: FunctionNode): string {
+  const { children, links } = contentsOf(index, id);
+  const inner = links.filter(({ from, to }) => from !== null && to !== null);
+  const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
+  return JSON.stringify([full ?? name, children.map((child) => computationKey(index, child, new Set())), pairs]);
 }
 
 /** The number of elements, as far as it is known. */

@@ -11,6 +11,8 @@ export interface State {
   direction: Direction;
   /** Modules laid out in the other direction. */
   turned?: string[];
+  /** Whether calls of functions are boxes; they are unless this is false. */
+  functions?: boolean;
   /** Also show reshapes, casts, inactive dropout, constants and the like. */
   plumbing?: boolean;
   /** Containers with more children than `most`, inputs or outputs than `ends` show some as bundles, which can be expanded. */
