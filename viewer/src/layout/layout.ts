@@ -110,8 +110,12 @@ function placeFrame(
   return placed;
 }
 
+/** Most items whose order is kept: more would double the time of the largest models, all unrolled. */
+const MOST_IN_ORDER = 48;
+
 /** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
 function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
+  if (frame.items.length > MOST_IN_ORDER) return null;
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (rankAsChain(plan(frame, [], order)) !== null) return null;
