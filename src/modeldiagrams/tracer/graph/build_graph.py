@@ -14,9 +14,9 @@ from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
-from modeldiagrams.tracer.graph.kept_scopes import kept_around, scope_signature
+from modeldiagrams.tracer.graph.kept_scopes import kept_around
 from modeldiagrams.tracer.graph.node_order import node_order
-from modeldiagrams.tracer.graph.signatures import signatures
+from modeldiagrams.tracer.graph.signatures import scope_signatures, signatures
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
@@ -144,7 +144,9 @@ class _Builder:
         }
 
     def functions(self) -> dict[str, ir.FunctionCall]:
-        return {scope.id: self._function(scope, members) for scope, members in self._order.functions.items()}
+        functions = self._order.functions
+        signed = scope_signatures(functions, self._signatures)
+        return {scope.id: self._function(scope, members, signed[scope]) for scope, members in functions.items()}
 
     def status(self, status: ir.Status) -> ir.Status:
         unseen = tuple(s.value.id for s in self._order.steps if type(s) is GraphInput and not s.names)
@@ -188,7 +190,7 @@ class _Builder:
             scope=self._order.scopes.get(call.id),
         )
 
-    def _function(self, scope: Scope, members: list[Op | ModuleCall]) -> ir.FunctionCall:
+    def _function(self, scope: Scope, members: list[Op | ModuleCall], signature: str) -> ir.FunctionCall:
         around = kept_around(scope.parent)
         flops = [member.flops for member in members if member.flops is not None]
         return ir.FunctionCall(
@@ -200,7 +202,7 @@ class _Builder:
             call_site=scope.call_site,
             flops=sum(flops) if flops else None,
             activation_bytes=sum(member.nbytes for member in members),
-            signature=scope_signature(scope, members, self._signatures),
+            signature=signature,
         )
 
     def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:

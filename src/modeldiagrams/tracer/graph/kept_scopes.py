@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import ModuleCall, Op
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.values.records import Value
     from modeldiagrams.tracer.values.scopes import Scope
 
-__all__ = ["keep_scopes", "kept_around", "scope_signature"]
+__all__ = ["keep_scopes", "kept_around"]
 
 _MIN_OPS = 3
 """A helper with fewer ops says less than they do."""
@@ -40,7 +38,7 @@ def keep_scopes(steps: list[Op | ModuleCall]) -> dict[Scope, list[Op | ModuleCal
     for scope, members in inside.items():  # the outer ones first
         first, last = members[0], members[-1]
         parent = first.parent
-        outer = kept_around(scope.parent)
+        outer = scope.kept = kept_around(scope.parent)
         n_around = children[parent] if outer is None else len(kept[outer])  # type: ignore[index]
         # ops of other threads may have run in between
         is_contiguous = positions[id(last)] - positions[id(first)] + 1 == len(members)
@@ -52,13 +50,14 @@ def keep_scopes(steps: list[Op | ModuleCall]) -> dict[Scope, list[Op | ModuleCal
             and len(members) < n_around
         ):
             scope.id = parent.new_id(f"{scope.name}()")  # type: ignore[union-attr]
+            scope.kept = scope
             kept[scope] = members
     return kept
 
 
 def kept_around(scope: Scope | None) -> Scope | None:
     """The innermost scope that the graph shows."""
-    return next((around for around in scope.around() if around.id), None) if scope else None
+    return scope.kept if scope is not None else None
 
 
 def _ops_inside(steps: list[Op | ModuleCall]) -> dict[int, int]:
@@ -70,41 +69,3 @@ def _ops_inside(steps: list[Op | ModuleCall]) -> dict[int, int]:
         if step.parent is not None:
             found[id(step.parent)] += found[id(step)]
     return found
-
-
-def scope_signature(scope: Scope, members: list[Op | ModuleCall], signatures: dict[int, str]) -> str:
-    """Structural hash of a function call: equal for those that compute the same, as the signatures of module calls."""
-    entered: dict[Value, int] = {}
-    positions = {id(step): i for i, step in enumerate(members)}
-    parts: list[object] = [scope.function or scope.name]
-    for step in members:
-        inner = kept_around(step.scope)
-        parts.append(inner.id.rpartition("/")[2] if inner is not None and inner is not scope else "")
-        if isinstance(step, Op):
-            made = [(value.spec.shape, value.spec.dtype) for value in step.outputs]
-            parts.append((step.site.name, sorted(step.site.arguments.items()), made))
-        else:
-            parts.append(signatures.get(id(step)))
-        for argument, value in _inputs(step):
-            parts.append((argument, *_origin(value, step.parent, positions, entered)))
-    return digest(repr(parts).encode())
-
-
-def _inputs(step: Op | ModuleCall) -> list[tuple[str, Value]]:
-    if isinstance(step, Op):
-        return [(argument, value) for argument, value, _ in step.inputs]
-    return [*step.inputs.items()]
-
-
-def _origin(
-    value: Value, call: ModuleCall | None, positions: dict[int, int], entered: dict[Value, int]
-) -> tuple[object, ...]:
-    """Where a value comes from: a step inside, or the place among those that enter."""
-    path = [value.index]
-    step: Any = value.origin
-    while isinstance(step, Op | ModuleCall) and step.parent is not call:
-        path.append(step.ordinal)
-        step = step.parent
-    if id(step) in positions:
-        return (*path, positions[id(step)])
-    return "outside", entered.setdefault(value, len(entered)), value.spec.shape, value.spec.dtype

@@ -17,7 +17,10 @@ from modeldiagrams.tracer.graph.kept_scopes import kept_around
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from modeldiagrams.tracer.values.records import Value
+    from modeldiagrams.tracer.values.scopes import Scope
 
 _WEIGHTS = frozenset({"parameter", "buffer"})
 
@@ -115,6 +118,48 @@ class _Work:
             path.append(parent.ordinal)
             parent = parent.parent
         return tuple(path)
+
+
+def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[int, str]) -> dict[Scope, str]:
+    """Structural hashes of function calls: equal for those that compute the same, as those of module calls.
+
+    Args:
+        functions: What is inside each function call, directly in its module call.
+        calls: Signatures of module calls.
+    """
+    digest_of = functools.cache(_digest_of)
+    return {scope: digest_of(*_scope_parts(scope, members, calls)) for scope, members in functions.items()}
+
+
+def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, str]) -> Iterator[Any]:
+    entered: dict[Value, int] = {}
+    positions = {id(step): i for i, step in enumerate(members)}
+    yield repr(scope.function or scope.name)
+    for step in members:
+        if (inner := kept_around(step.scope)) is not None and inner is not scope:
+            yield repr(inner.id.rpartition("/")[2])
+        if type(step) is Op:
+            yield (step.site, *[value.spec for value in step.outputs])
+            for argument, value, flow in step.inputs:
+                yield argument, flow, _scope_origin(value, step.parent, positions, entered)
+        else:
+            yield f"'{calls[id(step)]}'"
+            for argument, value in step.inputs.items():
+                yield argument, "", _scope_origin(value, step.parent, positions, entered)
+
+
+def _scope_origin(
+    value: Value, call: ModuleCall | None, positions: dict[int, int], entered: dict[Value, int]
+) -> tuple[Any, ...]:
+    """Where a value comes from: a step inside, or the place among those that enter."""
+    path = [value.index]
+    step: Any = value.origin
+    while isinstance(step, Op | ModuleCall) and step.parent is not call:
+        path.append(step.ordinal)
+        step = step.parent
+    if id(step) in positions:
+        return (*path, positions[id(step)])
+    return entered.setdefault(value, len(entered)), value.spec
 
 
 def _digest_of(*parts: Any) -> str:

@@ -31,6 +31,8 @@ class Scope:
     """``file:line`` of the call."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
+    kept: Scope | None = None
+    """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
