@@ -98,7 +98,9 @@ export interface Contents {
 export interface GraphIndex {
   graph: Graph;
   nodes: Map<string, GraphNode>;
-  /** Node id → position in execution order. */
+  /** Nodes in execution order, after weights that are read again and again; without groups, which only some views have. */
+  steps: readonly GraphNode[];
+  /** Node id → position there; of a group, that of its first node. */
   order: Map<string, number>;
   /** Node id → id of the container, `ROOT` at the top. */
   parent: Map<string, string>;
@@ -148,11 +150,14 @@ export function index(data: GraphData): GraphIndex {
 }
 
 /** Index a graph: the children of every container in execution order, and the links between them. */
-export function indexed(graph: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+export function indexed(data: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+  const graph = readAgainFirst(data);
+  const steps = graph.nodes.filter((node) => !isGroup(node));
   const result: GraphIndex = {
     graph,
     nodes: new Map(graph.nodes.map((node) => [node.id, node])),
-    order: new Map(graph.nodes.map((node, i) => [node.id, i])),
+    steps,
+    order: positions(graph.nodes),
     parent: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy.get(node.id) ?? ROOT])),
     contents: new Map([[ROOT, emptyContents()]]),
     producer: new Map(),
@@ -167,8 +172,7 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),
   };
-  const early = graph.nodes.filter((node) => isReadAgain(result, node));
-  for (const node of new Set([...early, ...graph.nodes])) {
+  for (const node of graph.nodes) {
     childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
     for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
       result.producer.set(tensor, node.id);
@@ -178,10 +182,28 @@ export function indexed(graph: Graph, series: Map<string, string[]> = new Map())
   return result;
 }
 
-/** Whether each step of a loop reads a weight: it then stands before the loop, not in the first step. */
-function isReadAgain({ graph, nodes, parent }: GraphIndex, { id, kind }: GraphNode): boolean {
+/** Node id → number of nodes before it that are no groups. */
+function positions(nodes: readonly GraphNode[]): Map<string, number> {
+  const found = new Map<string, number>();
+  let at = 0;
+  for (const node of nodes) {
+    found.set(node.id, at);
+    if (!isGroup(node)) at += 1;
+  }
+  return found;
+}
+
+/** The graph with weights that each step of a loop reads before the loop, not in the first step. */
+function readAgainFirst(graph: Graph): Graph {
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const early = graph.nodes.filter((node) => isReadAgain(graph, nodes, node));
+  return early.length === 0 ? graph : { ...graph, nodes: [...new Set([...early, ...graph.nodes])] };
+}
+
+function isReadAgain(graph: Graph, nodes: ReadonlyMap<string, GraphNode>, { id, kind }: GraphNode): boolean {
   if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
-  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent.get(to) === parent.get(id));
+  const parent = (node: string) => graph.hierarchy.get(node) ?? ROOT;
+  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent(to) === parent(id));
   const uses = beside.map(({ to, argument }) => {
     const node = nodes.get(to);
     return node?.kind === "op" ? `${node.name} ${argument}` : to;

@@ -16,14 +16,14 @@ export function returnsOf(frame: Frame, nets: number[]): Return[] {
     return {
       ...wire,
       label: wire === farthest ? wire.label : "",
-      isAround: wire.from === wire.to && same.length === 1,
+      isAround: wire.from === wire.to && same.length === 1 && frame.items[wire.from]?.frame === null,
     };
   });
 }
 
 interface Return extends Wire {
   net: number;
-  /** Whether it only leads back to its own item. */
+  /** Whether it only leads back to its own item, which is closed. */
   isAround: boolean;
 }
 

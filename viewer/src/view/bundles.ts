@@ -92,9 +92,15 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
   const ids = unitsOf(part).flatMap((unit) => unit.ids);
   const [first = ""] = ids;
   const id = `bundle:${first}+${ids.length - 1}`;
-  append(beginning, first, { kind: "bundle", id, ...bundleWords(index, ids) });
+  // weights may precede what else there is
+  const begin = ids.find((inner) => !isWeight(index.nodes.get(inner))) ?? first;
+  append(beginning, begin, { kind: "bundle", id, ...bundleWords(index, ids) });
   hierarchy.set(id, parent);
   for (const inner of part) addBundles(draft, inner, id);
+}
+
+function isWeight(node: GraphNode | undefined): boolean {
+  return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
 }
 
 // -- choosing ---------------------------------------------------------------------------------------------------------

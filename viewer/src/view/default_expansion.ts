@@ -40,7 +40,9 @@ export function defaultExpansion(
   const index = shownIndex(traced, start);
   const isHidden = (id: string) =>
     isClosed(id) || ancestors(index, id).some((around) => index.nodes.get(around)?.kind === "bundle");
-  const known = exemplars(shownIndex(traced, { plumbing: start.plumbing === true }));
+  const known = exemplars(
+    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
+  );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
   const { expanded, telling } = withExemplars(index, start, page, visible);
   const filled = new Filling(index, start, page, expanded).breadthFirst(isClosed);
@@ -48,8 +50,10 @@ export function defaultExpansion(
 }
 
 /** The ways to the exemplar that tells most, and to those in other towers. */
-export function mainPaths(traced: GraphIndex): readonly string[] {
-  const [main = [], ...others] = exemplars(shownIndex(traced, {})).map(([path = []]) => path);
+export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
+  const [main = [], ...others] = exemplars(
+    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
+  ).map(([path = []]) => path);
   return [...main, ...others.filter((path) => path.length > 1 && path[0] !== main[0]).flat()];
 }
 

@@ -1,6 +1,6 @@
 /** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
 import { append } from "../graph/append.js";
-import { contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { isPlain, tellingOf } from "./container_words.js";
 import { costOf } from "./cost.js";
 import { familyOf, LAYERS } from "./op_families.js";
@@ -83,11 +83,12 @@ class Survey {
       const inner = innermost(this.index, part.id);
       const names = isPlain(node) ? classes : [...classes, node.class];
       const all = times * part.times;
-      if (this.#isWrapper(part.id)) return this.blocks(inner, [...path, part.id], names, all);
+      const way = [...path, ...this.#functionsAround(part.id), part.id];
+      if (this.#isWrapper(part.id)) return this.blocks(inner, way, names, all);
       const shape = this.#kinds(inner);
       return [
         {
-          path: [...path, part.id, ...this.#core(part.id)],
+          path: [...way, ...this.#core(part.id)],
           classes: [...classes, node.class],
           shape,
           times: all,
@@ -107,11 +108,26 @@ class Survey {
 
   /** The children of a container that are blocks or wrappers: with several layers inside. */
   #parts(id: string): Entry[] {
-    return entriesIn(this.index, id).filter((entry) => {
+    return entriesIn(this.index, id).flatMap((entry): Entry[] => {
+      if (this.index.nodes.get(entry.id)?.kind === "function") {
+        return this.#parts(entry.id).map((part) => ({ ...part, times: part.times * entry.times }));
+      }
       const node = this.index.nodes.get(innermost(this.index, entry.id));
-      if (node?.kind !== "module" || !isOpenable(this.index, entry.id)) return false;
-      return this.#layersIn(node.id) > 1 && (isInformative(this.index, node) || this.#isWrapper(entry.id));
+      if (node?.kind !== "module" || !isOpenable(this.index, entry.id)) return [];
+      const shows = isInformative(this.index, node) || this.#isWrapper(entry.id);
+      return this.#layersIn(node.id) > 1 && shows ? [entry] : [];
     });
+  }
+
+  /** The calls of functions around a module in its container, the outermost first. */
+  #functionsAround(id: string): string[] {
+    const around = ancestors(this.index, id);
+    return around
+      .slice(
+        0,
+        around.findIndex((at) => this.index.nodes.get(at)?.kind !== "function"),
+      )
+      .reverse();
   }
 
   /** The module of a box that says most by its class. */

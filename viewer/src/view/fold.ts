@@ -79,14 +79,14 @@ export function counterpart(
 ): string | undefined {
   const positionOf = (node: string) => index.order.get(node) ?? 0;
   const last = more[more.length - 1];
-  return last === undefined ? undefined : index.graph.nodes[positionOf(last) + positionOf(id) - positionOf(first)]?.id;
+  return last === undefined ? undefined : index.steps[positionOf(last) + positionOf(id) - positionOf(first)]?.id;
 }
 
 /** The tensor of `first` that corresponds to this one of `later`: same offset in execution order, same output. */
 function sameOutput(index: GraphIndex, tensor: string, later: string, first: string): string {
   const producer = index.producer.get(tensor) ?? "";
   const offset = (index.order.get(producer) ?? 0) - (index.order.get(later) ?? 0);
-  const node = index.graph.nodes[(index.order.get(first) ?? 0) + offset];
+  const node = index.steps[(index.order.get(first) ?? 0) + offset];
   const source = index.nodes.get(producer);
   if (node === undefined || source === undefined || !("outputs" in node) || !("outputs" in source)) return tensor;
   const outputs: unknown = node.outputs;

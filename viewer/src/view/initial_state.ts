@@ -155,7 +155,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   let best = { state: start, telling: 0 };
   const tried = new Set<GraphIndex>();
   for (const limits of [{}, ...(page.mayBundle ? ROOM_FOR_EXEMPLARS : [])]) {
-    const from = { ...start, ...limits, ...(limits.most !== undefined && { kept: mainPaths(traced) }) };
+    const from = { ...start, ...limits, ...(limits.most !== undefined && { kept: mainPaths(traced, start) }) };
     if (!isTighter(limits, start) || tried.has(shownIndex(traced, from))) continue;
     tried.add(shownIndex(traced, from));
     const { expanded, telling } = defaultExpansion(traced, from, page, isClosed);
@@ -178,7 +178,7 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
     return width <= page.width && height <= highest;
   };
   const whole = shownIndex(traced, start);
-  const orderly: State = shownIndex(traced, { most: MANY }) === whole ? start : { ...start, most: MANY };
+  const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
   return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;

@@ -77,7 +77,8 @@ function withInput(index: GraphIndex, frame: Frame, next: string, port: string):
     if (item === undefined) continue;
     const inner = item.frame === null ? null : withInput(index, item.frame, link.to, link.toPort);
     items[to] = { ...item, frame: inner };
-    wires.push({
+    // returns stay last
+    wires.unshift({
       ...{ from: BORDER, fromPort: frame.inputs.length, to, toPort: inner === null ? -1 : inner.inputs.length - 1 },
       ...{ tensor: link.tensor, count: 1, source: port, flow: "data", label: tensorLabel(index, link.tensor) },
     });

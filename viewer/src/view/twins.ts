@@ -1,4 +1,5 @@
 /** Calls of one module side by side, as the towers of a siamese network: they are open or closed together. */
+import { append } from "../graph/append.js";
 import { contentsOf, type GraphIndex, type Link, type ModuleNode, ROOT } from "../graph/graph.js";
 import { isMember } from "./contents.js";
 
@@ -9,8 +10,12 @@ export function twinsOf(index: GraphIndex, id: string): string[] {
   const parent = index.parent.get(id) ?? ROOT;
   const { children, links } = contentsOf(index, parent);
   const calls = children.filter((other) => isCallOf(index, other, node));
-  const isRow = calls.length === 1 || calls.some((call) => calls.some((other) => reached(links, call).has(other)));
-  return isRow || calls.some((call) => isMember(index, call)) ? [id] : calls;
+  if (calls.length === 1 || calls.some((call) => isMember(index, call))) return [id];
+  const isRow = calls.some((call) => {
+    const behind = reached(links, call);
+    return calls.some((other) => behind.has(other));
+  });
+  return isRow ? [id] : calls;
 }
 
 function isCallOf(index: GraphIndex, id: string, { path, signature }: ModuleNode): boolean {
@@ -20,12 +25,10 @@ function isCallOf(index: GraphIndex, id: string, { path, signature }: ModuleNode
 
 /** The children of a container that links lead to from one of them. */
 export function reached(links: readonly Link[], from: string): Set<string> {
-  const found = new Set<string>();
-  const add = (at: string) => {
-    for (const link of links) if (link.from === at && link.to !== null) found.add(link.to);
-  };
-  add(from);
+  const readers = new Map<string, string[]>();
+  for (const link of links) if (link.from !== null && link.to !== null) append(readers, link.from, link.to);
+  const found = new Set(readers.get(from));
   // iterating a set includes elements added meanwhile
-  for (const at of found) add(at);
+  for (const at of found) for (const to of readers.get(at) ?? []) found.add(to);
   return found;
 }

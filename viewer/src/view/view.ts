@@ -204,7 +204,8 @@ function withCables(wires: Wire[]): Wire[] {
   return wires.flatMap((wire) => {
     const same = parallel.get(ends(wire)) ?? [];
     if (same.length <= MOST_PARALLEL) return [wire];
-    const cable = { ...wire, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
+    const { flow } = same.find((one) => one.flow === "data") ?? wire;
+    const cable = { ...wire, flow, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
     return wire === same[0] ? [cable] : [];
   });
 }
