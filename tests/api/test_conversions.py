@@ -124,6 +124,14 @@ def test_functions_have_their_kind_and_parent():
     assert network.nodes["0/doubled()"]["parent"] == "0"
 
 
+def test_expanding_a_function_opens_the_modules_around_it():
+    graph = trace(nn.Sequential(nn.Sequential(Doubled())), (torch.zeros(1, 4),))
+    view = {"depth": 0, "expand": ["doubled"]}
+    opened = set(re.findall('data-id="([^"]*)" aria-expanded="true"', to_svg(graph, **view)))
+    assert {"0", "0.0/doubled()"} <= opened  # `0.0` is one box with `0`
+    assert {"0.0/sin", "0.0/add#3"} <= set(to_networkx(graph, **view))
+
+
 def test_pattern_that_matches_nothing_is_told(blocks, tmp_path):
     for suffix in (".mmd", ".dot", ".svg"):
         unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})

@@ -50,6 +50,8 @@ ATTENTION = {
         lambda q, k, v: attention(q, k, v, enable_gqa=True),
         [(2, 4, 6, 8), (2, 2, 9, 8), (2, 2, 9, 8)],
     ),
+    "attention of a query without batches": (attention, [(8, 5, 4), (2, 8, 6, 4), (2, 8, 6, 4)]),
+    "attention to several values": (attention, [(1, 8, 5, 4), (1, 8, 6, 4), (3, 8, 6, 4)]),
     "attention of one query with a batch": (attention, [(1, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8)]),
 }
 FREE = {

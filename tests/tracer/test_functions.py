@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.profiler import record_function
 
-from modeldiagrams import structural_digest, trace
+from modeldiagrams import structural_digest, summary, to_svg, trace
 from modeldiagrams.ir.check import check_graph
 from tracer.traced_graph import Lambda, checked, linear, x
 
@@ -275,3 +275,59 @@ def test_digest_changes_with_names_of_functions_and_not_with_lines(change, is_sa
         graphs.append(trace(Lambda(lambda _, h, function=function: function(h) + 1), (x(),)))
     assert [len(graph.functions) for graph in graphs] == [1, 1]
     assert (structural_digest(graphs[0]) == structural_digest(graphs[1])) is is_same
+
+
+class Alone:
+    """Like a lock: there can only be one."""
+
+    is_taken = False
+
+    def __init__(self):
+        assert not Alone.is_taken
+        Alone.is_taken = True
+
+    def __del__(self):
+        Alone.is_taken = False
+
+
+def guarded(h):
+    alone = Alone()  # noqa: F841
+    return (h + 1) * 2 - 3
+
+
+@pytest.mark.parametrize("mode", ["fake", "real"])
+def test_variables_of_a_function_end_with_it(mode):
+    graph = trace(Lambda(lambda _, h: guarded(guarded(h))), (x(),), mode=mode)
+    assert graph.status.error is None
+    assert list(graph.functions) == ["/guarded()", "/guarded()#2"]
+
+
+def test_finished_scope_leaves_nothing_on_its_object():
+    class Kept(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scope = record_function("kept")
+
+        def forward(self, h):
+            with self.scope:
+                h = h + 1
+            return h * 2
+
+    model = Kept()
+    before = set(vars(model.scope))
+    trace(model, (x(),))
+    assert set(vars(model.scope)) <= before | {"record"}
+
+
+def deeper(h, n):
+    h = h + 1
+    if n:
+        h = deeper(h, n - 1)
+    return h * 2
+
+
+def test_deep_recursion_is_drawn_and_summarised():
+    graph = trace(Lambda(lambda _, h: deeper(h, 60) * 2), (x(),))
+    assert len(graph.functions) == 60  # the innermost has two ops
+    assert to_svg(graph).startswith("<svg")
+    assert summary(graph).rows[0]["level"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams import trace
+from modeldiagrams.tracer.values import return_names
 
 ROW = torch.zeros(2, 4)
 
@@ -123,3 +125,27 @@ def test_a_file_that_changed(tmp_path, monkeypatch):
         assert list(trace(model, (ROW,)).model.outputs) == ["[0]", "[1]"]
     finally:
         del sys.modules["changed_model"]
+
+
+class OfModules(nn.Module):
+    def forward(self, x: Tensor):
+        return torch.nn.functional.relu(x), torch.fft.fft(x), x.exp()
+
+
+def test_modules_give_no_names():
+    assert list(trace(OfModules(), (ROW,)).model.outputs) == ["[0]", "[1]", "x"]
+
+
+def test_source_that_changed_after_its_import_gives_no_names(tmp_path, monkeypatch):
+    file = tmp_path / "edited.py"
+    source = "def forward(x):\n    mean = x + 1\n    std = x * 2\n    return mean, std\n"
+    file.write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import edited  # noqa: PLC0415
+
+    monkeypatch.delitem(sys.modules, "edited")
+    assert list(trace(edited.forward, (ROW,)).model.outputs) == ["mean", "std"]
+    return_names._returns_of.cache_clear()
+    linecache.clearcache()
+    file.write_text(source.replace("mean", "_").replace("std", "mean").replace("_", "std"))
+    assert list(trace(edited.forward, (ROW,)).model.outputs) == ["[0]", "[1]"]

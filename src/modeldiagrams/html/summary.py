@@ -140,6 +140,15 @@ def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
     """The numbers of a row of the outline; None is the model."""
     if row and not row.class_:
         return SummaryRow(name=row.name, calls=row.times)
+    if row and row.id in graph.functions:
+        call = graph.functions[row.id]
+        return SummaryRow(
+            name=row.name,
+            class_=row.class_,
+            calls=row.times,
+            flops=call.flops,
+            activation_bytes=call.activation_bytes,
+        )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
     return SummaryRow(
         name=row.name if row else graph.model.name,

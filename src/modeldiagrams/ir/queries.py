@@ -219,11 +219,8 @@ class Queries:
         groups = self._closed_functions(depth, expand, collapse) if functions else {}
         closed = {node.id for node in self.module_calls(*collapse)} if collapse else set()
         requested: set[str] = set()
-        for module in self.module_calls(*expand) if expand else ():
-            at: str | None = module.id
-            while at is not None and at not in requested:
-                requested.add(at)
-                at = self.hierarchy[at]
+        for item in self._asked(expand):
+            requested |= {item.id, *(module.id for module in self._modules_around(item))}
         open_levels: dict[str | None, int] = {None: 0}  # of modules that are open
         found: dict[str, str] = {}
         for node in self.nodes:
@@ -288,9 +285,21 @@ class Queries:
             )
         return rows
 
+    def _asked(self, patterns: Sequence[str]) -> tuple[ModuleNode | FunctionCall, ...]:
+        return (*self.module_calls(*patterns), *self.function_calls(*patterns)) if patterns else ()
+
+    def _modules_around(self, item: ModuleNode | FunctionCall) -> tuple[ModuleNode, ...]:
+        if isinstance(item, ModuleNode):
+            return self.ancestors(item)
+        outermost = (item, *self.functions_around(item))[-1]
+        return () if outermost.parent is None else (self._modules[outermost.parent], *self.ancestors(outermost.parent))
+
     def _closed_functions(self, depth: int | None, expand: Sequence[str], collapse: Sequence[str]) -> dict[str, str]:
         """Id of a node → the outermost closed function call around it in its module call."""
         opened = {call.id for call in (self.function_calls(*expand) if expand else ())}
+        for item in self._asked(expand):
+            for module in (item, *self._modules_around(item)):
+                opened |= {call.id for call in self.functions_around(module)}
         closed = {call.id for call in (self.function_calls(*collapse) if collapse else ())}
         is_closed = {name: name in closed or not (depth is None or name in opened) for name in self.functions}
         found: dict[str, str] = {}

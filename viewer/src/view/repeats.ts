@@ -121,7 +121,8 @@ function functionKey(index: GraphIndex, id: string, { function: full, name }: Fu
   const { children, links } = contentsOf(index, id);
   const inner = links.filter(({ from, to }) => from !== null && to !== null);
   const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
-  return JSON.stringify([full ?? name, children.map((child) => computationKey(index, child, new Set())), pairs]);
+  // not as JSON, which in JSON would double in length with each function around
+  return `function ${full ?? name}(${children.map((child) => computationKey(index, child, new Set())).join()}) ${pairs.join(" ")}`;
 }
 
 /** The number of elements, as far as it is known. */

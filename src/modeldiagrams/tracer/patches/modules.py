@@ -93,6 +93,8 @@ def left_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..., 
     def leave(self: Any, *error: Any) -> Any:
         if entered := vars(self).get(_ENTERED):
             calls.recorder.context.scopes.exit(entered.pop())
+            if not entered:
+                del vars(self)[_ENTERED]
         return original(self, *error)
 
     return leave

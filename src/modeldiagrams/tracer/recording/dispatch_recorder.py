@@ -49,7 +49,8 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return parts
         if context.records_ops:
             if _is_work(func):
-                return self._recorder.observe_operator(func, args, kwargs)
+                with self:  # counts it, as it counts those inside of functions
+                    return self._recorder.observe_operator(func, args, kwargs)
             with unseen_by_modes():  # otherwise the function mode would see the operator
                 return func(*args, **kwargs)
         result = func(*args, **kwargs)

@@ -10,6 +10,7 @@ Most calls need no look at the operators inside: `call_formula` knows their cost
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +120,14 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) ->
 
     Several heads of the query may share one of key and value, and a batch one query.
     """
-    heads = math.prod(map(max, query.shape[:-2], key.shape[:-2]))
-    return 2 * heads * query.shape[-2] * key.shape[-2] * (query.shape[-1] + value.shape[-1])
+    compared, summed = _heads(query, key), _heads(query, key, value)
+    return 2 * query.shape[-2] * key.shape[-2] * (compared * query.shape[-1] + summed * value.shape[-1])
+
+
+def _heads(*tensors: Tensor) -> int:
+    """Matrices in the broadcast of several tensors."""
+    batches = [tensor.shape[-3::-1] for tensor in tensors]
+    return math.prod(map(max, itertools.zip_longest(*batches, fillvalue=1)))
 
 
 def _grouped_mm(a: Tensor, b: Tensor, *_: Any, out_val: Tensor, **__: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
 import linecache
@@ -63,8 +64,30 @@ def _returns_of(code: CodeType) -> tuple[_Shape, ...]:
         return ()
     if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef) or tree.name != code.co_name:
         return ()
+    if not _is_source_of(tree, code):
+        return ()
     variables = {*code.co_varnames, *code.co_cellvars}
     return tuple(_shape(value, variables) for value in _returned(tree.body))
+
+
+def _is_source_of(tree: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
+    """Whether it compiles to the same code: a file may have changed since it was imported."""
+    tree.decorator_list = []
+    class_ = code.co_qualname.rpartition(".")[0].rpartition(".")[2].strip("<>") or "_"
+    around = ast.parse(f"def _({', '.join(code.co_freevars)}):\n class {class_}: pass")
+    around.body[0].body[0].body = [tree]  # type: ignore[attr-defined]  # names with two underscores, and `super()`
+    try:
+        compiled = compile(around, code.co_filename, "exec", dont_inherit=True)
+    except Exception:  # noqa: BLE001
+        return False
+    for name in ("_", class_, code.co_name):
+        compiled = next(c for c in compiled.co_consts if isinstance(c, CodeType) and c.co_name == name)
+    return _names_in(compiled) == _names_in(code)
+
+
+def _names_in(code: CodeType) -> list[Any]:
+    """The names of its instructions, in order; the instructions themselves depend on what else the file imports."""
+    return [step.argval for step in dis.get_instructions(code) if isinstance(step.argval, str)]
 
 
 def _returned(body: Sequence[ast.AST]) -> Iterator[ast.expr]:
@@ -90,14 +113,20 @@ def _name(value: ast.expr, variables: set[str]) -> str | None:
         return None if value.id.startswith("_") or value.id == "self" else value.id
     if isinstance(value, ast.Subscript):
         return _name(value.value, variables)
+    if not _is_of_variable(value, variables):  # `torch.stack(…)`, `torch.fft.fft(…)`
+        return None
     if isinstance(value, ast.Attribute):
         return None if value.attr.startswith("_") else value.attr
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        owner = value.func.value
-        if isinstance(owner, ast.Name) and owner.id not in variables:  # `torch.stack(…)`
-            return None
-        return _name(owner, variables) or _name(value.func, variables)
+        return _name(value.func.value, variables) or _name(value.func, variables)
     return None
+
+
+def _is_of_variable(value: ast.expr, variables: set[str]) -> bool:
+    """Whether an expression begins with a variable of the function, not with a module or another global name."""
+    while isinstance(value, ast.Attribute | ast.Subscript | ast.Call):
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return isinstance(value, ast.Name) and value.id in variables
 
 
 def _fits(shape: _Shape, value: Any) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,8 +72,8 @@ def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
 class Scopes:
     """The functions that are running inside the innermost module call of a thread.
 
-    Frames are held from one op to the next: a new frame may get the address of a finished one, so only the frame itself
-    tells two calls of one function apart.
+    A new frame may get the address of a finished one, so each running one gets a mark. Frames that are held would keep
+    the variables of finished functions alive.
     """
 
     __slots__ = ("_running", "current")
@@ -80,7 +81,7 @@ class Scopes:
     def __init__(self) -> None:
         self.current: Scope | None = None
         """The innermost scope around the line that `SourceFinder.current_line` found last."""
-        self._running: list[tuple[FrameType, Scope | None]] = []
+        self._running: list[tuple[Any, Scope | None]] = []
         """The innermost first. The outermost is the module's own forward, or a hook, and no scope."""
 
     def move_to(self, frame: FrameType | None, code_of: Callable[[FrameType], Code]) -> None:
@@ -89,7 +90,7 @@ class Scopes:
             self.current = None
             return
         running = self._running
-        if not (running and running[0][0] is frame):  # else as for most ops
+        if not (running and _has_mark(frame, running[0][0])):  # else as for most ops
             self._begin(frame, code_of)
         self.current = self._running[0][1]
 
@@ -97,10 +98,13 @@ class Scopes:
         """Drop the functions that have ended, and begin those that are new around a frame."""
         running = self._running
         begun, known = self._begun(frame, code_of)
-        while running and running[0][0] is not known:
+        while running and not (known is not None and _has_mark(known, running[0][0])):
             del running[0]
+        caller = known
         for inner, code in reversed(begun):
-            running.insert(0, (inner, _scope(code, code_of, *running[0]) if running else None))
+            scope = _scope(code, code_of, caller, running[0][1]) if running and caller is not None else None
+            running.insert(0, (_marked(inner), scope))
+            caller = inner
 
     def _begun(
         self, frame: FrameType, code_of: Callable[[FrameType], Code]
@@ -112,7 +116,7 @@ class Scopes:
         while at is not None:
             code = code_of(at)
             if code.file is not None:
-                if any(held is at for held, _ in self._running):
+                if any(_has_mark(at, mark) for mark, _ in self._running):
                     return begun, at
                 outermost = (at, code)
                 if code.names is not None:
@@ -128,16 +132,37 @@ class Scopes:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
         if not self._running:
             return None
-        frame, around = self._running[0]
+        mark, around = self._running[0]
         scope = Scope(name, around, call_site=line)
-        self._running[0] = (frame, scope)
+        self._running[0] = (mark, scope)
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
         if scope is None:
             return
-        self._running = [(frame, scope.parent if held is scope else held) for frame, held in self._running]
+        self._running = [(mark, scope.parent if held is scope else held) for mark, held in self._running]
+
+
+class _Mark:
+    """In the place of a frame's own trace function, which frames have for debuggers; does nothing as one."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: object) -> None:
+        pass
+
+
+def _marked(frame: FrameType) -> Any:
+    """A mark that only this frame has; the frame itself while a debugger or a measurement of coverage runs."""
+    if frame.f_trace is not None or sys.gettrace() is not None:
+        return frame
+    frame.f_trace = _Mark()
+    return frame.f_trace
+
+
+def _has_mark(frame: FrameType, mark: Any) -> bool:
+    return frame.f_trace is mark or frame is mark
 
 
 def _scope(code: Code, code_of: Callable[[FrameType], Code], caller: FrameType, around: Scope | None) -> Scope:
