@@ -94,8 +94,19 @@ interface Segment {
   high: number;
 }
 
+/** Equal containers share a geometry. */
+const counted = new WeakMap<Geometry, number>();
+
 /** Number of crossings of wires with different tensors. */
-export function crossings({ lines }: Geometry, { wires }: Frame): number {
+export function crossings(geometry: Geometry, frame: Frame): number {
+  const known = counted.get(geometry);
+  if (known !== undefined) return known;
+  const count = crossingsIn(geometry, frame);
+  counted.set(geometry, count);
+  return count;
+}
+
+function crossingsIn({ lines }: Geometry, { wires }: Frame): number {
   const [level, upright]: [Segment[], Segment[]] = [[], []];
   lines.forEach((line, i) => {
     const net = `${wires[i]?.from} ${wires[i]?.source}`;
