@@ -36,7 +36,9 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     def link(class_name: str, html: str) -> str:
         if class_name in found:
             return _anchor(found[class_name], html)
-        class_ = defined[class_name]
+        class_ = defined.get(class_name)
+        if class_ is None:  # the row is a function
+            return html
         source = linkcode_url(self.builder, class_, own) or viewcode_url(self.builder, class_)
         return f'<a class="mg-source" href="{html_text(source)}">{html}</a>' if source else html
 

@@ -36,7 +36,7 @@ def test_print_shows_a_large_picture_as_the_page_shipped_it(reader, server):
     reader.node("layers.0.mlp").wait_for(state="detached")
     reader.page.emulate_media(media="print")
     still = reader.page.locator(".mg-still svg")
-    assert still.locator("[data-id='layers.39.mlp']").is_visible()
+    assert still.locator("[data-id='layers.31.mlp']").is_visible()
     assert not reader.page.locator(".mg-map").is_visible()
 
 
