@@ -24,7 +24,7 @@ def message(monkeypatch):
     monkeypatch.setenv("CI_PROJECT", "mypkg.models")
     monkeypatch.setenv("OLD_KEY", "abc")
 
-    def shown(text: str, path: tuple[str, ...] = ("/work/project", "/work/project/src")) -> str:
+    def shown(text: str, path: tuple[str, ...] = ("/srv/project", "/srv/project/src")) -> str:
         return cleaned(Refused(problem=Problem(kind="model", message=text)), path).problem.message
 
     return shown
@@ -33,9 +33,9 @@ def message(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("no file '/work/project/data/x.bin'", "no file 'data/x.bin'"),
-        ("/work/project/src/mypkg/m.py:3", "mypkg/m.py:3"),
-        ("in /work/project, and /work/projects/x", "in ., and …/x"),
+        ("no file '/srv/project/data/x.bin'", "no file 'data/x.bin'"),
+        ("/srv/project/src/mypkg/m.py:3", "mypkg/m.py:3"),
+        ("in /srv/project, and /srv/projects/x", "in ., and …/x"),
         (f"{sys.prefix}/lib/x.py", "lib/x.py"),
         ("open('/srv/me/.cache/w.bin')", "open('~/.cache/w.bin')"),
         ("/etc/ssl/certs/ca.pem is missing", "…/ca.pem is missing"),
@@ -54,8 +54,8 @@ def test_messages_say_nothing_of_the_machine(message, text, expected):
 
 
 def test_frames_and_output_are_cleaned():
-    problem = Problem(kind="worker", message="ended", frames=("\x07m.py:1 in f",), printed=("x" * 999, "/work/p/a/b"))
-    answer = cleaned(Refused(problem=problem, output="/work/p/a\x07\n"), ["/work/p"])
+    problem = Problem(kind="worker", message="ended", frames=("\x07m.py:1 in f",), printed=("x" * 999, "/srv/p/a/b"))
+    answer = cleaned(Refused(problem=problem, output="/srv/p/a\x07\n"), ["/srv/p"])
     assert answer.problem.frames == (r"\x07m.py:1 in f",)
     assert answer.problem.printed == ("x" * 159 + "…", "a/b")
     assert answer.output == "a\\x07\n"
@@ -64,9 +64,9 @@ def test_frames_and_output_are_cleaned():
 def test_graphs_hold_no_folder_of_the_machine_and_no_secret(monkeypatch):
     monkeypatch.setenv("API_TOKEN", "s3cret")
     monkeypatch.setenv("CI_JOB", "1234567890")
-    error = Failure(type="ValueError", message="/work/p/data/x s3cret 1234567890", frames=())
+    error = Failure(type="ValueError", message="/srv/p/data/x s3cret 1234567890", frames=())
     graph = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=error))
-    shown = deserialize(cleaned(Traced(graph=serialize(graph)), ["/work/p"]).graph).status.error.message
+    shown = deserialize(cleaned(Traced(graph=serialize(graph)), ["/srv/p"]).graph).status.error.message
     assert shown == "data/x $API_TOKEN 1234567890"
 
 
@@ -87,4 +87,4 @@ def test_folders_of_windows_are_found_in_json():
 
 def test_graph_without_them_keeps_its_bytes():
     graph = serialize(small_graph())
-    assert cleaned(Traced(graph=graph), ["/work/p"]).graph is graph
+    assert cleaned(Traced(graph=graph), ["/srv/p"]).graph is graph
