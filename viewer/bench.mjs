@@ -22,7 +22,8 @@ const TOGGLES = 60;
 const MOST_FOR_DOT = 3000;
 
 const CORE = `
-  export { index, ancestors } from "./src/graph/graph.js";
+  export { ancestors } from "./src/graph/graph.js";
+export { index } from "./src/graph/indexing.js";
   export { initialState } from "./src/view/initial_state.js";
   export { layout, layoutCache } from "./src/layout/layout.js";
   export { findRuns } from "./src/view/repeats.js";

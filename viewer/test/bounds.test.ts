@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
 import { pictureStylesheet } from "../src/draw/stylesheet.js";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout, layoutCache } from "../src/layout/layout.js";
 import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";

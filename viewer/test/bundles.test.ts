@@ -1,6 +1,7 @@
 /** Bundles: neighbours that a container with too many children shows as one box. */
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { findRuns } from "../src/view/repeats.js";

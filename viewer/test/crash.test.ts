@@ -2,7 +2,8 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type GraphData, type GraphIndex, index } from "../src/graph/graph.js";
+import type { GraphData, GraphIndex } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { isBroken, layout, layoutCache, type Viz } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

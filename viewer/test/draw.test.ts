@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { chain, recurrent, wrapped } from "./fixtures.js";

@@ -1,7 +1,7 @@
 /** The option that edges are as thick as their tensors are large. */
 import { expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";

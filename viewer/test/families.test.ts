@@ -1,6 +1,7 @@
 /** The family of a node, which decides its colour. */
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { familyOf } from "../src/view/op_families.js";
 import { moduleOf, sketch } from "./sketch.js";
 

@@ -1,6 +1,6 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { type Layout, layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";

@@ -1,6 +1,7 @@
 /** Calls of functions: boxes that open like modules. */
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";

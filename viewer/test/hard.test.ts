@@ -1,7 +1,8 @@
 /** Very dense or long graphs: layout terminates, overlaps nothing and is deterministic. */
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout, type Viz } from "../src/layout/layout.js";
 import type { Direction } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

@@ -1,6 +1,7 @@
 /** The initial state for the author's options. */
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import type { Item } from "../src/view/frame.js";
 import type { ViewOptions } from "../src/view/options.js";
 import { view } from "../src/view/view.js";

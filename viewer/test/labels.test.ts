@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type GraphData, type GraphIndex, type GraphNode, index, type Json } from "../src/graph/graph.js";
+import type { GraphData, GraphIndex, GraphNode, Json } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { tensorLabel, words } from "../src/view/labels.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import { view } from "../src/view/view.js";

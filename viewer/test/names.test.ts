@@ -1,7 +1,8 @@
 /** Python allows any name for a module, a weight or a function, also those of properties that JavaScript objects have. */
 import { expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { shortName } from "../src/graph/names.js";
 import { layout } from "../src/layout/layout.js";
 import { Session } from "../src/session/session.js";

@@ -1,6 +1,7 @@
 /** Opening a module keeps left and right: what was beside something stays on its side. */
 import { expect, inject, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { type Layout, layout, layoutCache, type Placed } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { toggle } from "../src/view/toggle.js";

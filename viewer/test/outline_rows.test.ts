@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type GraphData, index, type ModuleNode } from "../src/graph/graph.js";
+import type { GraphData, ModuleNode } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { outlineRows } from "../src/view/outline_rows.js";
 import { chain } from "./fixtures.js";
 

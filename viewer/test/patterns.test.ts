@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { matching, unmatchedPatterns } from "../src/view/patterns.js";
 import { chain, wrapped } from "./fixtures.js";
 

@@ -1,6 +1,6 @@
 /** Names on wires that run side by side. */
 import { describe, expect, it } from "vitest";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import type { Frame } from "../src/view/frame.js";
 import { view } from "../src/view/view.js";
 import { moduleOf, sketch } from "./sketch.js";

@@ -1,6 +1,7 @@
 /** Random graphs and states, with modules in both directions, have no overlaps. */
 import { expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

@@ -1,6 +1,6 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
 import { BEHIND_PANEL } from "../src/layout/metrics.js";
 import type { Direction, State } from "../src/view/state.js";

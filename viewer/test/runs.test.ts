@@ -1,6 +1,7 @@
 /** Runs: children that repeat the same computation, shown as one. */
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import type { Frame, View } from "../src/view/frame.js";
 import type { State } from "../src/view/state.js";
 import { toggleRun } from "../src/view/toggle.js";

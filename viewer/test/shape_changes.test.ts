@@ -1,7 +1,7 @@
 /** Labels of wires: dimmed where the shape stays, emphasised where it changes. */
 import { expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { index } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";

@@ -1,7 +1,8 @@
 /** Shapes that readers know from papers: fans, towers, and dots where wires part. */
 import { expect, it } from "vitest";
 import { junctions } from "../src/draw/junctions.js";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { type Box, layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";

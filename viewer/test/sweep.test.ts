@@ -1,6 +1,7 @@
 /** No overlaps in any graph, at every depth, in both directions, with and without dot. */
 import { describe, expect, inject, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { layout, type Viz } from "../src/layout/layout.js";
 import { runId } from "../src/view/contents.js";
 import { findRuns } from "../src/view/repeats.js";

@@ -1,6 +1,7 @@
 /** Calls of one module side by side, which are open or closed together. */
 import { expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import type { State } from "../src/view/state.js";
 import { toggle } from "../src/view/toggle.js";
 import { firstState } from "./first_state.js";

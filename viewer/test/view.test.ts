@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { contentsOf, type GraphData, index, ROOT } from "../src/graph/graph.js";
+import { contentsOf, type GraphData, ROOT } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import type { Frame, View } from "../src/view/frame.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";

@@ -1,6 +1,7 @@
 /** Weights that are drawn as nodes: those that no layer shows. */
 import { expect, it } from "vitest";
-import { type GraphData, index } from "../src/graph/graph.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

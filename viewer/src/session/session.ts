@@ -4,7 +4,8 @@
  */
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex, index, indexed } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex } from "../graph/graph.js";
+import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";

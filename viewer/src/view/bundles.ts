@@ -9,10 +9,10 @@ import {
   contentsOf,
   type GraphIndex,
   type GraphNode,
-  indexed,
   type ModuleNode,
   ROOT,
 } from "../graph/graph.js";
+import { indexed } from "../graph/indexing.js";
 import { bundleWords } from "./bundle_words.js";
 import { costOf } from "./cost.js";
 import { familyOf, LAYERS } from "./op_families.js";

@@ -1,4 +1,5 @@
-import { addStrongest, type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest } from "../graph/indexing.js";
 import { fold } from "./fold.js";
 import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 import { haveSameWeights } from "./weights.js";

@@ -1,5 +1,6 @@
 /** Folds runs to their first repeat, which keeps the links of all. */
-import { addStrongest, type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
+import { type Contents, contentsOf, type GraphIndex, type Link } from "../graph/graph.js";
+import { addStrongest } from "../graph/indexing.js";
 import { type Run, repeat } from "./repeats.js";
 
 /** Contents with every run folded to its first repeat. */

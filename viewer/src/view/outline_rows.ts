@@ -1,5 +1,6 @@
 /** The outline: all modules and shown functions of a graph as rows, with repeats grouped as the picture groups them. */
-import { contentsOf, type FunctionNode, type GraphIndex, indexed, type ModuleNode, ROOT } from "../graph/graph.js";
+import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { indexed } from "../graph/indexing.js";
 import { isLoop } from "./contents.js";
 import { withFunctions } from "./functions.js";
 import { spanName } from "./group_names.js";

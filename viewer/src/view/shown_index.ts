@@ -1,5 +1,6 @@
 /** Chooses and caches the simplified graph for a state. */
-import { type GraphIndex, indexed } from "../graph/graph.js";
+import type { GraphIndex } from "../graph/graph.js";
+import { indexed } from "../graph/indexing.js";
 import { simplify } from "../graph/simplify.js";
 import { bundled, type Limits } from "./bundles.js";
 import { withFunctions } from "./functions.js";

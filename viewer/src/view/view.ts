@@ -1,6 +1,7 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { addStrongest, ancestors, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { ancestors, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { addStrongest } from "../graph/indexing.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,

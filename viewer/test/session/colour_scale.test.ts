@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { index } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
 import { classScale, measureScale } from "../../src/session/colour_scale.js";
 import { withParameters } from "./parameters.js";
 

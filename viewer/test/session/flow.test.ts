@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type GraphData, index } from "../../src/graph/graph.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
 import { Flow } from "../../src/session/flow.js";
 import { view } from "../../src/view/view.js";

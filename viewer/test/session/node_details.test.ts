@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { index, type ModuleNode } from "../../src/graph/graph.js";
+import type { ModuleNode } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
 import { factsOf, formatBytes } from "../../src/session/node_details.js";
 import { withParameters } from "./parameters.js";
 

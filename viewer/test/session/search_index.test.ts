@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { index } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
 import { gaps, SearchIndex } from "../../src/session/search_index.js";
 import { sketch } from "../sketch.js";
 

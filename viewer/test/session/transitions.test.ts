@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type GraphData, index, ROOT } from "../../src/graph/graph.js";
+import { type GraphData, ROOT } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionState } from "../../src/session/state.js";
 import {

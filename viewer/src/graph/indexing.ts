@@ -1,0 +1,202 @@
+/** Graph → index: the children of every container, and the links between them. */
+import {
+  ancestors,
+  type Contents,
+  contentsOf,
+  type Edge,
+  type Flow,
+  type Graph,
+  type GraphData,
+  type GraphIndex,
+  type GraphNode,
+  isGroup,
+  type Link,
+  ROOT,
+} from "./graph.js";
+
+/** Index a graph as files have it. */
+export function index(data: GraphData): GraphIndex {
+  const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
+  return indexed({
+    ...data,
+    adjacency: mapped(data.adjacency),
+    hierarchy: mapped(data.hierarchy),
+    tensors: mapped(data.tensors),
+    parameters: mapped(data.parameters),
+  });
+}
+
+/** Index a graph: the children of every container in execution order, and the links between them. */
+export function indexed(data: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+  const graph = readAgainFirst(data);
+  const steps = graph.nodes.filter((node) => !isGroup(node));
+  const result: GraphIndex = {
+    graph,
+    nodes: new Map(graph.nodes.map((node) => [node.id, node])),
+    steps,
+    order: positions(graph.nodes),
+    parent: new Map(graph.nodes.map((node) => [node.id, graph.hierarchy.get(node.id) ?? ROOT])),
+    contents: new Map([[ROOT, emptyContents()]]),
+    producer: new Map(),
+    series,
+    assumedSizes: new Map(
+      (graph.status.guesses ?? []).flatMap(({ node, value }) =>
+        node !== null && node !== undefined && typeof value === "string" ? [[node, value]] : [],
+      ),
+    ),
+    hasGroups: graph.nodes.some(isGroup),
+    tiedOwners: new Set(
+      [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
+    ),
+  };
+  for (const node of graph.nodes) {
+    childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
+    for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
+      result.producer.set(tensor, node.id);
+    }
+  }
+  addLinks(result);
+  return result;
+}
+
+/** Node id → number of nodes before it that are no groups. */
+function positions(nodes: readonly GraphNode[]): Map<string, number> {
+  const found = new Map<string, number>();
+  let at = 0;
+  for (const node of nodes) {
+    found.set(node.id, at);
+    if (!isGroup(node)) at += 1;
+  }
+  return found;
+}
+
+/** The graph with weights that each step of a loop reads before the loop, not in the first step. */
+function readAgainFirst(graph: Graph): Graph {
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const early = graph.nodes.filter((node) => isReadAgain(graph, nodes, node));
+  return early.length === 0 ? graph : { ...graph, nodes: [...new Set([...early, ...graph.nodes])] };
+}
+
+function isReadAgain(graph: Graph, nodes: ReadonlyMap<string, GraphNode>, { id, kind }: GraphNode): boolean {
+  if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
+  const parent = (node: string) => graph.hierarchy.get(node) ?? ROOT;
+  const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent(to) === parent(id));
+  const uses = beside.map(({ to, argument }) => {
+    const node = nodes.get(to);
+    return node?.kind === "op" ? `${node.name} ${argument}` : to;
+  });
+  return new Set(uses).size < uses.length;
+}
+
+function emptyContents(): Contents {
+  return { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
+}
+
+function childListOf(result: GraphIndex, id: string): string[] {
+  let contents = result.contents.get(id);
+  if (contents === undefined) {
+    contents = emptyContents();
+    result.contents.set(id, contents);
+  }
+  return contents.children;
+}
+
+/** Cut every edge at the borders it crosses: one link per container, pair of ends and port. */
+function addLinks(result: GraphIndex): void {
+  const links = new Map<string, Map<string, Link>>();
+  for (const { source, edge } of edgesByUse(result)) addEdge(result, links, source, edge);
+  for (const [container, found] of links) {
+    const contents = contentsOf(result, container);
+    contents.links = [...found.values()];
+    contents.inputs = distinct(contents.links.filter((link) => link.from === null).map((link) => link.fromPort));
+    contents.outputs = distinct(contents.links.filter((link) => link.to === null).map((link) => link.toPort));
+  }
+}
+
+function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, source: string, edge: Edge): void {
+  const series = [edge.to, source].find((id) => result.series.has(id));
+  const toPort = series === undefined ? edge.tensor : seriesPort(series);
+  for (const [container, from, to] of crossings(result, source, edge.to)) {
+    // the op that produces a member of a series has a port of its own; the series starts in its container
+    const fromPort = from === source && series !== source ? edge.tensor : toPort;
+    addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort, flow: edge.flow ?? "data" });
+    if (from === null) noteUse(result, container, fromPort, edge);
+  }
+}
+
+function noteUse(result: GraphIndex, container: string, port: string, edge: Edge): void {
+  const { uses } = contentsOf(result, container);
+  const offset = (result.order.get(edge.to) ?? 0) - (result.order.get(container) ?? 0);
+  if (!uses.has(port)) uses.set(port, `${offset} ${edge.argument ?? ""}`);
+}
+
+/** Edges in order of use, so that equal containers list their ports in the same order. */
+function edgesByUse(result: GraphIndex): { source: string; edge: Edge }[] {
+  const position = (id: string) => result.order.get(id) ?? 0;
+  const edges = result.graph.nodes.flatMap((node) =>
+    (result.graph.adjacency.get(node.id) ?? []).map((edge) => ({ source: node.id, edge })),
+  );
+  return edges.sort(
+    (a, b) =>
+      position(a.edge.to) - position(b.edge.to) ||
+      compare(a.edge.argument ?? "", b.edge.argument ?? "") ||
+      position(a.source) - position(b.source),
+  );
+}
+
+/** By code units, independent of the locale. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const SERIES = "series:";
+
+/** The one port that all tensors of a series share. */
+function seriesPort(id: string): string {
+  return SERIES + id;
+}
+
+function distinct(ports: string[]): string[] {
+  return [...new Set(ports)];
+}
+
+function addLink(links: Map<string, Map<string, Link>>, container: string, link: Link): void {
+  let inside = links.get(container);
+  if (inside === undefined) {
+    inside = new Map();
+    links.set(container, inside);
+  }
+  const key = JSON.stringify([link.from, link.to, link.fromPort, link.toPort]);
+  addStrongest(inside, key, link);
+}
+
+/** From the weakest. */
+const FLOWS: readonly (Flow | "return")[] = ["return", "shape", "inferred", "data"];
+
+/** Adds a link unless there is one under its key; then the stronger flow counts: where values flow, a shape may, too. */
+export function addStrongest<T extends { flow: Flow | "return" }>(links: Map<string, T>, key: string, link: T): void {
+  const known = links.get(key);
+  if (known === undefined) links.set(key, link);
+  else if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
+}
+
+type Crossing = [container: string, from: string | null, to: string | null];
+
+/** The containers that an edge crosses: outwards from its source to the common ancestor, then inwards to its target. */
+function crossings(result: GraphIndex, source: string, target: string): Crossing[] {
+  const up = ancestors(result, source);
+  const down = ancestors(result, target);
+  // both lists end with ROOT: strip the common part
+  let common = 1;
+  while (common < up.length && common < down.length && up[up.length - 1 - common] === down[down.length - 1 - common]) {
+    common += 1;
+  }
+  const outer = up[up.length - common] ?? ROOT;
+  const outwards = [source, ...up.slice(0, up.length - common)];
+  const inwards = [target, ...down.slice(0, down.length - common)];
+  const found: Crossing[] = [];
+  for (let i = 0; i + 1 < outwards.length; i += 1) found.push([outwards[i + 1] ?? ROOT, outwards[i] ?? null, null]);
+  found.push([outer, outwards[outwards.length - 1] ?? null, inwards[inwards.length - 1] ?? null]);
+  for (let i = inwards.length - 1; i > 0; i -= 1) found.push([inwards[i] ?? ROOT, null, inwards[i - 1] ?? null]);
+  return found;
+}
