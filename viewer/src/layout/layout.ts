@@ -11,7 +11,7 @@ import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
 import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
-import { closeLoops } from "./loops.js";
+import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { mirrored, oriented } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
@@ -204,28 +204,6 @@ function geometryOf(
   const geometry = toPage(closed, ranking, routed, surrounding);
   context.cache.geometries.set(key, geometry);
   return geometry;
-}
-
-/** Gap between the steps of a loop and their output wires, and between these wires. */
-const BELOW_STEPS = 12;
-const WIRE_STEP = 16;
-
-/**
- * Aligns the steps of a loop at their tops, though states may leave them at another height. Output wires pass close below
- * the steps, because dot keeps wires as far apart as items.
- */
-function inOneRow(planned: Plan, ranking: Ranking): Ranking {
-  if (new Set(ranking.rank).size < planned.slots.length) return ranking;
-  const start = Math.min(...planned.slots.map((slot, i) => (ranking.across[i] ?? 0) - slot.across / 2));
-  const end = start + Math.max(...planned.slots.map((slot) => slot.across));
-  const outputs = [...ranking.outputs];
-  let least = end + BELOW_STEPS;
-  for (const port of outputs.map((_, i) => i).sort((a, b) => (outputs[a] ?? 0) - (outputs[b] ?? 0))) {
-    if ((outputs[port] ?? 0) < least) continue;
-    outputs[port] = least;
-    least += WIRE_STEP;
-  }
-  return { ...ranking, outputs, across: planned.slots.map((slot) => start + slot.across / 2) };
 }
 
 function innerSize(placed: Placed | null): Inner | null {

@@ -3,6 +3,7 @@
  * both are joined on that lane. Ranking knows nothing of them.
  */
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
+import type { Ranking } from "./dot.js";
 import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
@@ -91,4 +92,26 @@ function levelsIn(line: Point[], low: number, high: number): number[] {
     const [start, end] = [Math.min(before[0], across), Math.max(before[0], across)];
     return before[1] === along && end > low && start < high ? [along] : [];
   });
+}
+
+/** Gap between the steps of a loop and their output wires, and between these wires. */
+const BELOW_STEPS = 12;
+const WIRE_STEP = 16;
+
+/**
+ * Aligns the steps of a loop at their tops, though states may leave them at another height. Output wires pass close below
+ * the steps, because dot keeps wires as far apart as items.
+ */
+export function inOneRow(planned: Plan, ranking: Ranking): Ranking {
+  if (new Set(ranking.rank).size < planned.slots.length) return ranking;
+  const start = Math.min(...planned.slots.map((slot, i) => (ranking.across[i] ?? 0) - slot.across / 2));
+  const end = start + Math.max(...planned.slots.map((slot) => slot.across));
+  const outputs = [...ranking.outputs];
+  let least = end + BELOW_STEPS;
+  for (const port of outputs.map((_, i) => i).sort((a, b) => (outputs[a] ?? 0) - (outputs[b] ?? 0))) {
+    if ((outputs[port] ?? 0) < least) continue;
+    outputs[port] = least;
+    least += WIRE_STEP;
+  }
+  return { ...ranking, outputs, across: planned.slots.map((slot) => start + slot.across / 2) };
 }

@@ -3,6 +3,7 @@ import { append } from "../graph/append.js";
 import { ancestors, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
+import { withCables } from "./cables.js";
 import {
   type FoldedRun,
   firstMember,
@@ -191,24 +192,6 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
     });
   }
   return withCables([...wires.values()]);
-}
-
-/** Wires between two boxes are one if there are more than these. */
-const MOST_PARALLEL = 6;
-
-/** Merges very many wires between two boxes. */
-function withCables(wires: Wire[]): Wire[] {
-  if (wires.length <= MOST_PARALLEL) return wires;
-  const parallel = new Map<string, Wire[]>();
-  const ends = ({ from, fromPort, to, toPort }: Wire) => `${from} ${fromPort} ${to} ${toPort}`;
-  for (const wire of wires) append(parallel, ends(wire), wire);
-  return wires.flatMap((wire) => {
-    const same = parallel.get(ends(wire)) ?? [];
-    if (same.length <= MOST_PARALLEL) return [wire];
-    const { flow } = same.find((one) => one.flow === "data") ?? wire;
-    const cable = { ...wire, flow, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
-    return wire === same[0] ? [cable] : [];
-  });
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
