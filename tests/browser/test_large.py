@@ -10,6 +10,9 @@ def large(reader, server):
     """A page with 32 expanded layers, of which the reader has collapsed the first."""
     reader.page.goto(f"{server}/large.html")
     assert reader.page.evaluate(NODES) > 350
+    reader.header("layers.0").hover()
+    # the page's own picture is replaced as soon as everything is loaded
+    reader.page.wait_for_function(f"{NODES} < 150")
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
     return reader
@@ -26,6 +29,22 @@ def test_only_visible_nodes_are_in_the_document_once_loaded(reader, server):
     reader.node("layers.0.mlp").hover()
     reader.page.wait_for_function(f"{NODES} < 150")
     assert reader.node("layers.0.mlp").is_visible()
+
+
+def test_click_reaches_a_picture_that_is_about_to_be_replaced(reader, server):
+    """What loads while the button is down replaces the picture after the click."""
+    held = []
+    reader.page.route("**/viz.js", lambda route: held.append(route))  # noqa: PLW0108 - Playwright can't wrap built-in methods
+    reader.page.goto(f"{server}/large.html")
+    reader.header("layers.0").hover()
+    reader.page.mouse.down()
+    while not held:
+        reader.page.wait_for_timeout(10)
+    held[0].continue_()
+    reader.page.wait_for_function("globalThis.modelDiagramsViz")
+    reader.page.wait_for_timeout(200)
+    reader.page.mouse.up()
+    reader.node("layers.0.mlp").wait_for(state="detached")
 
 
 def test_panning_and_scrolling_draw_the_rest(large):

@@ -55,7 +55,11 @@ def test_missing_layout_engine_can_be_retried(reader, server):
     assert not reader.page.locator(".mg-map").is_visible()
     assert reader.requests.count("viz.js") <= asked + 1  # prefetched when the pointer enters
     reader.page.unroute("**/viz.js")
-    reader.page.get_by_role("button", name="Try again").press("Enter")
+    again = reader.page.get_by_role("button", name="Try again")
+    again.focus()  # which loads what is missing
+    reader.page.wait_for_function("globalThis.modelDiagramsViz")
+    reader.page.wait_for_timeout(200)
+    again.press("Enter")
     status.get_by_text("layers.0 closed").wait_for(state="attached")
     reader.page.locator(".mg-map").wait_for()
     assert reader.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null")

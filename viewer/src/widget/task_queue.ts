@@ -38,11 +38,14 @@ export class TaskQueue {
     return Promise.all([this.#loadSession(), loadViz(this.#url && new URL("viz.js", this.#url).href)]);
   }
 
-  /** Run a task now if everything is loaded; otherwise do nothing. Never fails: for what a moving pointer asks. */
+  /**
+   * Run a task now if everything is loaded and nothing waits for the reader to try again; otherwise do nothing. Never
+   * fails: for what a moving pointer asks.
+   */
   ifLoaded(task: (session: Session, viz: Viz) => void): void {
     const { session } = this;
     const viz = startedViz();
-    if (session === undefined || viz === undefined) return;
+    if (session === undefined || viz === undefined || this.#failed.length > 0) return;
     try {
       task(session, viz);
     } catch {

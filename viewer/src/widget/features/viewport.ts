@@ -30,12 +30,29 @@ export function viewport(widget: Widget): void {
 /** The page's own picture is in the document as a whole: a large one moves smoothly only after it was replaced. */
 function replaceLargePicture(widget: Widget, isReplaced: () => boolean): void {
   let isRequested = false;
-  widget.on("moved", () => {
-    if (isRequested || isReplaced() || widget.tree.size < LARGE) return;
+  let isPressed = false;
+  const replace = () => {
+    if (isRequested || isPressed || isReplaced() || widget.tree.size < LARGE) return;
     // not worth an error message where it can't be drawn
     widget.ifLoaded(() => {
       isRequested = true;
       void widget.change((session) => session.state);
     });
+  };
+  widget.on("moved", replace);
+  // what is pressed and replaced before it is released gets no click
+  widget.stage.addEventListener("pointerdown", () => {
+    isPressed = true;
+  });
+  widget.whileConnected((signal) => {
+    const release = () => {
+      if (!isPressed) return;
+      // the click comes after this event
+      setTimeout(() => {
+        isPressed = false;
+        replace();
+      });
+    };
+    for (const event of ["pointerup", "pointercancel"]) addEventListener(event, release, { signal });
   });
 }
