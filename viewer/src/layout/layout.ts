@@ -5,6 +5,7 @@
 
 import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, View } from "../view/frame.js";
+import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
@@ -17,6 +18,7 @@ import { mirrored, oriented } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
+import { structured } from "./structures/structured.js";
 import { wrapped } from "./wrap.js";
 
 export type { Box, Geometry, Label, Title, Viz };
@@ -27,6 +29,8 @@ export interface Placed {
   geometry: Geometry;
   /** Item → the layout of its inside; null unless expanded. */
   inner: (Placed | null)[];
+  /** Whether it, or anything inside it, has a structure with a layout of its own. */
+  shaped: boolean;
 }
 
 export interface Layout {
@@ -34,6 +38,7 @@ export interface Layout {
   width: number;
   height: number;
   direction: Direction;
+  shaped: boolean;
 }
 
 /** State shared by the layouts of one graph. */
@@ -75,14 +80,16 @@ const MAX_FOR_DOT = 1500;
  * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
-  const root = placeFrame({ viz, cache, line: view.line }, view.root, null, view.root.direction);
-  return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
+  const root = placeFrame({ viz, cache, line: view.line, shapes: view.shapes }, view.root, null, view.root.direction);
+  const { geometry, shaped } = root;
+  return { root, width: geometry.width, height: geometry.height, direction: view.direction, shaped };
 }
 
 interface Context {
   viz: Viz | null;
   cache: LayoutCache;
   line: number;
+  shapes: readonly Shape[];
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -94,7 +101,7 @@ function placeFrame(
   ports: PortOrder | null = null,
 ): Placed {
   const title = item === null ? `line ${context.line}` : JSON.stringify(titleForms(item));
-  const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
+  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey) return known.placed;
@@ -105,7 +112,8 @@ function placeFrame(
   );
   const order = closed === null ? ofPorts(ports) : orderOf(closed, frame, ports);
   const geometry = geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
-  const placed: Placed = { frame, geometry, inner };
+  const shaped = geometry.shaped === true || inner.some((one) => one?.shaped);
+  const placed: Placed = { frame, geometry, inner, shaped };
   placedFrames.set(frame, { key: placeKey, placed });
   return placed;
 }
@@ -119,7 +127,8 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (rankAsChain(plan(frame, [], order)) !== null) return null;
-  return inOrder(context, frame, { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order }, []);
+  const around: Surrounding = { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order };
+  return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
 /** What decides a frame's enclosure besides its content. */
@@ -138,6 +147,8 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
+  const inShape = shaped(context, frame, surrounding, inner);
+  if (inShape !== null) return inShape;
   const whole = inOrder(context, frame, surrounding, inner);
   if (surrounding.item !== null) return whole;
   const column: Surrounding = { ...A_LINE, key: `column ${surrounding.key}` };
@@ -145,6 +156,20 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
   );
   return inLines ?? whole;
+}
+
+/** The layout of a structure that the frame has, if any. */
+function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
+  if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  return structured(frame, inner, context.shapes, (part, parts, moved, isAround) => {
+    const around = isAround ? surrounding : A_LINE;
+    const key = `${isAround ? "around" : "column"} ${surrounding.key}`;
+    const ranked = (planned: Plan) => moved(planned, rank(context, planned));
+    const lay = (all: (Inner | null)[], order: Order | null) =>
+      geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
+    if (isAround || parts.every((one) => one === null)) return lay(parts, null);
+    return lay(parts, orderOf(lay([], null), part, null));
+  });
 }
 
 /** Most crossings that are less disturbing than a picture whose sides change. */
