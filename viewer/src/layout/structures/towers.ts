@@ -2,7 +2,7 @@
  * Towers: chains that depend on different inputs until an item reads them together, such as the two encoders of CLIP, the
  * branches of a siamese network, or the encoder of T5 with all that its decoder does.
  */
-import { BORDER, type Frame } from "../../view/frame.js";
+import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import { readersOf, sourcesOf } from "./sources.js";
 
 /** Items that stand in columns beside each other, in the order of their inputs. */
@@ -15,17 +15,25 @@ export interface Towers {
 interface Sides {
   sources: ReadonlySet<number>[];
   readers: number[][];
+  /** Item → the wires into it; returns don't count. */
+  arriving: Wire[][];
 }
 
 /** The towers of a frame; null if there are none. */
 export function towersIn(frame: Frame): Towers | null {
   if (inputsOf(frame) < 2) return null;
-  const sides: Sides = { sources: sourcesOf(frame), readers: readersOf(frame) };
+  const sides: Sides = { sources: sourcesOf(frame), readers: readersOf(frame), arriving: arrivingAt(frame) };
   for (const [item] of frame.items.entries()) {
     const found = towersAt(frame, sides, item);
     if (found !== null) return found;
   }
   return null;
+}
+
+function arrivingAt({ items, wires }: Frame): Wire[][] {
+  const arriving: Wire[][] = items.map(() => []);
+  for (const wire of wires) if (wire.flow !== "return" && wire.from !== wire.to) arriving[wire.to]?.push(wire);
+  return arriving;
 }
 
 function inputsOf({ inputs, items }: Frame): number {
@@ -34,7 +42,7 @@ function inputsOf({ inputs, items }: Frame): number {
 
 /** The towers that meet at an item. */
 function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
-  const meeting = meetingAt(frame, sides, item);
+  const meeting = meetingAt(sides, item);
   if (meeting.length < 2) return null;
   const columns = meeting.map((sources) => above(frame, sides, sources, item));
   const [encoder, ...stacks] = columns.filter((column) => column.some((one) => frame.items[one]?.stack));
@@ -54,10 +62,9 @@ function beside({ items }: Frame, { readers }: Sides, column: number[]): number[
 }
 
 /** The inputs of what an item reads, in sets that have none in common. */
-function meetingAt({ wires }: Frame, { sources }: Sides, item: number): Set<number>[] {
+function meetingAt({ sources, arriving }: Sides, item: number): Set<number>[] {
   let sets: Set<number>[] = [];
-  for (const { from, fromPort, to, flow } of wires) {
-    if (to !== item || from === item || flow === "return") continue;
+  for (const { from, fromPort } of arriving[item] ?? []) {
     const read = from === BORDER ? new Set([fromPort]) : (sources[from] ?? new Set());
     if (read.size === 0) continue;
     const common = sets.filter((set) => [...read].some((one) => set.has(one)));
