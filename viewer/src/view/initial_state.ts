@@ -153,31 +153,33 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
 /** What the picture shows without `depth` and `expand`: wider or with more bundles if these make room for what tells more. */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let best = { state: start, telling: 0 };
-  const tried = new Set<string>();
-  const shown = [shownIndex(traced, start)];
-  for (const { limits, widest } of attempts(page)) {
-    const from = { ...start, ...limits, ...(limits.most !== undefined && { kept: mainPaths(traced, start) }) };
-    const index = shownIndex(traced, from);
-    if (!shown.includes(index)) shown.push(index);
-    const attempt = `${shown.indexOf(index)} ${widest}`;
-    if (!isTighter(limits, start) || tried.has(attempt)) continue;
+  for (const { from, widest } of attempts(traced, start, page)) {
     // bundles hide more than a second tower tells
-    if (limits.most !== undefined && best.telling >= ALONE) break;
-    tried.add(attempt);
+    if (from.kept !== undefined && best.telling >= ALONE) break;
     const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
     const told = telling ?? Math.sign(expanded.length);
     if (told > best.telling || best.state === start)
       best = { state: { ...from, expanded: expanded.sort() }, telling: told };
-    if (told === 1 || (telling === undefined && limits.most !== undefined)) break;
+    if (told === 1 || (telling === undefined && from.kept !== undefined)) break;
   }
   return best.state;
 }
 
-/** How much the picture may show, and how wide it may be: fewer inputs and outputs come before a wider one, then bundles. */
-function attempts({ widest, mayBundle, mayScroll }: Page): { limits: Limits; widest: number }[] {
-  const widths = mayScroll ? [widest, WIDEST] : [widest];
-  const each = (all: readonly Limits[]) => widths.flatMap((widest) => all.map((limits) => ({ limits, widest })));
-  return mayBundle ? [...each([{}, ...FEWER_ENDS]), ...each(FEWER_ORDERLY)] : each([{}]);
+/** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
+function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
+  const widths = page.mayScroll ? [page.widest, WIDEST] : [page.widest];
+  const kept = mainPaths(traced, start);
+  for (const group of page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY] : [[{}]]) {
+    for (const widest of widths) {
+      const tried = new Set<GraphIndex>();
+      for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
+        const from: State = { ...start, ...limits, ...(group === FEWER_ORDERLY && { kept }) };
+        const index = shownIndex(traced, from);
+        if (!tried.has(index)) yield { from, widest };
+        tried.add(index);
+      }
+    }
+  }
 }
 
 function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
