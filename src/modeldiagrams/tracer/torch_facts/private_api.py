@@ -204,6 +204,11 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     return _present(module._buffers)
 
 
+def not_persistent(module: nn.Module) -> set[str]:
+    """Names of the buffers that a module leaves out of its state dict."""
+    return module._non_persistent_buffers_set
+
+
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
     return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
 
