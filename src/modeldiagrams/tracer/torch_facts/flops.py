@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd import forward_ad
 from torch.utils.flop_counter import conv_flop_count, flop_registry
 
-from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel
+from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel, wraps_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,27 +41,30 @@ class CallFormula:
 
     __slots__ = ("_n_tensors", "_operations")
 
-    def __init__(self, operations: Callable[..., int] | None = None, n_tensors: int = 0) -> None:
-        """Operations of the first `n_tensors` arguments and the result; None for a function that is free."""
+    def __init__(self, operations: Callable[..., int], n_tensors: int) -> None:
+        """Operations of the first `n_tensors` arguments and the result."""
         self._operations = operations
         self._n_tensors = n_tensors
 
     def fits(self, args: Sequence[Any]) -> bool:
-        """Whether it holds for these arguments: not for tensors whose classes run other operators."""
+        """Whether it holds for these arguments: not for tensors whose classes run other operators.
+
+        Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
+        """
         n = self._n_tensors
-        return not n or (len(args) >= n and _PLAIN.issuperset(map(type, args[:n])))
+        is_plain = len(args) >= n and _PLAIN.issuperset(map(type, args[:n]))
+        return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
 
     def flops(self, args: Sequence[Any], result: Any) -> int | None:
-        """The operations of a call that ran; None if it has none, or no shapes, as nested tensors have none."""
-        if self._operations is None:
-            return None
+        """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
             return self._operations(*args[: self._n_tensors], result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
 
 
-FREE = CallFormula()
+FREE = CallFormula(lambda *_: 0, 0)
+"""A function that costs nothing, on whatever tensors."""
 
 
 def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:
