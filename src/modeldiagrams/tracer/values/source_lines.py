@@ -79,22 +79,23 @@ class SourceFinder:
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def current_line(
-        self, stack: Sequence[ModuleCall], frame: FrameType | None = None, scopes: Scopes | None = None
-    ) -> str | None:
+    def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
+        """As `line_of` for the frame that called the tracer, wherever in the tracer this is asked."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
+        while frame is not None and self._code(frame).is_tracer:
+            frame = frame.f_back
+        return self.line_of(frame, stack, scopes)
+
+    def line_of(self, frame: FrameType | None, stack: Sequence[ModuleCall], scopes: Scopes | None) -> str | None:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
-        The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
-        running module call, the last of the given ones, which knows its own caller. It is shorter from a given frame.
+        The walk over the stack ends at the running module call, the last of the given ones, which knows its own caller.
         The `scopes` of the module call are kept up to date.
         """
         codes = self._codes
-        frame = frame or sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
-        is_above = False
         while frame is not None:
             code = codes.get(id(frame.f_code)) or self._code(frame)
-            is_above = is_above or not code.is_tracer
-            if is_above and code.ends_walk:
+            if code.ends_walk:
                 break
             frame = frame.f_back
         else:
