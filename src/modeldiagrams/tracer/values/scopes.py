@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,16 +43,28 @@ class Scope:
             scope = scope.parent
 
 
-class Code(Protocol):
-    """What `Scopes` asks of the code of a frame."""
+@dataclass(slots=True, eq=False)
+class Code:
+    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
 
+    code: CodeType
+    """Kept alive, so that its id stays unique."""
     file: str | None
-    ends_walk: bool
+    """Relative file of user code; None for other code."""
     names: tuple[str, str] | None
+    """Short and full name; None for what is no function of user code."""
     definition: str
+    """``file:line`` where it begins."""
+    is_tracer: bool
+    """Part of the tracer, inside the boundary."""
+    ends_walk: bool
+    """User code, the boundary or a module call."""
+    lines: dict[int, str] = field(default_factory=dict)
+    """``file:line`` by instruction."""
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
+        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:

@@ -10,7 +10,6 @@ import re
 import sys
 import weakref
 from collections import deque
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
-from modeldiagrams.tracer.values.scopes import function_names
+from modeldiagrams.tracer.values.scopes import Code, function_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +73,7 @@ class SourceFinder:
         """Callers of the boundary, the function that runs the pass, are ignored; `module_call` runs one module call."""
         self._boundary = boundary
         self._ends = (boundary, module_call, getattr(CALL_IMPLEMENTATION, "__code__", None))
-        self._codes: dict[int, _Code] = {}
+        self._codes: dict[int, Code] = {}
         """By ``id`` of the code object, whose hash Python would compute anew each time."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
@@ -137,7 +136,7 @@ class SourceFinder:
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_frame, found))
 
-    def _code(self, frame: FrameType) -> _Code:
+    def _code(self, frame: FrameType) -> Code:
         known = self._codes.get(id(frame.f_code))
         if known is not None:
             return known
@@ -146,7 +145,7 @@ class SourceFinder:
         if is_model:
             self.files.add(path)
         file = relative_file(path, module) if is_model else None
-        code = self._codes[id(frame.f_code)] = _Code(
+        code = self._codes[id(frame.f_code)] = Code(
             frame.f_code,
             file,
             names=function_names(frame.f_code, module) if is_model else None,
@@ -155,30 +154,6 @@ class SourceFinder:
             ends_walk=is_model or frame.f_code in self._ends,
         )
         return code
-
-
-@dataclass(slots=True, eq=False)
-class _Code:
-    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
-
-    code: CodeType
-    """Kept alive, so that its id stays unique."""
-    file: str | None
-    """Relative file of user code; None for other code."""
-    names: tuple[str, str] | None
-    """Short and full name; None for what is no function of user code."""
-    definition: str
-    """``file:line`` where it begins."""
-    is_tracer: bool
-    """Part of the tracer, inside the boundary."""
-    ends_walk: bool
-    """User code, the boundary or a module call."""
-    lines: dict[int, str] = field(default_factory=dict)
-    """``file:line`` by instruction."""
-
-    def line(self, frame: FrameType) -> str:
-        """``file:line`` of the running instruction."""
-        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
 
 
 def _frame(traceback: TracebackType, file: str) -> Frame:
