@@ -36,14 +36,20 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     outer, context.flops = context.flops, None
     context.observed += 1
     mode = None
-    if counter is not None and formula is not None and formula.fits(args) and _runs_as_written() and n_dispatch_modes():
+    if (
+        counter is not None
+        and formula is not None
+        and formula.fits(args, kwargs)
+        and _runs_as_written()
+        and n_dispatch_modes()
+    ):
         mode = pop_dispatch_mode(None)
         if mode is not counter:  # the model has entered another one
             push_dispatch_mode(mode)
             mode = None
     try:
         result = run(*args, **kwargs)
-        return result, context.flops if mode is None else formula.flops(args, result)  # type: ignore[union-attr]
+        return result, context.flops if mode is None else formula.flops(args, kwargs, result)  # type: ignore[union-attr]
     finally:
         if mode is not None:
             push_dispatch_mode(mode)
