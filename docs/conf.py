@@ -32,6 +32,7 @@ autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"
 default_role = "code"
 modeldiagrams_autodoc = ["demo_models.DenseNet"]
+modeldiagrams_cache_dir = ".cache/modeldiagrams"  # the one of MkDocs: every model is traced once for both sites
 modeldiagrams_source_link = {"demo_models": "https://example.org/docs/{path}#L{line}"}
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
-from modeldiagrams.tracer.graph.kept_scopes import kept_around
-from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
+from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,17 +24,10 @@ if TYPE_CHECKING:
 _WEIGHTS = frozenset({"parameter", "buffer"})
 
 
-def signatures(recording: Recording) -> dict[int, str]:
+def signatures(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> dict[int, str]:
     """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
     work = _Work()
-    inside: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
-    for step in recording.steps:
-        siblings = inside[step.parent or recording.root]
-        step.ordinal = len(siblings)
-        siblings.append(step)
-        if type(step) is ModuleCall:
-            inside[step] = []
-    for call, steps in reversed(inside.items()):  # those inside come first
+    for call, steps in reversed(contents.items()):  # those inside come first
         work.sign(call, steps)
     return {key: signed.signature for key, signed in work.signed.items()}
 
@@ -65,8 +57,8 @@ class _Work:
         parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
-            if step.scope is not None and (scope := kept_around(step.scope)) is not None:
-                parts.append(repr(scope.id.removeprefix(call.id)))
+            if step.scope is not None and step.scope.kept is not None:
+                parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
             if type(step) is Op:
                 parts.append((step.site, *[value.spec for value in step.outputs]))
                 for argument, value, flow in step.inputs:
@@ -136,7 +128,7 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
     positions = {id(step): i for i, step in enumerate(members)}
     yield repr(scope.function or scope.name)
     for step in members:
-        if (inner := kept_around(step.scope)) is not None and inner is not scope:
+        if step.scope and (inner := step.scope.kept) is not None and inner is not scope:
             yield repr(inner.id.rpartition("/")[2])
         if type(step) is Op:
             yield (step.site, *[value.spec for value in step.outputs])

@@ -46,7 +46,7 @@ def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) 
         return
     context = recorder.context
     source = recorder.finder.current_line(context.stack, scopes=context.scopes)
-    op = recorder.new_op(CallSite(f"torch.{name}", name, source), context.scopes.current)
+    op = recorder.new_op(context, CallSite(f"torch.{name}", name, source), context.scopes.current)
     value = recorder.unknown.came_back(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

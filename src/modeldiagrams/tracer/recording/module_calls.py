@@ -209,7 +209,10 @@ class CallStack:
             if not made and not passed_on:
                 return result, returned
             class_ = _class_name(call.module)
-            op = self.recorder.new_op(CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)))
+            context = self.recorder.threads.context
+            op = self.recorder.new_op(
+                context, CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made))
+            )
             op.flops = call.unseen_flops
             for name, tensor in given:
                 if made or id(tensor) in passed_on:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd import forward_ad
 from torch.utils.flop_counter import conv_flop_count, flop_registry
 
-from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel
+from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel, wraps_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,21 +41,23 @@ class CallFormula:
 
     __slots__ = ("_names", "_operations")
 
-    def __init__(self, operations: Callable[..., int] | None = None, names: Sequence[str] = ()) -> None:
-        """Operations of the tensors that are these first parameters and of the result; None if it is free."""
+    def __init__(self, operations: Callable[..., int], names: Sequence[str]) -> None:
+        """Operations of the tensors that are these first parameters, and of the result."""
         self._operations = operations
         self._names = names
 
     def fits(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-        """Whether it holds for these arguments: not for tensors whose classes may run other operators."""
+        """Whether it holds for these arguments: not for tensors whose classes may run other operators.
+
+        Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
+        """
         if not self._names:
             return not args or type(args[0]) in _PLAIN or not isinstance(args[0], Tensor)
-        return _PLAIN.issuperset(map(type, self._tensors(args, kwargs)))
+        is_plain = _PLAIN.issuperset(map(type, self._tensors(args, kwargs)))
+        return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
 
     def flops(self, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> int | None:
-        """The operations of a call that ran; None if it has none, or no shapes, as nested tensors have none."""
-        if self._operations is None:
-            return None
+        """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
             return self._operations(*self._tensors(args, kwargs), result)
         except Exception:  # noqa: BLE001 - torch raises many
@@ -65,7 +68,8 @@ class CallFormula:
         return given if len(given) == len(self._names) else [*given, *map(kwargs.get, self._names[len(given) :])]
 
 
-FREE = CallFormula()
+FREE = CallFormula(lambda *_: 0, ())
+"""A function that costs nothing."""
 
 
 def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:

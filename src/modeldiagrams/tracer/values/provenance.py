@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.tracer.torch_facts.private_api import (
+    NO_MEMORY,
     is_wrapped,
     parts_of,
     storage_of,
@@ -88,7 +89,6 @@ class Provenance:
 
         If it was `written` in place, that changes all tensors that view the same memory.
         """
-        is_new_memory = self._hold(tensor, value, value.spec, written=written)
         if type(tensor) not in _WITHOUT_PARTS:
             with unseen_by_modes():
                 for part in parts_of(tensor):
@@ -96,7 +96,7 @@ class Provenance:
         if wraps_now() is not None and is_wrapped(tensor):
             inner = without_wrappers(tensor)
             self._hold(inner, value, spec_of(inner), written=written)
-        return is_new_memory
+        return self._hold(tensor, value, value.spec, written=written)
 
     def _hold(self, tensor: Tensor, value: Value, spec: Spec, *, written: bool) -> bool:
         memory = self._memory(tensor)
@@ -153,8 +153,9 @@ class Provenance:
         return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
-        storage = storage_of(tensor)
-        if storage is None:
+        try:  # as `storage_of`; once for every op
+            storage = tensor.untyped_storage()
+        except NO_MEMORY:
             return None
         memory = self._memories.get(id(storage))
         if memory is None or memory.alive() is not storage:

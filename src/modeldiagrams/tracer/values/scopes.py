@@ -84,13 +84,9 @@ class Scopes:
         self._running: list[tuple[Any, Scope | None]] = []
         """The innermost first. The outermost is the module's own forward, or a hook, and no scope."""
 
-    def move_to(self, frame: FrameType | None, code_of: Callable[[FrameType], Code]) -> None:
-        """Note where the running call was made: in a frame of user code, or in none."""
-        if frame is None:
-            self.current = None
-            return
-        running = self._running
-        if not (running and _has_mark(frame, running[0][0])):  # else as for most ops
+    def move_to(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
+        """Note where the running call was made: in a frame of user code."""
+        if not (self._running and frame.f_trace is self._running[0][0]):  # else as for most ops
             self._begin(frame, code_of)
         self.current = self._running[0][1]
 

@@ -99,11 +99,13 @@ class SourceFinder:
             frame = frame.f_back
         else:
             return None
+        if code.file is None:
+            if scopes is not None:
+                scopes.current = None
+            return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            scopes.move_to(frame if code.file is not None else None, self._code)
-        if code.file is not None:
-            return code.lines.get(frame.f_lasti) or code.line(frame)
-        return None if code.code is self._boundary else stack[-1].source
+            scopes.move_to(frame, self._code)
+        return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
         """Dotted name of a global variable that holds this very object, in a module that is running; or None."""
