@@ -6,6 +6,7 @@
 import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
+import { type Alike, frameKey, innerKey } from "./alike.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
 import { enclose, toBorders } from "./frame.js";
@@ -40,13 +41,17 @@ export interface Layout {
 export interface LayoutCache {
   /** Geometries by plan and surrounding. */
   geometries: Map<string, Geometry>;
+  /** What equal frames share, by frame and surrounding. */
+  alike: Map<string, Alike>;
+  /** Answers of dot by plan. */
+  rankings: Map<string, Ranking>;
   /** Consecutive WebAssembly crashes per container; after two it is laid out without dot. */
   crashes: Map<string, number>;
 }
 
-/** An empty cache. */
-export function layoutCache(): LayoutCache {
-  return { geometries: new Map(), crashes: new Map() };
+/** An empty cache, of maps that may forget. */
+export function layoutCache(make: <T>() => Map<string, T> = () => new Map()): LayoutCache {
+  return { geometries: make(), alike: make(), rankings: make(), crashes: new Map() };
 }
 
 /** Frame → its layout; frames are immutable. */
@@ -98,16 +103,34 @@ function placeFrame(
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey) return known.placed;
-  const closed = closedGeometry(context, frame, ports);
-  const orders = closed === null ? [] : portOrders(frame, closed);
+  const alike = alikeOf(context, frame, placeKey, ports);
   const inner = frame.items.map((child, i) =>
-    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction, orders[i] ?? null),
+    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction, alike.ports[i] ?? null),
   );
-  const order = closed === null ? ofPorts(ports) : orderOf(closed, frame, ports);
-  const geometry = geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
+  const within = innerKey(inner);
+  const { order, geometries } = alike;
+  const geometry =
+    geometries.get(within) ?? geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
+  geometries.set(within, geometry);
   const placed: Placed = { frame, geometry, inner };
   placedFrames.set(frame, { key: placeKey, placed });
   return placed;
+}
+
+/** What a frame shares with equal ones in equal surroundings. */
+function alikeOf(context: Context, frame: Frame, placeKey: string, ports: PortOrder | null): Alike {
+  const { alike } = context.cache;
+  const key = `${placeKey}|${frameKey(frame)}`;
+  const known = alike.get(key);
+  if (known !== undefined) return known;
+  const closed = closedGeometry(context, frame, ports);
+  const made: Alike = {
+    ports: closed === null ? [] : portOrders(frame, closed),
+    order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
+    geometries: new Map(),
+  };
+  alike.set(key, made);
+  return made;
 }
 
 /** Most items whose order is kept: a stack of 80 layers, all unrolled, would take a third longer. */
@@ -219,18 +242,22 @@ function rank(context: Context, planned: Plan): Ranking {
   if (chain !== null) return chain;
   const {
     viz,
-    cache: { crashes },
+    cache: { crashes, rankings },
   } = context;
   if (viz === null || planned.slots.length + planned.wires.length > MAX_FOR_DOT) return rankPlainly(planned);
   const key = planKey(planned);
+  const known = rankings.get(key);
+  if (known !== undefined) return known;
   const times = crashes.get(key) ?? 0;
   if (times >= MAX_CRASHES) return rankPlainly(planned);
   if (broken.has(viz)) throw new Error("the layout engine crashed");
   try {
-    const ranking = rankByDot(planned, viz);
+    const ranked = rankByDot(planned, viz);
     crashes.delete(key);
     const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
-    return isFree ? oriented(planned, ranking) : ranking;
+    const ranking = isFree ? oriented(planned, ranked) : ranked;
+    rankings.set(key, ranking);
+    return ranking;
   } catch (error) {
     if (!isCrash(error)) return rankPlainly(planned);
     broken.add(viz);
