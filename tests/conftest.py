@@ -29,6 +29,16 @@ PROCESS_FOLDERS = frozenset(
 )
 """Their tests start a browser, a builder, a worker, another Python or an installation."""
 
+SLOWEST_FILES = (
+    "browser/test_demo.py",
+    "pictures/test_gallery_pictures.py",
+    "browser/test_sphinx_sites.py",
+    "isolation/test_random_hostile_models.py",
+    "hosts/test_problems.py",
+    "browser/test_fuzz.py",
+)
+"""They start first, and files without processes last: no core has to wait for another at the end."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files from what the code does now")
@@ -44,6 +54,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("zoo")
         if folder == "browser":
             item.add_marker("browser")
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """When a test runs; equal numbers keep their order."""
+    path = item.path.relative_to(TESTS)
+    if path.as_posix() in SLOWEST_FILES:
+        return SLOWEST_FILES.index(path.as_posix())
+    return len(SLOWEST_FILES) + (path.parts[0] not in PROCESS_FOLDERS)
 
 
 @pytest.fixture
