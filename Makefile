@@ -28,7 +28,7 @@ test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint
 	cd viewer && $(NPM) run --silent quick
-	$(PYTEST) -q -m "not process"
+	$(PYTEST) -q -m "not process and not sweep"
 
 lint: lint-python lint-viewer
 

@@ -29,6 +29,9 @@ PROCESS_FOLDERS = frozenset(
 )
 """Their tests start a browser, a builder, a worker, another Python or an installation."""
 
+SWEEPS = frozenset({"target/test_zero_config_models.py", "truth/test_true_pictures.py"})
+"""Many models, one after the other."""
+
 SLOWEST_FILES = (
     "browser/test_demo.py",
     "pictures/test_gallery_pictures.py",
@@ -45,11 +48,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by their folder, so that no test has to remember it."""
+    """Mark tests by where they are, so that no test has to remember it, and put them in an order."""
     for item in items:
-        folder = item.path.relative_to(TESTS).parts[0]
+        path = item.path.relative_to(TESTS)
+        folder = path.parts[0]
         if folder in PROCESS_FOLDERS:
             item.add_marker("process")
+        if path.as_posix() in SWEEPS:
+            item.add_marker("sweep")
         if folder == "zoo":
             item.add_marker("zoo")
         if folder == "browser":
