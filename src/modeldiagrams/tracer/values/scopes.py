@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
 _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_DEEPEST = 100
+"""What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -34,6 +36,11 @@ class Scope:
     """Set by `keep_scopes` for those that the graph shows."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
+    depth: int = field(init=False)
+    """How many scopes there are with all around it."""
+
+    def __post_init__(self) -> None:
+        self.depth = self.parent.depth + 1 if self.parent else 1
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
@@ -174,5 +181,7 @@ def _mark_of(frame: FrameType | None) -> Any:
 
 def _scope(code: Code, code_of: Callable[[FrameType], Code], caller: FrameType, around: Scope | None) -> Scope:
     """The scope of a function that was called from a frame."""
+    if around is not None and around.depth >= _DEEPEST:
+        return around
     short, full = code.names or ("", "")
     return Scope(short, around, full, code.definition, code_of(caller).line(caller))
