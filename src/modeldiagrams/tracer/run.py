@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.status import status_of
-from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.replace import patched
 from modeldiagrams.tracer.patches.table import replacements
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
@@ -203,12 +203,12 @@ class _Pass:
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
-            modes, invocation = self._prepare(recorder, scope)
+            modes, invocation = self._prepare(recorder)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
             table = replacements(calls, modules, modes, snapshot.before_backward)
-            undo = scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
-            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes, undo)
+            scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
+            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes)
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
@@ -218,13 +218,12 @@ class _Pass:
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+    def _prepare(self, recorder: Recorder) -> tuple[list[Any], Invocation]:
         """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":
-            fake_mode = new_fake_mode() if self._attempt.mode == "fake" else None
+            fake_mode = FakeTensorMode(allow_non_fake_inputs=True) if self._attempt.mode == "fake" else None
             values = ConcreteValues(fake_mode, recorder.on_guess)
-            scope.callback(values.close)
             if fake_mode is not None:
                 put_fakes = functools.partial(put_fake_weights, fake_mode=fake_mode, values=values)
                 put_fakes(invocation.function)
@@ -243,8 +242,10 @@ class _Pass:
         return modes, invocation
 
 
-def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
-    share_fake_modes(undo)
+def _modes_for_threads(modes: Sequence[Any]) -> Sequence[Any]:
+    """The modes for another thread than the main one to enter; raises where torch can't enter them on several."""
+    if any(isinstance(mode, FakeTensorMode) for mode in modes):
+        raise RuntimeError("fake tensors serve one thread only, and the model runs several")
     return modes
 
 

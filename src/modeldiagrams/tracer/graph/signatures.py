@@ -60,9 +60,13 @@ class _Work:
             if step.scope is not None and step.scope.kept is not None:
                 parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
             if type(step) is Op:
-                parts.append((step.site, *[value.spec for value in step.outputs]))
+                parts.append(_made_by(step))
                 for argument, value, flow in step.inputs:
-                    parts.append((argument, flow, self._origin(value, call, entered, weights)))
+                    origin = value.origin
+                    if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
+                        parts.append((argument, flow, (value.index, origin.ordinal)))
+                    else:
+                        parts.append((argument, flow, self._origin(value, call, entered, weights)))
                 last = step
             else:
                 signature, inner, used, last = self.signed[id(step)]
@@ -101,8 +105,6 @@ class _Work:
                 return "weight", value.spec
             return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
-        if parent is call:
-            return value.index, origin.ordinal
         path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:
@@ -131,7 +133,7 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
         if step.scope and (inner := step.scope.kept) is not None and inner is not scope:
             yield repr(inner.id.rpartition("/")[2])
         if type(step) is Op:
-            yield (step.site, *[value.spec for value in step.outputs])
+            yield _made_by(step)
             for argument, value, flow in step.inputs:
                 yield argument, flow, _scope_origin(value, step.parent, positions, entered)
         else:
@@ -152,6 +154,11 @@ def _scope_origin(
     if id(step) in positions:
         return (*path, positions[id(step)])
     return entered.setdefault(value, len(entered)), value.spec
+
+
+def _made_by(op: Op) -> tuple[Any, ...]:
+    outputs = op.outputs
+    return (op.site, outputs[0].spec) if len(outputs) == 1 else (op.site, *[value.spec for value in outputs])
 
 
 def _digest_of(*parts: Any) -> str:

@@ -117,7 +117,7 @@ class Recorder(TorchFunctionMode):
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
                 return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
-        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `current_line`)
+        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `SourceFinder`)
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""
@@ -151,7 +151,10 @@ class Recorder(TorchFunctionMode):
     def _before(self, context: ThreadContext, call: FunctionCall, frame: FrameType | None) -> FunctionCall:
         """Look at a call before it runs, and announce what it may write."""
         function, args, kwargs, tensors = call.function, call.args, call.kwargs, call.tensors
-        source = self.finder.current_line(context.stack, frame, context.scopes) or context.source
+        if frame is None:
+            source = self.finder.current_line(context.stack, context.scopes) or context.source
+        else:
+            source = self.finder.line_of(frame, context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
         if not kwargs:
             call.key = (function, source, *call_key(args, tensors))
