@@ -54,7 +54,8 @@ export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutC
   let root = place(first);
   if (view.root.direction === "LR") {
     for (const around of tighter) {
-      if (root.geometry.width <= view.line + AROUND_LINES) break;
+      const share = root.geometry.width / (view.line + AROUND_LINES);
+      if (share <= 1 || share > HOPELESS) break;
       const other = place(around);
       if (other.geometry.width < root.geometry.width) root = other;
     }
@@ -144,7 +145,9 @@ interface Surrounding {
 /** Space around the lines of the model. */
 const AROUND_LINES = 104;
 /** The same of open containers with the wires around them; more is tried if the picture becomes too wide. */
-const AROUND_FRAMES = [80, 120, 160, 200, 240] as const;
+const AROUND_FRAMES = [80, 140, 200, 240] as const;
+/** Pictures that are wider by this factor don't fit with shorter lines, either. */
+const HOPELESS = 2;
 /** Shorter lines say nothing. */
 const SHORTEST_LINE = 160;
 
@@ -158,7 +161,9 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
   const column: Surrounding = { ...surrounding, order: null, key: `column ${surrounding.key}`, leavesAtEnd: true };
   const { line } = context;
   const room =
-    surrounding.item === null ? { longest: line, widest: line + AROUND_LINES } : { longest: line, widest: line };
+    surrounding.item === null
+      ? { enough: line, longest: line, widest: line + AROUND_LINES }
+      : { enough: line, longest: line - AROUND_LINES, widest: line };
   const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
     kind === "column"
       ? geometryOf(context, part, column, parts, asColumn)

@@ -26,11 +26,12 @@ interface Pieces {
   last: number;
 }
 
-/** A frame with its layout as one line, the longest line to start with, and how wide the result should be, in px. */
+/** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
 export interface Whole {
   frame: Frame;
   inner: (Inner | null)[];
   geometry: Geometry;
+  enough: number;
   longest: number;
   widest: number;
 }
@@ -41,7 +42,7 @@ const MOST_TRIES = 4;
 /** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
 export function wrapped(whole: Whole, place: Place): Geometry | null {
   const { frame, geometry, widest } = whole;
-  if (frame.direction !== "LR" || geometry.width <= whole.longest || frame.items.length < 2) return null;
+  if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
   let best: Geometry | null = null;
   let { longest } = whole;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
