@@ -1,4 +1,7 @@
-"""What runs on threads that a forward starts; the order between threads is as it happens."""
+"""What runs on threads that a forward starts; the order between threads is as it happens.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import concurrent.futures
 import itertools
