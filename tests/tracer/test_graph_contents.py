@@ -1,4 +1,7 @@
-"""Contents of a graph besides its edges: attributes, arguments, sources, counts, costs, signatures."""
+"""Contents of a graph besides its edges: attributes, arguments, sources, counts, costs, signatures.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import http
 
@@ -9,6 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from modeldiagrams.ir.graph import ModuleNode, OpNode, ParameterNode
+from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import trace, trace_run
 from modeldiagrams.tracer.graph.extra_repr import parse
 from modeldiagrams.tracer.torch_facts.functions import plain
@@ -329,3 +333,22 @@ def test_failing_module_is_named_when_no_op_failed():
 
 def test_function_with_two_names_has_the_usual_one():
     assert [op.name for op in checked(lambda h: torch.mm(h, h.T), x()).ops["mm"]] == ["torch.mm"]
+
+
+def test_buffers_that_state_dicts_leave_out_are_not_persistent():
+    model = nn.ModuleDict({"norm": nn.BatchNorm1d(4), "tables": nn.Identity()})
+    model.tables.register_buffer("kept", torch.ones(4))
+    model.tables.register_buffer("made", torch.ones(4), persistent=False)
+    graph = trace(Lambda(lambda model, given: model.norm(given) + model.tables.made, **model), (x(),))
+    saved = {name for name, spec in graph.parameters.items() if spec.persistent}
+    assert saved == set(model.state_dict())
+    assert set(graph.parameters) - saved == {"tables.made"}
+
+
+def test_what_is_saved_is_no_part_of_the_digest():
+    def digest(persistent):
+        model = nn.Identity()
+        model.register_buffer("made", torch.ones(4), persistent=persistent)
+        return structural_digest(trace(Lambda(lambda model, given: given + model.inner.made, inner=model), (x(),)))
+
+    assert digest(True) == digest(False)

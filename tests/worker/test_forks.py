@@ -86,11 +86,15 @@ HARM = {
 }
 
 
+@pytest.fixture(scope="module")
+def unharmed(run):
+    return run()
+
+
 @pytest.mark.parametrize("program", HARM.values(), ids=HARM)
-def test_no_harm_reaches_the_next_model(run, program):
-    before = run()
+def test_no_harm_reaches_the_next_model(run, unharmed, program):
     run(program, timeout=5)
-    assert run() == before
+    assert run() == unharmed
 
 
 def test_killed_guard_is_a_problem_of_its_model(run):

@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.1"
+VERSION = "1.2"
 
 
 class ParameterSpec(Struct, frozen=True, kw_only=True):
@@ -91,6 +91,8 @@ class ParameterSpec(Struct, frozen=True, kw_only=True):
     kind: Literal["parameter", "buffer"] = "parameter"
     trainable: bool = True
     """False for frozen parameters and for buffers."""
+    persistent: bool = True
+    """False for buffers that state dicts leave out. Files of a format before 1.2 don't say."""
     tied: tuple[str, ...] = ()
     """Other dotted names of the same tensor."""
 

@@ -54,7 +54,9 @@ def _structure(graph: Graph) -> dict[str, Any]:
         "nodes": [_without(node, ignored) for node in content["nodes"]],
         # left out where there are none, as in the digests of earlier versions of the format
         **({"functions": _calls(content, ignored)} if graph.functions else {}),
-        **{name: content[name] for name in ("adjacency", "hierarchy", "tensors", "parameters")},
+        **{name: content[name] for name in ("adjacency", "hierarchy", "tensors")},
+        # graphs of earlier versions don't say what is saved
+        "parameters": {name: _without(spec, {"persistent"}) for name, spec in content["parameters"].items()},
         "status": [graph.status.state, error and [error.type, error.node]],
     }
 

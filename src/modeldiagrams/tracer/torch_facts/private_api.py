@@ -47,14 +47,14 @@ _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _T = TypeVar("_T")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _VERSION: Any = attrgetter("_version")
-_NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
+NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
 
 def storage_of(tensor: Tensor) -> Any:
     """A tensor's memory, the same object as long as any tensor uses it; None where it has none of its own."""
     try:
         return tensor.untyped_storage()
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return None
 
 
@@ -142,7 +142,7 @@ def _has_no_data(tensor: Tensor) -> bool:
     """Whether a tensor only wraps others."""
     try:
         tensor.untyped_storage().data_ptr()
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return True
     return False
 
@@ -152,7 +152,7 @@ def alias_of(tensor: Tensor) -> Tensor:
     try:
         with torch._C.DisableTorchFunction():
             alias: Tensor = tensor[...]  # the fastest way to the operator `aten::alias`
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return tensor
     return alias
 
@@ -202,6 +202,11 @@ def own_parameters(module: nn.Module) -> Mapping[str, Tensor]:
 def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     """The buffers a module holds itself."""
     return _present(module._buffers)
+
+
+def not_persistent(module: nn.Module) -> set[str]:
+    """Names of the buffers that a module leaves out of its state dict."""
+    return module._non_persistent_buffers_set
 
 
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:

@@ -11,6 +11,7 @@ from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import (
     BOOKKEEPING,
     UninitializedTensor,
+    not_persistent,
     own_buffers,
     own_modules,
     own_parameters,
@@ -38,6 +39,7 @@ class NamedTensors:
         """A parameter is in two places, or a module."""
         self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
         self._specs: dict[str, tuple[Tensor, InputKind]] = {}
+        self._not_saved: set[str] = set()
 
     def add_modules(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> list[tuple[Tensor, GraphInput]]:
         """Register a module under a path with all inside it, as `modules_of` returns them; the tensors new to this."""
@@ -50,6 +52,7 @@ class NamedTensors:
                 self._add(parameter, "parameter", prefix + key)
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
+            self._not_saved.update(prefix + key for key in not_persistent(inner))
         searched: dict[int, Any] = {}  # objects that modules share, such as a configuration
         # after all weights, because a plain attribute may hold one
         for inner in {id(inner): inner for _, inner in modules}.values():
@@ -154,6 +157,7 @@ class NamedTensors:
             owner=name.rpartition(".")[0],
             kind="parameter" if kind == "parameter" else "buffer",
             trainable=kind == "parameter" and tensor.requires_grad,
+            persistent=name not in self._not_saved,
             tied=tuple([other for other in names if other != name]) if len(names) > 1 else (),
         )
 

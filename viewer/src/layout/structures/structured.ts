@@ -9,26 +9,25 @@ import { type Towers, towersIn } from "./towers.js";
 /** Broader columns would be too far from each other, in px. */
 const BROADEST = 1000;
 
-/** Frame → its columns, if these are not too broad while all is closed. */
+/** Frame → its towers. */
 const found = new WeakMap<Frame, Towers | null>();
 
-/** The geometry of a frame by its structure; null if it has none. */
+/** The geometry of a frame by its structure; null if it has none, or if that is too broad while all is closed. */
 export function structured(
   frame: Frame,
   inner: readonly (Inner | null)[],
   shapes: readonly Shape[],
   place: Place,
 ): Geometry | null {
-  const towers = shapes.includes("columns") ? columnsOf(frame, place) : null;
-  return towers === null ? null : inColumns(frame, inner, towers, place);
+  const towers = shapes.includes("columns") ? foundIn(frame) : null;
+  const closed = towers === null ? null : inColumns(frame, [], towers, place);
+  if (towers === null || closed === null || closed.width > BROADEST) return null;
+  return inner.every((one) => one === null) ? closed : inColumns(frame, inner, towers, place);
 }
 
-function columnsOf(frame: Frame, place: Place): Towers | null {
+function foundIn(frame: Frame): Towers | null {
   const known = found.get(frame);
-  if (known !== undefined) return known;
-  const towers = towersIn(frame);
-  const closed = towers === null ? null : inColumns(frame, [], towers, place);
-  const columns = closed !== null && closed.width <= BROADEST ? towers : null;
-  found.set(frame, columns);
-  return columns;
+  const towers = known === undefined ? towersIn(frame) : known;
+  found.set(frame, towers);
+  return towers;
 }
