@@ -158,12 +158,13 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
   const whole = inOrder(context, frame, surrounding, inner);
-  const column: Surrounding = { ...surrounding, order: null, key: `column ${surrounding.key}`, leavesAtEnd: true };
+  const isRoot = surrounding.item === null;
+  const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
+  const column: Surrounding = { ...outside, key: `column ${surrounding.key}` };
   const { line } = context;
-  const room =
-    surrounding.item === null
-      ? { enough: line, longest: line, widest: line + AROUND_LINES }
-      : { enough: line, longest: line - AROUND_LINES, widest: line };
+  const room = isRoot
+    ? { enough: line, longest: line, widest: line + AROUND_LINES }
+    : { enough: line, longest: line - AROUND_LINES, widest: line };
   const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
     kind === "column"
       ? geometryOf(context, part, column, parts, asColumn)
