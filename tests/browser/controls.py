@@ -1,5 +1,10 @@
 """Finds the controls and texts of a diagram, and uses them."""
 
+import time
+
+PATIENCE = 60
+"""Seconds until a condition that does not come true is given up; a busy machine may need many."""
+
 SELECTED = "e => e.shadowRoot.querySelector('.mg-stage .mg-selected')?.dataset.id"
 FOCUSED = """e => {
   const { activeElement } = e.shadowRoot;
@@ -36,6 +41,19 @@ def expand(reader, diagram=0):
     """Expand the first layer."""
     reader.node("layers.0", diagram).click()
     reader.node("layers.0.mlp", diagram).wait_for()
+
+
+def loaded(reader):
+    """Wait until the widget has everything that a diagram needs, as after a pointer's first movement."""
+    reader.evaluate("e => e.picture()")
+
+
+def wait_until(reader, is_so, what=""):
+    """Wait for a condition that is told by Python; the page goes on meanwhile."""
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, what
+        reader.page.wait_for_timeout(20)
 
 
 def settled(reader):

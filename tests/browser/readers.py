@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+_PATIENCE = 120_000
+"""Milliseconds until a step that does not succeed is given up: a machine may be busy with ten other things."""
 _VIEWPORT = {"width": 900, "height": 700}
 _FORGET = """() => {
   try {
@@ -82,6 +84,7 @@ class Readers:
         options = {"viewport": _VIEWPORT, **context}
         free = [] if once else self._free.setdefault(repr(options), [])
         page = free.pop() if free else self._chromium.new_context(**options).new_page()
+        page.set_default_timeout(_PATIENCE)
         reader = Reader(page)
         yield reader
         assert not reader.errors

@@ -31,10 +31,16 @@ class _Handler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Browsers open many connections at once; one that is refused is tried again only seconds later."""
+
+    request_queue_size = 128
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The folder's address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder))) as http:
+    with _Server(("127.0.0.1", 0), partial(_Handler, directory=str(folder))) as http:
         thread = threading.Thread(target=http.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{http.server_port}"

@@ -1,6 +1,6 @@
 """The details panel: its content, its links, and how it opens and closes."""
 
-from browser.controls import FOCUSED, button, details, facts, open_page, wait_selected
+from browser.controls import FOCUSED, box, button, details, facts, open_page, wait_selected, wait_until
 
 
 def test_click_on_a_node_shows_its_details(reader, server):
@@ -224,6 +224,9 @@ def test_node_covered_by_its_details_is_revealed(reader, server):
     )
     reader.node(lowest).click(force=True)
     details(reader).wait_for()
-    reader.page.wait_for_timeout(200)
-    node, sheet = (part.bounding_box() for part in (reader.node(lowest), details(reader)))
-    assert node["y"] + node["height"] <= sheet["y"]
+    wait_until(reader, lambda: bottom(reader.node(lowest)) <= box(details(reader))["y"])
+
+
+def bottom(locator):
+    place = box(locator)
+    return place["y"] + place["height"]

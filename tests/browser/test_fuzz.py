@@ -11,7 +11,7 @@ from modeldiagrams.engine.diagram import Problem
 from modeldiagrams.html import fragment as page
 from modeldiagrams.html.standalone import standalone
 
-SEEDS = range(8)
+SEEDS = range(4)
 ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
 BLOCKS = ["model-graph", "details", "summary", "ul", "li", "div", "p", "pre"]
 HTML = [*BLOCKS, "a", "link", "script", "style", "span", "code", "strong"]

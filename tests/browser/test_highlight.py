@@ -1,6 +1,6 @@
 """Highlighted edges and paths, and the tensor on an edge."""
 
-from browser.controls import button, open_page
+from browser.controls import button, loaded, open_page
 
 
 def lit(reader):
@@ -40,9 +40,7 @@ def test_shortest_path_between_two_nodes_is_highlighted(reader, server):
     button(reader, "Path to").click()
     reader.page.get_by_text("Choose the other end").wait_for()
     reader.node("layers.1/mul").click()
-    reader.page.wait_for_function(
-        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
-    )
+    reader.page.locator(".mg-dim .mg-on").first.wait_for(state="attached")
     assert lit(reader) == ["layers.0", "layers.1/add", "layers.1/mul"]
     reader.evaluate("e => e.toggle('layers.1.attention')")
     reader.node("layers.1.attention.query").click()
@@ -68,16 +66,14 @@ def test_path_can_be_chosen_by_keyboard(reader, server):
     assert reader.page.get_by_text("Choose the other end").is_visible()
     reader.page.keyboard.press("End")
     reader.page.keyboard.press("Enter")
-    reader.page.wait_for_function(
-        "document.querySelector('model-graph').shadowRoot.querySelector('.mg-dim .mg-on')", timeout=5000
-    )
+    reader.page.locator(".mg-dim .mg-on").first.wait_for(state="attached")
     assert [lit(reader)[0], lit(reader)[-1]] == ["embed", "output:y"]
 
 
 def test_hover_highlights_the_edges_of_a_node(reader, server):
     open_page(reader, server)
     reader.node("embed").hover()
-    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    loaded(reader)
     reader.node("head").hover()
     reader.page.locator(".mg-near").wait_for(state="attached")
     reader.page.mouse.move(1, 1)
@@ -87,10 +83,9 @@ def test_hover_highlights_the_edges_of_a_node(reader, server):
 def test_tooltip_shows_the_tensor_of_an_edge(reader, server):
     open_page(reader, server, "rich")
     reader.node("embed").hover()
-    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    loaded(reader)
     box = reader.node("embed").bounding_box()
-    for down in (1, 4, 5):  # the data may come only after the first movement
-        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] + down)
+    reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] + 5)
     tip = reader.page.get_by_role("tooltip")
     tip.wait_for()
     assert tip.inner_text() == "hidden: 1×16×64 float32"
@@ -100,13 +95,12 @@ def test_tooltip_stays_inside_the_window(reader, server):
     """Above the pointer, where there is no room below."""
     open_page(reader, server, "tall")
     reader.node("embed").hover()
-    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    loaded(reader)
     box = reader.node("embed").bounding_box()
     end = box["y"] + box["height"] + 2
     reader.page.evaluate("down => scrollTo(0, down)", end - 690)
     reader.page.set_viewport_size({"width": 900, "height": round(end) + 8})
-    for down in (0, 3, 4):
-        reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, end + down)
+    reader.page.mouse.move(box["x"] + box["width"] / 2 + 3, end + 4)
     tip = reader.page.get_by_role("tooltip")
     tip.wait_for()
     place = tip.bounding_box()

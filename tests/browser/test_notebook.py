@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from browser.controls import wait_until
 from browser.pages import encoder
 from browser.serving import POLICIES
 from modeldiagrams.api.export import draw_diagram
@@ -103,8 +104,9 @@ def test_menu_of_a_small_diagram_has_room(reader, notebook):
     shown.locator("model-graph").hover()
     shown.locator(".mg-toolbar > button").last.click()
     menu = shown.locator(".mg-menu")
-    reader.page.wait_for_timeout(300)
-    assert menu.evaluate("e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }")
+    menu.wait_for()
+    has_room = "e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }"
+    wait_until(reader, lambda: menu.evaluate(has_room))
     assert "Copy a link" not in menu.inner_text()
 
 
@@ -112,8 +114,8 @@ def test_frame_follows_the_colours_of_the_notebook(reader, notebook):
     notebook(output() + notebook_viewer(), style="background:#111;color:#eee")
     looks = "e => { const s = getComputedStyle(e); return [s.backgroundColor, s.color, s.colorScheme]; }"
     root = frame(reader).locator("html")
-    reader.page.wait_for_timeout(300)
-    assert root.evaluate(looks) == ["rgb(17, 17, 17)", "rgb(238, 238, 238)", "dark"]
+    dark = ["rgb(17, 17, 17)", "rgb(238, 238, 238)", "dark"]
+    wait_until(reader, lambda: root.evaluate(looks) == dark)
     reader.page.evaluate("document.body.style.cssText = 'background:#fff;color:#222'")
-    reader.page.wait_for_timeout(300)
-    assert root.evaluate(looks) == ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "light"]
+    light = ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "light"]
+    wait_until(reader, lambda: root.evaluate(looks) == light)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser.controls import FOCUSED, button, open_page, wait_selected
+from browser.controls import FOCUSED, box, button, open_page, wait_selected, wait_until
 
 
 def test_search_reveals_hits_one_after_the_other(reader, server):
@@ -83,10 +83,8 @@ def test_hit_is_not_covered_by_the_details(reader, server):
     reader.page.keyboard.type("layers.1.mlp.up")
     reader.page.keyboard.press("Enter")
     reader.page.get_by_role("region", name="Details").get_by_text("layers.1.mlp.up").first.wait_for()
-    reader.page.wait_for_timeout(200)
-    hit, bar = (part.bounding_box() for part in (reader.node("layers.1.mlp.up"), reader.page.get_by_role("search")))
-    assert hit["y"] >= 0
-    assert hit["y"] + hit["height"] <= bar["y"]
+    hit, bar = reader.node("layers.1.mlp.up"), reader.page.get_by_role("search")
+    wait_until(reader, lambda: 0 <= box(hit)["y"] <= box(bar)["y"] - box(hit)["height"])
 
 
 @pytest.mark.parametrize(

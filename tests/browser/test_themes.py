@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from browser.controls import box, wait_until
 from modeldiagrams.render.assets import asset
 
 RUDE = {
@@ -104,9 +105,8 @@ def test_controls_stay_visible_where_the_page_clips_its_content(reader, server):
         reader.node("input:x").hover()
         for scrolled in (0, 200):
             reader.page.evaluate("y => scrollTo(0, y)", scrolled)
-            reader.page.wait_for_timeout(100)
-            box = reader.page.locator(".mg-toolbar").bounding_box()
-            assert 600 <= box["y"] <= 700 - box["height"], rule
+            bar = reader.page.locator(".mg-toolbar")
+            wait_until(reader, lambda bar=bar: 600 <= box(bar)["y"] <= 700 - box(bar)["height"], rule)
 
 
 def test_diagram_styles_do_not_reach_the_page(reader, server, site):

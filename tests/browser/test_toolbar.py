@@ -2,7 +2,10 @@
 
 import pytest
 
-from browser.controls import button, facts, open_page
+from browser.controls import box, button, facts, open_page, wait_until
+
+NODES = """e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-node')].map(
+    node => node.getBoundingClientRect().toJSON())"""
 
 
 def test_toolbar_covers_neither_outline_nor_nodes(reader, server):
@@ -15,13 +18,8 @@ def test_toolbar_covers_neither_outline_nor_nodes(reader, server):
     lefts = set()
     for down in range(0, 400, 40):
         reader.page.evaluate(f"scrollTo(0, {down})")
-        reader.page.wait_for_timeout(50)
-        bar = toolbar.bounding_box()
-        nodes = reader.evaluate(
-            "e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-node')].map(n => n.getBoundingClientRect().toJSON())"
-        )
-        assert not any(overlap(bar, node) for node in nodes)
-        lefts.add(bar["x"] < 200)
+        wait_until(reader, lambda: not any(overlap(box(toolbar), node) for node in reader.evaluate(NODES)))
+        lefts.add(box(toolbar)["x"] < 200)
     assert True in lefts
     reader.page.locator("summary").scroll_into_view_if_needed()
     assert abs(toolbar.bounding_box()["y"] - reader.page.locator("summary").bounding_box()["y"]) < 8

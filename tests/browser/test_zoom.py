@@ -1,6 +1,6 @@
 """Zoom, pan and fullscreen with mouse, wheel and keyboard."""
 
-from browser.controls import box, settled
+from browser.controls import box, settled, wait_until
 
 
 def scale(reader):
@@ -83,11 +83,9 @@ def test_fullscreen_uses_the_page_colour_and_restores_everything(reader, server)
     )
     switch.press("Enter")
     reader.page.wait_for_function("!document.fullscreenElement")
-    reader.page.wait_for_timeout(100)
-    assert "--mg-behind" not in reader.evaluate("e => e.getAttribute('style') ?? ''")
+    wait_until(reader, lambda: "--mg-behind" not in reader.evaluate("e => e.getAttribute('style') ?? ''"))
     assert reader.evaluate("e => e.shadowRoot.activeElement.title") == "Fullscreen"
-    place = reader.node("embed").bounding_box()
-    assert 0 < place["y"] < 700
+    wait_until(reader, lambda: 0 < box(reader.node("embed"))["y"] < 700)
 
 
 def test_picture_stays_centred_when_the_screen_is_rotated(reader, server):

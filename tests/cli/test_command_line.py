@@ -1,3 +1,8 @@
+"""The commands, in this process and in others.
+
+Long because all commands share one worker, which takes seconds to start.
+"""
+
 from __future__ import annotations
 
 import json
@@ -179,23 +184,32 @@ def test_bugs_and_interrupts_do_not_exit_with_1(run, monkeypatch, tmp_path, erro
     assert run("render", "x.json", "-o", tmp_path / "x.svg").exit_code == code
 
 
+def stderr_until(capsys, text: str) -> str:
+    """What is printed until there is this text."""
+    printed = ""
+    end = time.monotonic() + 60
+    while text not in printed and time.monotonic() < end:
+        time.sleep(0.01)
+        printed += capsys.readouterr().err
+    return printed
+
+
 def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "_EVERY", 0.1)
     with progress("a short one"):
         pass
     with progress("a long one"):
-        time.sleep(1.3)
-    lines = capsys.readouterr().err.splitlines()
+        lines = stderr_until(capsys, "0.1 s\n").splitlines()
     assert lines[:2] == ["a long one …", "a long one … 0.1 s"]
 
 
 def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress("tracing"):
-        time.sleep(1.3)
-    shown, _, rest = capsys.readouterr().err.partition("\rtracing … 1 s")
-    assert shown == "tracing …"
-    assert rest == f"\r{' ' * len('tracing … 1 s')}\r"
+        printed = stderr_until(capsys, "1 s")
+    *shown, blank, rest = (printed + capsys.readouterr().err).split("\r")
+    assert shown[:2] == ["tracing …", "tracing … 1 s"]
+    assert (blank, rest) == (" " * len(shown[-1]), "")
 
 
 def test_help_explains_the_modes(run):

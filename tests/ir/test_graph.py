@@ -10,7 +10,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.ir.graph import Edge, Failure, Frame, FunctionCall, Graph, Guess, Status
+from modeldiagrams.ir.graph import Edge, Failure, Frame, FunctionCall, Graph, Guess, OpNode, Status
 
 replace = msgspec.structs.replace
 
@@ -51,8 +51,42 @@ def test_function_calls_around_ops_pass() -> None:
     check_graph(with_functions(outer, inner, relu="/g()"))
 
 
+def interrupted_function() -> Graph:
+    """`fc` and an op at the end are in a function, `relu` between them isn't."""
+    graph = with_functions(FunctionCall(id="/f()", name="f"), fc="/f()")
+    last = OpNode(id="/add", name="torch.add", scope="/f()")
+    return replace(graph, nodes=(*graph.nodes, last), hierarchy={**graph.hierarchy, "/add": None})
+
+
 def with_edge(graph: Graph, source: str, edge: Edge) -> Graph:
     return replace(graph, adjacency={**graph.adjacency, source: (edge,)})
+
+
+def broken_functions() -> list[Any]:
+    return [
+        pytest.param(with_functions(relu="/f()"), "$.nodes[3].scope", id="unknown-function"),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f"), linear="/f()"),
+            "$.nodes[2].scope",
+            id="function-in-another-module",
+        ),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f", parent="/g()"), FunctionCall(id="/g()", name="g")),
+            "$.functions['/f()'].parent",
+            id="function-before-the-one-around-it",
+        ),
+        pytest.param(with_functions(FunctionCall(id="/relu", name="f")), "$.functions['/relu'].id", id="id-of-a-node"),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f"), FunctionCall(id="/g()", name="g"), relu="/f()"),
+            "$.functions['/g()']",
+            id="function-of-nothing",
+        ),
+        pytest.param(
+            interrupted_function(),
+            "$.functions['/f()']",
+            id="function-in-two-places",
+        ),
+    ]
 
 
 def broken_graphs() -> list[Any]:
@@ -90,18 +124,7 @@ def broken_graphs() -> list[Any]:
             "$.adjacency['/relu'][0].tensor",
             id="edge-with-a-foreign-tensor",
         ),
-        pytest.param(with_functions(relu="/f()"), "$.nodes[3].scope", id="unknown-function"),
-        pytest.param(
-            with_functions(FunctionCall(id="/f()", name="f"), linear="/f()"),
-            "$.nodes[2].scope",
-            id="function-in-another-module",
-        ),
-        pytest.param(
-            with_functions(FunctionCall(id="/f()", name="f", parent="/g()"), FunctionCall(id="/g()", name="g")),
-            "$.functions['/f()'].parent",
-            id="function-before-the-one-around-it",
-        ),
-        pytest.param(with_functions(FunctionCall(id="/relu", name="f")), "$.functions['/relu'].id", id="id-of-a-node"),
+        *broken_functions(),
         pytest.param(replace(graph, parameters={}), "$.nodes[2].weights['weight']", id="unknown-weight"),
         pytest.param(replace(graph, status=Status(state="partial")), "$.status", id="partial-without-error"),
         pytest.param(

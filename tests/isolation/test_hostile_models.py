@@ -15,9 +15,10 @@ HARMFUL = {
     "TakesAll": ("forward", "the forward pass of hostile.TakesAll raised MemoryError: (it may take 0.3 GB, see the op"),
     "Interrupts": ("model", "tracing hostile.Interrupts raised KeyboardInterrupt"),
     "RaisesItsOwn": ("model", "hostile.RaisesItsOwn raised Stop: no more"),
-    "Sleeps": ("worker", "tracing hostile.Sleeps took longer than 0.3 s and was stopped (option `timeout`)"),
+    "Sleeps": ("worker", "tracing hostile.Sleeps took longer than 3 s and was stopped (option `timeout`)"),
 }
-LIMITS = {"TakesAll": {"memory": 0.3}, "Sleeps": {"timeout": 0.3}}
+LIMITS = {"TakesAll": {"memory": 0.3}, "Sleeps": {"timeout": 3}}
+"""A busy machine may need seconds to come to the forward pass."""
 
 
 def assert_unaffected(make, fresh):
@@ -72,11 +73,11 @@ def test_long_output_keeps_its_end(make, builder):
             "raised ImportError: cannot import name 'Model' from part",
             "hostile_ring_back.py:1",
         ),
-        ("hostile_waits.Model", "took longer than 0.5 s and was stopped", "hostile_waits.py:"),
+        ("hostile_waits.Model", "took longer than 3 s and was stopped", "hostile_waits.py:"),
     ],
 )
 def test_failing_import_is_reported_with_its_line(make, fresh, model, sentence, frame):
-    problem = make(model, timeout=0.5).problem
+    problem = make(model, **({"timeout": 3} if model == "hostile_waits.Model" else {})).problem
     assert sentence in problem.message.splitlines()[0]
     assert problem.frames[-1].startswith(frame)
     assert problem.frames[-1].endswith(" in <module>")
@@ -92,7 +93,7 @@ def test_forked_processes_are_killed(make, builder):
     problem = make("hostile.ForksAndExits").problem
     assert problem.message.startswith("tracing hostile.ForksAndExits ended the tracing process with exit status 4")
     child = Path("/proc") / builder.output.splitlines()[0]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _runs(child)

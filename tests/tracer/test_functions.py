@@ -1,4 +1,7 @@
-"""Function calls: which functions of the model's code are groups, and what is in them."""
+"""Function calls: which functions of the model's code are groups, and what is in them.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 from __future__ import annotations
 
@@ -331,3 +334,11 @@ def test_deep_recursion_is_drawn_and_summarised():
     assert len(graph.functions) == 60  # the innermost has two ops
     assert to_svg(graph).startswith("<svg")
     assert summary(graph).rows[0]["level"] == 0
+
+
+def test_functions_inside_of_a_hundred_others_are_no_groups():
+    """Else endless recursion would take minutes to be reported."""
+    graph = trace(Lambda(lambda _, h: deeper(h, 150) * 2), (x(),))
+    assert len(graph.functions) == 100
+    (innermost,) = (call for call in graph.functions.values() if len(graph.functions_around(call)) == 99)
+    assert sum(getattr(node, "scope", None) == innermost.id for node in graph.nodes) == 2 * 52

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 
@@ -70,6 +71,64 @@ class Wrapped(nn.Module):
         return left, right
 
 
+class OtherName(nn.Module):
+    def forward(this, x: Tensor):  # noqa: N805
+        left, right = x.chunk(2, -1)
+        return this.half(left), right, this(x) if x is None else this.half(x)
+
+    def half(this, x):  # noqa: N805
+        return x / 2
+
+
+def timed(forward):
+    @functools.wraps(forward)
+    def wrapper(*args):
+        result = forward(*args)
+        return sum(result), torch.zeros(1) + 1
+
+    return wrapper
+
+
+class Timed(nn.Module):
+    """Returns as many tensors as its forward, but others."""
+
+    @timed
+    def forward(self, x: Tensor):
+        left, right = x.chunk(2, -1)
+        return left, right
+
+
+def listed(forward):
+    return functools.wraps(forward)(lambda *args: list(forward(*args)))
+
+
+class Generator(nn.Module):
+    @listed
+    def forward(self, x: Tensor):
+        left, right = x.chunk(2, -1)
+        yield right
+        yield left
+        return left, right
+
+
+class Hooked(Encoder):
+    def __init__(self):
+        super().__init__()
+        self.register_forward_hook(lambda _module, _args, result: (result[0] * 2, (result[0], result[0] + 1)))
+
+
+def passed_on(model: nn.Module) -> nn.Module:
+    """With a forward of its own, as libraries that place models on devices do it."""
+    inner = model.forward
+
+    @functools.wraps(inner)
+    def forward(*args, **kwargs):
+        return inner(*args, **kwargs)
+
+    model.forward = forward
+    return model
+
+
 def written(source: str) -> nn.Module:
     """A model whose source can't be read."""
     names: dict = {"nn": nn}
@@ -89,6 +148,11 @@ UNREADABLE = "class Made(nn.Module):\n    def forward(self, x):\n        y = x +
         (Twice(), ["[0]", "[1]", "[2]"]),
         (Listed(), ["[0]", "[1].aux", "[2]", "[3]"]),
         (Wrapped(), ["left", "right"]),
+        (OtherName(), ["half", "right", "[2]"]),
+        (Timed(), ["[0]", "[1]"]),
+        (Generator(), ["[0]", "[1]"]),
+        (Hooked(), ["[0]", "[1][0]", "[1][1]"]),
+        (passed_on(Recurrent()), ["out", "h", "c"]),
         (written(UNREADABLE), ["[0]", "[1]"]),
         (nn.Identity(), ["output"]),
     ],
@@ -145,6 +209,7 @@ def test_source_that_changed_after_its_import_gives_no_names(tmp_path, monkeypat
 
     monkeypatch.delitem(sys.modules, "edited")
     assert list(trace(edited.forward, (ROW,)).model.outputs) == ["mean", "std"]
+    return_names._source_of.cache_clear()
     return_names._returns_of.cache_clear()
     linecache.clearcache()
     file.write_text(source.replace("mean", "_").replace("std", "mean").replace("_", "std"))

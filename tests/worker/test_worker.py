@@ -73,8 +73,8 @@ def test_death_is_a_sentence_apart_from_what_was_printed(worker):
 
 
 def test_timeout_stops_the_model(worker):
-    problem = trace(worker, "mypkg.models.Hangs", timeout=2).problem
-    assert problem.message == "tracing mypkg.models.Hangs took longer than 2 s and was stopped (option `timeout`)"
+    problem = trace(worker, "mypkg.models.Hangs", timeout=3).problem
+    assert problem.message == "tracing mypkg.models.Hangs took longer than 3 s and was stopped (option `timeout`)"
     assert problem.frames[-1].startswith("mypkg/models.py:")
     assert problem.frames[-1].endswith(" in forward")
 

@@ -95,6 +95,25 @@ def _check_functions(graph: Graph) -> None:
                 f"$.nodes[{i}].scope",
                 f"expected a function call inside {graph.hierarchy[node.id]!r}, the node's parent, got {scope!r}",
             )
+    _check_members(graph)
+
+
+def _check_members(graph: Graph) -> None:
+    """Every function call contains nodes, and no others of their parent come between them."""
+    running: dict[str | None, tuple[str, ...]] = {}  # parent → function calls around its latest node
+    ended: set[str] = set()
+    for node in graph.nodes:
+        parent = graph.hierarchy[node.id]
+        around = tuple(call.id for call in graph.functions_around(node)) if graph.functions else ()
+        ended.update({*running.get(parent, ())}.difference(around))
+        for name in around:
+            if name in ended:
+                path = f"$.functions[{name!r}]"
+                raise GraphError(path, f"expected its nodes one after another, got {node.id!r} after nodes outside")
+        running[parent] = around
+    for name in graph.functions:
+        if name not in ended and not any(name in around for around in running.values()):
+            raise GraphError(f"$.functions[{name!r}]", "expected nodes in it, got none that names it as `scope`")
 
 
 def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:

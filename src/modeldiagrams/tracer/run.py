@@ -8,6 +8,7 @@ import functools
 import gc
 import itertools
 import re
+import reprlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.status import status_of
-from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.replace import patched
 from modeldiagrams.tracer.patches.table import replacements
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
@@ -89,7 +90,7 @@ def trace(
         The graph of the pass.
 
     Raises:
-        TypeError: if `args` is a tensor instead of a tuple.
+        TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
         ValueError: for an unknown mode.
     """
     return trace_run(model, args, kwargs, mode, costs=costs).graph
@@ -99,10 +100,7 @@ def trace_run(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
 ) -> Trace:
     """As `trace`, for the worker, with the user's source files that ran; makes attempts until one succeeds."""
-    if isinstance(args, Tensor):
-        raise TypeError("args: expected a tuple of arguments, got a tensor; write (x,) for a model that takes one")
-    if mode not in get_args(Mode):
-        raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
+    _check(model, args, mode)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
     attempts = _attempts(model, mode)
@@ -117,6 +115,18 @@ def trace_run(
         if error is None or not attempts:
             return Trace(graph, user_files(ran))
         notes += _notes(attempt, attempts[0], error)
+
+
+def _check(model: Any, args: Any, mode: Any) -> None:
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it: {model.__name__}(…)")
+    if not callable(model):
+        raise TypeError(f"model: expected a model or a function, got {type(model).__name__} {reprlib.repr(model)}")
+    if not isinstance(args, list | tuple):
+        got = "a tensor" if isinstance(args, Tensor) else type(args).__name__
+        raise TypeError(f"args: expected a tuple of arguments, got {got}; write (x,) for a model that takes one")
+    if mode not in get_args(Mode):
+        raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
 
 
 @dataclass(frozen=True)
@@ -193,12 +203,12 @@ class _Pass:
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
-            modes, invocation = self._prepare(recorder, scope)
+            modes, invocation = self._prepare(recorder)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
             table = replacements(calls, modules, modes, snapshot.before_backward)
-            undo = scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
-            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes, undo)
+            scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
+            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes)
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
@@ -208,13 +218,12 @@ class _Pass:
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+    def _prepare(self, recorder: Recorder) -> tuple[list[Any], Invocation]:
         """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":
-            fake_mode = new_fake_mode() if self._attempt.mode == "fake" else None
+            fake_mode = FakeTensorMode(allow_non_fake_inputs=True) if self._attempt.mode == "fake" else None
             values = ConcreteValues(fake_mode, recorder.on_guess)
-            scope.callback(values.close)
             if fake_mode is not None:
                 put_fakes = functools.partial(put_fake_weights, fake_mode=fake_mode, values=values)
                 put_fakes(invocation.function)
@@ -233,8 +242,10 @@ class _Pass:
         return modes, invocation
 
 
-def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
-    share_fake_modes(undo)
+def _modes_for_threads(modes: Sequence[Any]) -> Sequence[Any]:
+    """The modes for another thread than the main one to enter; raises where torch can't enter them on several."""
+    if any(isinstance(mode, FakeTensorMode) for mode in modes):
+        raise RuntimeError("fake tensors serve one thread only, and the model runs several")
     return modes
 
 
@@ -258,4 +269,7 @@ def _interpreter_settings() -> Iterator[None]:
     finally:
         sys.setrecursionlimit(limit)
         if was_enabled:
+            if not gc.get_freeze_count():  # counts all objects made since as old: the collector would look at each now
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

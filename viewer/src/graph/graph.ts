@@ -123,7 +123,7 @@ const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], us
 /** The children of a container, with those of bundles and function calls in place of these. */
 export function childrenOf(index: GraphIndex, id: string, replaced = isGroup): string[] {
   const { children } = contentsOf(index, id);
-  if (!index.hasGroups) return children;
+  if (!index.hasGroups || !children.some((child) => replaced(index.nodes.get(child)))) return children;
   return children.flatMap((child) => (replaced(index.nodes.get(child)) ? childrenOf(index, child, replaced) : [child]));
 }
 

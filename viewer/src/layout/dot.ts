@@ -2,10 +2,11 @@
  * Ranks, order and positions across the flow from dot: layered drawing after Sugiyama, Tagawa and Toda (1981), with
  * network simplex after Gansner, Koutsofios, North and Vo (1993). The only file that calls viz-js.
  */
-import type { Attributes, Edge, Graph, HTMLString, Node, Viz } from "@viz-js/viz";
+import type { Attributes, Edge, Graph, Node, Viz } from "@viz-js/viz";
 import { BORDER } from "../view/frame.js";
 import { type Order, single } from "./order.js";
 import type { Plan, PlanWire, Slot } from "./plan.js";
+import { portTable, type UsedPorts, usedPorts } from "./port_table.js";
 
 export type { Viz };
 
@@ -49,6 +50,7 @@ function fineness(plan: Plan): number {
 function dotGraph(plan: Plan, fine: number): Graph {
   const { order } = plan;
   const branches = order?.isStrict ? [] : forks(plan);
+  const used = usedPorts(plan);
   const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
   return {
     directed: true,
@@ -60,10 +62,11 @@ function dotGraph(plan: Plan, fine: number): Graph {
       nslimit1: EFFORT,
     },
     nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
+    edgeAttributes: STRAIGHT_ON,
     nodes: inPreference(
       plan.slots.map((slot, i) => ({
         name: `n${i}`,
-        attributes: { ...slotAttributes(slot, fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
+        attributes: { ...slotAttributes(slot, used[i], fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
       })),
       order?.places ?? [],
     ),
@@ -100,11 +103,15 @@ function inOrder(order: Order): Edge[] {
       .slice(1)
       .flatMap((right, i) =>
         (groups[i] ?? []).flatMap((tail) =>
-          right.map((head) => ({ tail: letter + tail, head: letter + head, attributes: { style: "invis" } })),
+          right.map((head) => ({ tail: letter + tail, head: letter + head, attributes: BESIDE_EACH_OTHER })),
         ),
       ),
   );
 }
+
+/** From the middle of one side to that of another, as most wires run; dot is told of others one by one. */
+const STRAIGHT_ON: Attributes = { tailport: "s", headport: "n", weight: 1 };
+const BESIDE_EACH_OTHER: Attributes = { style: "invis", tailport: "", headport: "" };
 
 /** Keeps the order of the wires that leave a node. */
 const IN_ORDER: Attributes = { ordering: "out" };
@@ -168,47 +175,20 @@ function headOf(to: number, port: number): string {
 }
 
 function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, spine }: PlanWire): Attributes {
-  const tail = plan.slots[from]?.ports && fromPort >= 0 ? `o${fromPort}:s` : "s";
-  const head = plan.slots[to]?.ports && toPort >= 0 ? `i${toPort}:n` : "n";
-  const weight = trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
-  return { tailport: tail, headport: head, weight };
+  return {
+    ...(plan.slots[from]?.ports && fromPort >= 0 ? { tailport: `o${fromPort}:s` } : {}),
+    ...(plan.slots[to]?.ports && toPort >= 0 ? { headport: `i${toPort}:n` } : {}),
+    ...(trunk || spine ? { weight: trunk ? TRUNK_WEIGHT : SPINE_WEIGHT } : {}),
+  };
 }
 
-function slotAttributes(slot: Slot, fine: number): Attributes {
+function slotAttributes(slot: Slot, used: UsedPorts | undefined, fine: number): Attributes {
   const across = Math.max(slot.across, 2 * (Math.max(slot.low, slot.high) - TEXT_IN_GAP));
   const { ports } = slot;
   if (ports === null || ports.inputs.length + ports.outputs.length === 0) {
     return { width: (across * fine) / POINTS_PER_INCH };
   }
-  return { shape: "plain", fixedsize: false, label: portTable(slot.across, ports.inputs, ports.outputs, fine) };
-}
-
-const TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">';
-
-/** A table of the item's width with a cell per port: inputs in the first row, outputs in the last. */
-function portTable(across: number, inputs: number[], outputs: number[], fine: number): HTMLString {
-  const width = Math.round(across * fine);
-  const body = `<TR><TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"></TD></TR>`;
-  const html = `${TABLE}<TR><TD>${cells(inputs, "i", width, fine)}</TD></TR>${body}<TR><TD>${cells(outputs, "o", width, fine)}</TD></TR></TABLE>`;
-  return { html };
-}
-
-function cells(offsets: number[], letter: string, width: number, fine: number): string {
-  const ports = offsets.map((offset, i) => ({ at: Math.round(offset * fine), i })).sort((a, b) => a.at - b.at);
-  let end = 0;
-  let row = "";
-  for (const { at, i } of ports) {
-    const start = Math.max(end, at - 1);
-    if (start > end) row += cell(start - end, "");
-    row += cell(2, ` PORT="${letter}${i}"`);
-    end = start + 2;
-  }
-  if (end < width) row += cell(width - end, "");
-  return `${TABLE}<TR>${row}</TR></TABLE>`;
-}
-
-function cell(width: number, port: string): string {
-  return `<TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"${port}></TD>`;
+  return { shape: "plain", fixedsize: false, label: { html: portTable(slot.across, ports, used, fine) } };
 }
 
 // -- dot's answer -----------------------------------------------------------------------------------------------------

@@ -78,7 +78,8 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Orde
   return result;
 }
 
-function numberNets(wires: Wire[]): number[] {
+/** Wire → the number of its tensor. */
+export function numberNets(wires: Wire[]): number[] {
   const numbers = new Map<string, number>();
   return wires.map((wire) => {
     const key = `${wire.from} ${wire.source}`;

@@ -87,6 +87,7 @@ export function single(row: number[]): number[][] {
   return row.map((item) => [item]);
 }
 
+/** A part of a wire: where it is, and between which places it runs. */
 interface Segment {
   net: string;
   at: number;
@@ -116,7 +117,29 @@ function crossingsIn({ lines }: Geometry, { wires }: Frame): number {
       else upright.push({ net, at: x, low: Math.min(y0, y), high: Math.max(y0, y) });
     });
   });
-  const cross = (a: Segment, b: Segment) =>
-    a.net !== b.net && a.low < b.at && b.at < a.high && b.low < a.at && a.at < b.high;
-  return level.reduce((sum, a) => sum + upright.filter((b) => cross(a, b)).length, 0);
+  upright.sort((a, b) => a.at - b.at);
+  const places = upright.map(({ at }) => at);
+  return level.reduce((sum, line) => sum + crossed(line, upright, places), 0);
+}
+
+/** Number of upright segments, from left to right at some places, that a level one crosses. */
+function crossed(line: Segment, upright: readonly Segment[], places: readonly number[]): number {
+  let count = 0;
+  for (let i = firstAfter(places, line.low); i < upright.length; i += 1) {
+    const other = upright[i];
+    if (other === undefined || other.at >= line.high) break;
+    if (other.low < line.at && line.at < other.high && other.net !== line.net) count += 1;
+  }
+  return count;
+}
+
+/** Position of the first of sorted places after another. */
+function firstAfter(places: readonly number[], place: number): number {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) > place) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

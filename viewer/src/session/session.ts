@@ -7,7 +7,7 @@ import { drawLabel, drawWires } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
-import { type Layout, type LayoutCache, layout, type Viz } from "../layout/layout.js";
+import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
@@ -40,7 +40,7 @@ export class Session {
   /** What the author chose to show. */
   readonly initial: SessionState;
   readonly drawing: Drawing = drawing;
-  readonly #cache: LayoutCache = { geometries: new LruMap(CACHED_GEOMETRIES), crashes: new Map() };
+  readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
   /** Id of a module → its inside as a graph of its own. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;

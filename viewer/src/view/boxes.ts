@@ -22,7 +22,7 @@ export interface ModuleBox {
 
 /** The box of a module: its chain of only children, continued by a folded run if that is the only content. */
 export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ModuleBox {
-  if (isGroup(index.nodes.get(id))) return { chain: [id], run: null };
+  if (contentsOf(index, id).children.length === 0 || isGroup(index.nodes.get(id))) return { chain: [id], run: null };
   const chain = singleChain(index, id);
   // a box has one badge only
   const run = isMember(index, id) ? null : onlyRun(index, chain[chain.length - 1] ?? id);

@@ -1,3 +1,4 @@
+import { append } from "../graph/append.js";
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { fold } from "./fold.js";
@@ -141,6 +142,7 @@ function withRunsFolded(
     runs.filter((run) => !isUnrolled(run)),
   );
   const shown: ShownContents = { contents: folded, runs: new Map(), groups: new Map() };
+  const panels: Panel[] = [];
   for (const run of runs) {
     const first = repeat(contents, run, 0);
     const members = contents.children.slice(run.start, run.start + run.period * run.times);
@@ -150,16 +152,18 @@ function withRunsFolded(
       const inside = (inner: Contents) => withRunsFolded(index, inner, runsWithin(index, contents, run), unrolled);
       const latest = repeat(contents, run, run.times - 1);
       const last = lastModule(index, latest);
-      enclose(shown, first, groupId(first[0] ?? ""), (inner) => ({
+      const group = (inner: Contents): Group => ({
         ...{ kind: recurs ? "step" : "repeat", isShared, times: run.times, run: runId(contents, run), last, step: 0 },
         ...{ members, ends: [...first.slice(0, 1), ...latest.slice(0, 1)], ...inside(inner) },
-      }));
+      });
+      panels.push({ id: groupId(first[0] ?? ""), members: first, group });
     } else if (recurs && isUnrolled(run) && (run.period > 1 || readsDifferentTensors(contents, run))) {
-      encloseSteps(shown, contents, run);
+      panels.push(stepsPanel(contents, run));
     } else {
       shown.runs.set(first[0] ?? "", { id: runId(contents, run), times: run.times, isLoop: recurs, members });
     }
   }
+  enclose(shown, panels);
   return shown;
 }
 
@@ -191,64 +195,75 @@ function readsDifferentTensors(contents: Contents, run: Run): boolean {
   return run.times > 2 && read(1) !== read(run.times - 1);
 }
 
-/** Put a panel around each step of several children, and one around all steps. */
-function encloseSteps(shown: ShownContents, contents: Contents, run: Run): void {
-  const members = contents.children.slice(run.start, run.start + run.period * run.times);
+/** A panel around each step of several children, and one around all steps. */
+function stepsPanel(contents: Contents, run: Run): Panel {
   const id = runId(contents, run);
-  enclose(shown, members, STEPS + id, (all) => {
+  const nothing = { run: "", members: [], ends: [], last: undefined, step: 0 };
+  const group = (all: Contents): Group => {
     const inside: ShownContents = { contents: all, runs: new Map(), groups: new Map() };
-    for (let which = 0; run.period > 1 && which < run.times; which += 1) {
-      const step = repeat(contents, run, which);
-      enclose(inside, step, groupId(step[0] ?? ""), (inner) => ({
-        ...{ kind: "step", isShared: true, times: 1, run: "", members: [], ends: [], last: undefined, step: which + 1 },
+    const steps = Array.from({ length: run.period > 1 ? run.times : 0 }, (_, i): Panel => {
+      const members = repeat(contents, run, i);
+      const step = (inner: Contents): Group => ({
+        ...{ ...nothing, kind: "step", isShared: true, times: 1, step: i + 1 },
         ...{ contents: inner, runs: new Map(), groups: new Map() },
-      }));
-    }
-    return {
-      ...inside,
-      kind: "steps",
-      isShared: true,
-      times: run.times,
-      run: id,
-      members: [],
-      ends: [],
-      last: undefined,
-      step: 0,
-    };
-  });
+      });
+      return { id: groupId(members[0] ?? ""), members, group: step };
+    });
+    enclose(inside, steps);
+    return { ...inside, ...nothing, kind: "steps", isShared: true, times: run.times, run: id };
+  };
+  return { id: STEPS + id, members: contents.children.slice(run.start, run.start + run.period * run.times), group };
 }
 
-/** Put a panel around children: links between them move inside, links across are cut at its border. */
-function enclose(shown: ShownContents, members: string[], id: string, group: (inner: Contents) => Group): void {
-  const inside = new Set(members);
-  const outer: Link[] = [];
-  const inner: Link[] = [];
-  for (const link of shown.contents.links) {
-    const from = link.from !== null && inside.has(link.from);
-    const to = link.to !== null && inside.has(link.to);
-    if (!from && !to) outer.push(link);
-    else if (from && to) inner.push(link);
-    else if (from) {
-      inner.push({ ...link, to: null, toPort: link.fromPort });
-      outer.push({ ...link, from: id });
-    } else {
-      inner.push({ ...link, from: null, fromPort: link.toPort });
-      outer.push({ ...link, to: id });
-    }
+/** A panel to put around some children. */
+interface Panel {
+  id: string;
+  members: string[];
+  group: (inner: Contents) => Group;
+}
+
+/**
+ * Put panels around children: links between the children of one move inside, links across are cut at its border. In one
+ * pass over all links: a loop may have thousands of steps.
+ */
+function enclose(shown: ShownContents, panels: Panel[]): void {
+  if (panels.length === 0) return;
+  const around = new Map(panels.flatMap((panel) => panel.members.map((id) => [id, panel])));
+  const panelOf = (id: string | null) => (id === null ? undefined : around.get(id));
+  const { children, links, returns = [] } = shown.contents;
+  const inner = new Map<Panel, Link[]>();
+  const outer = links.flatMap((link) => cut(link, panelOf(link.from), panelOf(link.to), inner));
+  const within = new Map<Panel, Link[]>();
+  for (const link of returns) if (panelOf(link.from) === panelOf(link.to)) addTo(within, panelOf(link.from), link);
+  for (const panel of panels) {
+    const contents = insideOf(panel.members, inner.get(panel) ?? [], within.get(panel) ?? []);
+    shown.groups.set(panel.id, panel.group(contents));
   }
-  const contents: Contents = {
-    uses: new Map(),
-    children: members,
-    links: distinctLinks(inner),
-    returns: (shown.contents.returns ?? []).filter(({ from, to }) => inside.has(from ?? "") && inside.has(to ?? "")),
-    inputs: [...new Set(inner.filter((link) => link.from === null).map((link) => link.fromPort))],
-    outputs: [...new Set(inner.filter((link) => link.to === null).map((link) => link.toPort))],
+  const kept = new Set(children.map((child) => panelOf(child)?.id ?? child));
+  shown.contents = { ...shown.contents, children: [...kept], links: distinctLinks(outer) };
+}
+
+/** Adds what of a link is inside panels to their links, and returns what is outside. */
+function cut(link: Link, from: Panel | undefined, to: Panel | undefined, inner: Map<Panel, Link[]>): Link[] {
+  if (from === to) {
+    addTo(inner, from, link);
+    return from === undefined ? [link] : [];
+  }
+  addTo(inner, from, { ...link, to: null, toPort: link.fromPort });
+  addTo(inner, to, { ...link, from: null, fromPort: link.toPort });
+  return [{ ...link, from: from?.id ?? link.from, to: to?.id ?? link.to }];
+}
+
+function addTo(links: Map<Panel, Link[]>, panel: Panel | undefined, link: Link): void {
+  if (panel !== undefined) append(links, panel, link);
+}
+
+function insideOf(children: string[], links: Link[], returns: Link[]): Contents {
+  return {
+    ...{ uses: new Map(), children, links: distinctLinks(links), returns },
+    inputs: [...new Set(links.filter((link) => link.from === null).map((link) => link.fromPort))],
+    outputs: [...new Set(links.filter((link) => link.to === null).map((link) => link.toPort))],
   };
-  shown.groups.set(id, group(contents));
-  const at = shown.contents.children.indexOf(members[0] ?? "");
-  const children = shown.contents.children.filter((child) => !inside.has(child));
-  children.splice(at, 0, id);
-  shown.contents = { ...shown.contents, children, links: distinctLinks(outer) };
 }
 
 function lastModule(index: GraphIndex, ids: string[]): string | undefined {

@@ -70,6 +70,15 @@ export interface Told {
  * Of words that end at one place, the longest counts.
  */
 export function familyTold(name: string): Told {
+  const found = known.get(name) ?? lastTold(name);
+  known.set(name, found);
+  return found;
+}
+
+/** Name → what it tells. */
+const known = new Map<string, Told>();
+
+function lastTold(name: string): Told {
   let best: Told = { name, family: "other", end: 0 };
   for (let start = 0; start < name.length; start += 1) {
     for (const found of begins(name, start) ? wordsAt(name, start) : []) if (found.end > best.end) best = found;

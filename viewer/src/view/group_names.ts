@@ -16,6 +16,7 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
   const own = words(index, inner, tellingOf(index, chain));
+  if (chain.length === 1 && members.length < 2 && last === undefined) return byClass(index, inner, own);
   const names = nodes
     .slice(0, head)
     .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));

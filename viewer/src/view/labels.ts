@@ -63,9 +63,9 @@ function containsModules(index: GraphIndex, node: ModuleNode): boolean {
 
 /** Names a layer after its class if its own name is only a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
 export function byClass(index: GraphIndex, node: GraphNode, own: Words): Words {
-  if (node.kind !== "module" || containsModules(index, node)) return own;
+  if (node.kind !== "module") return own;
   const name = shortName(node.class);
-  if (own.name !== name && !/^\d+$/.test(own.name)) return own;
+  if ((own.name !== name && !/^\d+$/.test(own.name)) || containsModules(index, node)) return own;
   return { name, detail: own.detail.slice(name.length).replace(/^[ ·]+/, "") };
 }
 
@@ -143,7 +143,7 @@ export function tensorLabel(index: GraphIndex, tensor: string): string {
   const spec = index.graph.tensors.get(tensor);
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
-  const assumed = index.assumedSizes.get(index.producer.get(tensor) ?? "");
+  const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
   const sign = assumed === undefined || shape === "" ? "" : UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
   return `${sign}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
 }

@@ -10,8 +10,21 @@ export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   if (sign === undefined) return null;
   const args = node.arguments ?? {};
   const hasNumber = sign !== "cat" && (scalarOperand(args) !== undefined || (args.alpha ?? 1) !== 1);
-  const tensors = [...contents.links, ...(contents.returns ?? [])].filter((link) => link.to === node.id).length;
-  return hasNumber || tensors < 2 ? null : sign;
+  return hasNumber || (takenIn(contents).get(node.id) ?? 0) < 2 ? null : sign;
+}
+
+/** Contents → child → the number of tensors it takes; contents never change. */
+const taken = new WeakMap<Contents, Map<string, number>>();
+
+function takenIn(contents: Contents): Map<string, number> {
+  let counts = taken.get(contents);
+  if (counts === undefined) {
+    counts = new Map();
+    for (const { to } of [...contents.links, ...(contents.returns ?? [])])
+      if (to !== null) counts.set(to, (counts.get(to) ?? 0) + 1);
+    taken.set(contents, counts);
+  }
+  return counts;
 }
 
 export function marksOf(index: GraphIndex, node: GraphNode): string[] {

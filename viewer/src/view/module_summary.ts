@@ -28,9 +28,24 @@ export function attributeSummary(className: string, attributes: Attributes): str
   // other text is no size: some modules describe themselves in sentences
   const get: Get = (...names) =>
     names.map((name) => attributes[name]).find((value) => value !== undefined && isSize(value));
-  const lower = className.toLowerCase();
-  const found = SUMMARIES.find(([rule]) => rule.test(lower));
-  return found === undefined ? "" : found[1](get, Number(/([123])d$/.exec(lower)?.[1] ?? 0));
+  const [summary, dimensions] = summaryOf(className);
+  return summary === undefined ? "" : summary(get, dimensions);
+}
+
+type Known = [summary: Summary | undefined, dimensions: number];
+
+/** Class → how it is summarised; looked for once. */
+const known = new Map<string, Known>();
+
+function summaryOf(className: string): Known {
+  let found = known.get(className);
+  if (found === undefined) {
+    const lower = className.toLowerCase();
+    const rule = SUMMARIES.find(([names]) => names.test(lower));
+    found = [rule?.[1], Number(/([123])d$/.exec(lower)?.[1] ?? 0)];
+    known.set(className, found);
+  }
+  return found;
 }
 
 function isSize(value: Json): boolean {

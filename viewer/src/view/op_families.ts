@@ -20,14 +20,8 @@ export function family(node: GraphNode): Family {
   return MINOR.includes(family) && !isLast(node) ? "other" : family;
 }
 
-/** Class or function → what it tells. */
-const known = new Map<string, Told>();
-
 function told(node: ModuleNode | OpNode): Told {
-  const name = node.kind === "module" ? node.class : node.name;
-  const found = known.get(name) ?? familyTold(shortName(name));
-  known.set(name, found);
-  return found;
+  return familyTold(shortName(node.kind === "module" ? node.class : node.name));
 }
 
 /** Families of layers that have weights, or combine what others have. */
@@ -52,10 +46,12 @@ interface Amounts {
 type Tally = Map<Family, Amounts>;
 
 interface Known {
-  /** Module → its content by family. */
+  /** Computation of a module → its content by family. */
   tallies: Map<string, Tally>;
   /** Class and classes inside → the content of all such modules: equal blocks have one colour, whatever their sizes. */
   blocks: Map<string, Tally>;
+  /** Computation of a module → the block that it belongs to. */
+  blockOf: Map<string, Tally>;
 }
 
 /** Cached per graph: every toggle needs them again. */
@@ -67,7 +63,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind !== "module") return family(node);
   const role = roleOf(node);
   if (role !== undefined) return role;
-  const tally = factsOf(index).blocks.get(blockKey(index, node)) ?? new Map<Family, Amounts>();
+  const tally = factsOf(index).blockOf.get(computationOf(node)) ?? new Map<Family, Amounts>();
   const isWhole = tally.has("activation");
   if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
   const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
@@ -121,17 +117,30 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
 function factsOf(index: GraphIndex): Known {
   let facts = knownOf.get(index);
   if (facts === undefined) {
-    facts = { tallies: new Map(), blocks: new Map() };
+    facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map() };
     knownOf.set(index, facts);
     for (const node of index.graph.nodes) {
       if (node.kind !== "module") continue;
-      const key = blockKey(index, node);
-      const block = facts.blocks.get(key) ?? new Map<Family, Amounts>();
-      facts.blocks.set(key, block);
-      addAll(block, tallyOf(index, facts, node));
+      addAll(blockOf(index, facts, node), tallyOf(index, facts, node));
     }
   }
   return facts;
+}
+
+/** Equal for modules with equal content. */
+function computationOf({ id, signature, parameters }: ModuleNode): string {
+  return signature ? `${signature} ${parameters.total}` : id;
+}
+
+function blockOf(index: GraphIndex, { blocks, blockOf }: Known, node: ModuleNode): Tally {
+  const computation = computationOf(node);
+  const known = blockOf.get(computation);
+  if (known !== undefined) return known;
+  const key = blockKey(index, node);
+  const block = blocks.get(key) ?? new Map<Family, Amounts>();
+  blocks.set(key, block);
+  blockOf.set(computation, block);
+  return block;
 }
 
 function blockKey(index: GraphIndex, node: ModuleNode): string {
@@ -140,12 +149,12 @@ function blockKey(index: GraphIndex, node: ModuleNode): string {
 }
 
 function tallyOf(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
-  const counted = facts.tallies.get(node.id);
+  const counted = facts.tallies.get(computationOf(node));
   if (counted !== undefined) return counted;
   const role = roleOf(node);
   const all = { flops: node.flops ?? 0, weights: node.parameters.total };
   const tally = role === undefined ? tallyOfContent(index, facts, node) : new Map([[role, all]]);
-  facts.tallies.set(node.id, tally);
+  facts.tallies.set(computationOf(node), tally);
   return tally;
 }
 

@@ -39,11 +39,32 @@ const SHOWN_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]
 
 /** The name of an op, and its arguments. */
 export function opWords(node: OpNode): { name: string; detail: string } {
-  return { name: opName(node), detail: opDetail(node) };
+  const kind = kindOf(node.name);
+  const name = opName(node, kind);
+  return { name, detail: opDetail(node, kind, name) };
 }
 
-function opName(node: OpNode): string {
-  const name = shortName(node.name);
+/** What the name of an op says. */
+interface Kind {
+  name: string;
+  sign: Glyph | undefined;
+  rule: (typeof SHOWN_ARGUMENTS)[number] | undefined;
+}
+
+/** Full name → what it says; looked for once. */
+const kinds = new Map<string, Kind>();
+
+function kindOf(full: string): Kind {
+  let kind = kinds.get(full);
+  if (kind === undefined) {
+    const name = shortName(full);
+    kind = { name, sign: glyph(full), rule: SHOWN_ARGUMENTS.find(([names]) => names.test(name)) };
+    kinds.set(full, kind);
+  }
+  return kind;
+}
+
+function opName(node: OpNode, { name, sign }: Kind): string {
   const args = node.arguments ?? {};
   // without a written key, the index is a tensor
   if (name === "getitem") return indexedWeight(node) ?? indexText(args.key) ?? "index";
@@ -51,7 +72,6 @@ function opName(node: OpNode): string {
   const scalar = scalarOperand(args);
   const comparison = COMPARISONS.get(name);
   if (comparison !== undefined && scalar !== undefined) return `${comparison} ${operandText(scalar)}`;
-  const sign = glyph(node.name);
   if (sign === undefined) return name;
   // `1 - x` is a call of `x.__rsub__(1)`
   if (scalar !== undefined)
@@ -102,34 +122,20 @@ function assignmentText({ key, value }: Attributes): string {
 
 /** The number that an op combines its tensor with. */
 export function scalarOperand(args: Attributes): number | undefined {
-  const values = ["other", "1", "0", "input"].map((key) => args[key]);
-  return values.find((value) => typeof value === "number");
+  for (const key of OPERANDS) if (typeof args[key] === "number") return args[key];
+  return undefined;
 }
 
-function opDetail(node: OpNode): string {
-  const name = shortName(node.name);
-  const args = node.arguments ?? {};
+const OPERANDS = ["other", "1", "0", "input"];
+
+function opDetail({ arguments: args = {} }: OpNode, { name, rule }: Kind, shown: string): string {
   if (/^(clamp|clip)$/.test(name))
     return joined(["min", "max"].map((key) => prefixed(`${key} `, valueText(args[key]))));
-  const rule = ruleOf(name);
   if (rule !== undefined) return prefixed(rule[2] ?? "", joined(rule[1].map((key) => valueText(args[key]))));
   const axis = valueText(args.dim ?? args.axis);
   if (axis !== "") return `dim ${axis}`;
   const scalar = scalarOperand(args);
-  return scalar === undefined || opName(node) !== name ? "" : numberText(scalar);
-}
-
-/** Name → its rule; looked for once. */
-const rules = new Map<string, (typeof SHOWN_ARGUMENTS)[number] | undefined>();
-
-function ruleOf(name: string): (typeof SHOWN_ARGUMENTS)[number] | undefined {
-  if (!rules.has(name)) {
-    rules.set(
-      name,
-      SHOWN_ARGUMENTS.find(([names]) => names.test(name)),
-    );
-  }
-  return rules.get(name);
+  return scalar === undefined || shown !== name ? "" : numberText(scalar);
 }
 
 function joined(parts: string[]): string {

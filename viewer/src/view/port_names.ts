@@ -1,7 +1,8 @@
 /** Names on parallel wires: `cos` and `sin`, `h` and `c`. */
+import { append } from "../graph/append.js";
 import type { GraphIndex } from "../graph/graph.js";
 import { singleChain } from "./boxes.js";
-import { BORDER, type Frame, type Wire } from "./frame.js";
+import { BORDER, type Frame, type Item, type Wire } from "./frame.js";
 
 /** A longer name is that of a field, such as `last_hidden_state`, and would hide the shape. */
 const LONGEST = 14;
@@ -11,7 +12,11 @@ const SILENT: ReadonlySet<string> = new Set(["output", "outputs", "x"]);
 
 /** Puts names before the shapes of wires where a module hands on several tensors, each with a name. */
 export function nameParallels(index: GraphIndex, frame: Frame): void {
-  const named = new Map([...namesInside(index, frame), ...frame.items.flatMap((_, i) => namesBehind(index, frame, i))]);
+  const leaving = new Map<number, Wire[]>();
+  for (const wire of frame.wires) if (wire.flow === "data") append(leaving, wire.from, wire);
+  const behind = [...leaving].flatMap(([from, wires]) => namesBehind(index, frame.items[from], wires));
+  const named = new Map([...namesInside(index, frame), ...behind]);
+  if (named.size === 0) return;
   for (const wire of frame.wires) {
     const name = named.get(keyOf(wire));
     if (name !== undefined && wire.flow === "data") wire.label = `${name} ${wire.label}`.trim();
@@ -26,11 +31,9 @@ function keyOf({ from, source }: Wire): string {
 type Named = [key: string, name: string][];
 
 /** Names behind a module with several tensors. */
-function namesBehind(index: GraphIndex, { items, wires }: Frame, at: number): Named {
-  if (items[at]?.kind !== "module") return [];
-  const leaving = wires.filter(({ from, flow }) => from === at && flow === "data");
-  if (new Set(leaving.map(({ source }) => source)).size < 2) return [];
-  const names = outputNames(index, items[at].id);
+function namesBehind(index: GraphIndex, item: Item | undefined, leaving: Wire[]): Named {
+  if (item?.kind !== "module" || leaving.every(({ source }) => source === leaving[0]?.source)) return [];
+  const names = outputNames(index, item.id);
   return severalOf(leaving.map((wire) => [keyOf(wire), names.get(wire.source)]));
 }
 

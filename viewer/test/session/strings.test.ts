@@ -6,6 +6,7 @@ async function detailsWith(words: Record<string, string>) {
   vi.stubGlobal("modelDiagramsStrings", words);
   const details = await import("../../src/session/node_details.js");
   vi.unstubAllGlobals();
+  vi.resetModules();
   return details;
 }
 

@@ -6,8 +6,7 @@ const data = { graph: {}, state: {} } as DiagramData;
 let inserted: { src: string; onload: () => void; onerror: () => void; remove: () => void }[];
 
 /** The loader keeps what it loaded for the life of a page, so every test imports its own. */
-async function loader() {
-  vi.resetModules();
+function loader() {
   return import("../../src/widget/loader.js");
 }
 
@@ -21,6 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  vi.resetModules();
   vi.unstubAllGlobals();
   globalThis.modelDiagramsPacked = undefined;
   globalThis.modelDiagramsData = undefined;

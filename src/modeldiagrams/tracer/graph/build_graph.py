@@ -14,7 +14,6 @@ from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
-from modeldiagrams.tracer.graph.kept_scopes import kept_around
 from modeldiagrams.tracer.graph.node_order import node_order
 from modeldiagrams.tracer.graph.signatures import scope_signatures, signatures
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
 def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) -> ir.Graph:
     """The graph of a pass, which passes `check_graph`; ``unseen`` of the status is filled in here."""
-    order = node_order(recording)
+    contents = _contents(recording)
     _add_up_costs(recording.steps)
-    builder = _Builder(recording, order, weights, signatures(recording))
+    builder = _Builder(recording, node_order(recording, contents), weights, signatures(contents))
     return ir.Graph(
         model=builder.model(),
         nodes=tuple(builder.nodes()),
@@ -82,6 +81,19 @@ def _parent(path: str, known: Collection[str]) -> str | None:
     while (path := path.rpartition(".")[0]) and path not in known:
         pass
     return path or None
+
+
+def _contents(recording: Recording) -> dict[ModuleCall, list[Op | ModuleCall]]:
+    """What is directly in each module call, an outer call first; without the ops whose failure the model caught."""
+    recording.steps = [s for s in recording.steps if type(s) is ModuleCall or not s.failed or s is recording.failed_at]
+    contents: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
+    for step in recording.steps:
+        siblings = contents[step.parent]  # type: ignore[index]
+        step.ordinal = len(siblings)
+        siblings.append(step)
+        if type(step) is ModuleCall:
+            contents[step] = []
+    return contents
 
 
 def _add_up_costs(steps: list[Op | ModuleCall]) -> None:
@@ -191,7 +203,7 @@ class _Builder:
         )
 
     def _function(self, scope: Scope, members: list[Op | ModuleCall], signature: str) -> ir.FunctionCall:
-        around = kept_around(scope.parent)
+        around = scope.parent.kept if scope.parent else None
         flops = [member.flops for member in members if member.flops is not None]
         return ir.FunctionCall(
             id=scope.id,

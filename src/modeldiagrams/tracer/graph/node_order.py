@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from modeldiagrams.ir import graph as ir
-from modeldiagrams.tracer.graph.kept_scopes import keep_scopes, kept_around
+from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
@@ -34,22 +34,21 @@ class NodeOrder:
         """Append a node."""
         self.steps.append(step)
         self.parents[step.id] = (parent.id or None) if parent else None
-        if (kept := kept_around(scope)) is not None:
-            self.scopes[step.id] = kept.id
+        if scope is not None and scope.kept is not None:
+            self.scopes[step.id] = scope.kept.id
 
 
-def node_order(recording: Recording) -> NodeOrder:
-    """Decide which steps become nodes, connect them by edges, and place weights and constants among them."""
-    steps = [s for s in recording.steps if not (type(s) is Op and s.failed and s is not recording.failed_at)]
+def node_order(recording: Recording, contents: dict[ModuleCall, list[Op | ModuleCall]]) -> NodeOrder:
+    """Connect the steps by edges, and place weights and constants among them."""
     users: dict[GraphInput, list[Op]] = {}
-    for op in steps:
+    for op in recording.steps:
         if type(op) is Op:
             _connect_inputs(op, users)
     for _, values in recording.outputs:
         for value in values:
             if type(value.origin) is GraphInput and value.origin.kind != "input":
                 users.setdefault(value.origin, [])
-    return _ordered(recording, steps, users)
+    return _ordered(recording, NodeOrder(functions=keep_scopes(recording.steps, contents)), users)
 
 
 def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]]) -> None:
@@ -74,9 +73,8 @@ def _owned_name(weight: GraphInput, prefix: str) -> str | None:
     return next((name for name in weight.names if name.startswith(prefix)), None)
 
 
-def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[GraphInput, list[Op]]) -> NodeOrder:
+def _ordered(recording: Recording, order: NodeOrder, users: dict[GraphInput, list[Op]]) -> NodeOrder:
     """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
-    order = NodeOrder(functions=keep_scopes(steps))
     before: dict[int, list[GraphInput]] = {}
     parents: dict[GraphInput, tuple[ModuleCall, Scope | None]] = {}
     for weight, ops in users.items():
@@ -88,7 +86,7 @@ def _ordered(recording: Recording, steps: list[Op | ModuleCall], users: dict[Gra
             before.setdefault(id(_first_inside(scope, readers[0], order)), []).append(weight)
     for given in recording.inputs:
         order.add(given, None)
-    for step in steps:
+    for step in recording.steps:
         for weight in before.get(id(step), ()):
             order.add(weight, *parents[weight])
         order.add(step, step.parent, step.scope)

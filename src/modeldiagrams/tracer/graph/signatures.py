@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
-from modeldiagrams.tracer.graph.kept_scopes import kept_around
-from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Recording, Spec
+from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,17 +24,10 @@ if TYPE_CHECKING:
 _WEIGHTS = frozenset({"parameter", "buffer"})
 
 
-def signatures(recording: Recording) -> dict[int, str]:
+def signatures(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> dict[int, str]:
     """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
     work = _Work()
-    inside: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
-    for step in recording.steps:
-        siblings = inside[step.parent or recording.root]
-        step.ordinal = len(siblings)
-        siblings.append(step)
-        if type(step) is ModuleCall:
-            inside[step] = []
-    for call, steps in reversed(inside.items()):  # those inside come first
+    for call, steps in reversed(contents.items()):  # those inside come first
         work.sign(call, steps)
     return {key: signed.signature for key, signed in work.signed.items()}
 
@@ -65,12 +57,16 @@ class _Work:
         parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
-            if step.scope is not None and (scope := kept_around(step.scope)) is not None:
-                parts.append(repr(scope.id.removeprefix(call.id)))
+            if step.scope is not None and step.scope.kept is not None:
+                parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
             if type(step) is Op:
-                parts.append((step.site, *[value.spec for value in step.outputs]))
+                parts.append(_made_by(step))
                 for argument, value, flow in step.inputs:
-                    parts.append((argument, flow, self._origin(value, call, entered, weights)))
+                    origin = value.origin
+                    if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
+                        parts.append((argument, flow, (value.index, origin.ordinal)))
+                    else:
+                        parts.append((argument, flow, self._origin(value, call, entered, weights)))
                 last = step
             else:
                 signature, inner, used, last = self.signed[id(step)]
@@ -109,8 +105,6 @@ class _Work:
                 return "weight", value.spec
             return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
-        if parent is call:
-            return value.index, origin.ordinal
         path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:
@@ -136,10 +130,10 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
     positions = {id(step): i for i, step in enumerate(members)}
     yield repr(scope.function or scope.name)
     for step in members:
-        if (inner := kept_around(step.scope)) is not None and inner is not scope:
+        if step.scope and (inner := step.scope.kept) is not None and inner is not scope:
             yield repr(inner.id.rpartition("/")[2])
         if type(step) is Op:
-            yield (step.site, *[value.spec for value in step.outputs])
+            yield _made_by(step)
             for argument, value, flow in step.inputs:
                 yield argument, flow, _scope_origin(value, step.parent, positions, entered)
         else:
@@ -160,6 +154,11 @@ def _scope_origin(
     if id(step) in positions:
         return (*path, positions[id(step)])
     return entered.setdefault(value, len(entered)), value.spec
+
+
+def _made_by(op: Op) -> tuple[Any, ...]:
+    outputs = op.outputs
+    return (op.site, outputs[0].spec) if len(outputs) == 1 else (op.site, *[value.spec for value in outputs])
 
 
 def _digest_of(*parts: Any) -> str:

@@ -79,7 +79,7 @@ def entered_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..
     def enter(self: Any) -> Any:
         context = recorder.context
         if context.is_recording:
-            line = recorder.finder.current_line(context.stack, scopes=context.scopes)
+            line = recorder.finder.current_line(context.stack, context.scopes)
             vars(self).setdefault(_ENTERED, []).append(context.scopes.enter(str(self.name), line))
         return original(self)
 

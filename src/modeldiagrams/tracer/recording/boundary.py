@@ -45,8 +45,8 @@ def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) 
     if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
         return
     context = recorder.context
-    source = recorder.finder.current_line(context.stack, scopes=context.scopes)
-    op = recorder.new_op(CallSite(f"torch.{name}", name, source), context.scopes.current)
+    source = recorder.finder.current_line(context.stack, context.scopes)
+    op = recorder.new_op(context, CallSite(f"torch.{name}", name, source), context.scopes.current)
     value = recorder.unknown.came_back(tensor)
     if value is not None:
         op.inputs.append((argument, value, "inferred"))

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch.autograd import forward_ad
-
-from modeldiagrams.tracer.torch_facts.private_api import (
-    n_dispatch_modes,
-    pop_dispatch_mode,
-    push_dispatch_mode,
-    wraps_now,
-)
+from modeldiagrams.tracer.torch_facts.flops import FREE
+from modeldiagrams.tracer.torch_facts.private_api import n_dispatch_modes, pop_dispatch_mode, push_dispatch_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,21 +30,18 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     outer, context.flops = context.flops, None
     context.observed += 1
     mode = None
-    if counter is not None and formula is not None and formula.fits(args) and _runs_as_written() and n_dispatch_modes():
+    if counter is not None and formula is not None and n_dispatch_modes() and formula.fits(args, kwargs):
         mode = pop_dispatch_mode(None)
         if mode is not counter:  # the model has entered another one
             push_dispatch_mode(mode)
             mode = None
     try:
         result = run(*args, **kwargs)
-        return result, context.flops if mode is None else formula.flops(args, result)  # type: ignore[union-attr]
+        if mode is None:
+            return result, context.flops
+        return result, None if formula is FREE else formula.flops(args, kwargs, result)  # type: ignore[union-attr]
     finally:
         if mode is not None:
             push_dispatch_mode(mode)
         context.observed -= 1
         context.flops = outer
-
-
-def _runs_as_written() -> bool:
-    """Whether torch runs operators on the shapes that Python sees: no vmap, and no derivatives on the way forward."""
-    return wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells

@@ -28,15 +28,15 @@ class FunctionCall(msgspec.Struct, eq=False):
     run: Callable[..., Any]
     args: Sequence[Any]
     kwargs: dict[str, Any]
-    key: Any
-    """Equal for calls that share a `CallSite`."""
-    tensors: list[Tensor]
-    """All tensors among the arguments."""
-    versions: list[int | None] | None
-    """Their write counters; None if the function writes none of them."""
     start: int
     """Number of recorded steps."""
-    scope: Scope | None
+    key: Any = None
+    """Equal for calls that share a `CallSite`."""
+    tensors: list[Tensor] = []
+    """All tensors among the arguments."""
+    versions: list[int | None] | None = None
+    """Their write counters; None if the function writes none of them."""
+    scope: Scope | None = None
     """The function of user code that made the call."""
     flops: int | None = None
     """What was counted while it ran."""

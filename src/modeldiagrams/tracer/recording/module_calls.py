@@ -60,12 +60,10 @@ class CallStack:
     ) -> Any:
         """Run a function of a module as a module call; `direct` if it is a forward, called without ``__call__``."""
         recorder = self.recorder
+        context = recorder.threads.context
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
-            call = recorder.recording.root
-            given = self._named(module, args, kwargs)
-            return self._close(call, given, self._forward(call, function, module, args, kwargs))
-        context = recorder.threads.context
+            return self._run_function(context, recorder.recording.root, function, args, kwargs)
         call = self._open(context, module)
         call.forward = function if direct else None
         context.stack.append(call)
@@ -73,9 +71,7 @@ class CallStack:
         paused, context.paused = context.paused, 0
         observed, context.observed = context.observed, 0
         try:
-            given = self._named(module, args, kwargs)
-            self._set_values(call.inputs, given)
-            return self._close(call, given, self._forward(call, function, module, args, kwargs))
+            return self._run_function(context, call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
             raise
@@ -94,22 +90,26 @@ class CallStack:
         """Whether a module belongs to the traced model."""
         return self._weights.path(module) is not None
 
-    def _forward(
+    def _run_function(
         self,
+        context: ThreadContext,
         call: ModuleCall,
         function: Callable[..., Any],
-        module: nn.Module,
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> Any:
+        module = call.module
+        given = self._named(module, args, kwargs)
+        if call.parent is not None:  # else its inputs are the graph's
+            self._set_values(call.inputs, given)
         if not self._is_scripted(type(module)):
-            return function(module, *args, **kwargs)
+            return self._close(call, given, function(module, *args, **kwargs))
         with unseen_by_modes():
             self.recorder.before_write([*module.parameters(), args, kwargs])
         with self.recorder.hidden():
-            context, counter = self.recorder.threads.context, self.recorder.counter
+            counter = self.recorder.counter
             result, call.unseen_flops = run_counted(context, counter, function, (module, *args), kwargs, None)
-        return result
+        return self._close(call, given, result)
 
     def _open(self, context: ThreadContext, module: nn.Module) -> ModuleCall:
         parent = context.stack[-1]
@@ -118,7 +118,7 @@ class CallStack:
             path = self._path_of_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
-        call.source = self.recorder.finder.current_line(context.stack, scopes=context.scopes) or context.source
+        call.source = self.recorder.finder.current_line(context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
         parent.is_leaf = False
         outer: ModuleCall | None = parent
@@ -209,7 +209,10 @@ class CallStack:
             if not made and not passed_on:
                 return result, returned
             class_ = _class_name(call.module)
-            op = self.recorder.new_op(CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)))
+            context = self.recorder.threads.context
+            op = self.recorder.new_op(
+                context, CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made))
+            )
             op.flops = call.unseen_flops
             for name, tensor in given:
                 if made or id(tensor) in passed_on:

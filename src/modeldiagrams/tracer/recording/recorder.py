@@ -113,11 +113,11 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         function = self._describe(func)
         if function.is_metadata or self._is_closed or self.threads.context.paused:
-            return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs) if kwargs else func(*args)
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
                 return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
-        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `current_line`)
+        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `SourceFinder`)
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""
@@ -137,56 +137,62 @@ class Recorder(TorchFunctionMode):
         An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
         after it can be told apart.
         """
-        call = self._before(function, run, args, kwargs, frame)
+        context = self.threads.context
+        call = self._before(context, FunctionCall(function, run, args, kwargs, len(self.recording.steps)), frame)
         try:
-            context = self.threads.context
             result, call.flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
-            op = self._record(call)
+            op = self._record(context, call)
             op.failed = True
             self.recording.fail(error, op)
             raise
-        return self._after(call, result)
+        return self._after(context, call, result)
 
-    def _before(self, function: Function, run: Any, args: Any, kwargs: Any, frame: FrameType | None) -> FunctionCall:
+    def _before(self, context: ThreadContext, call: FunctionCall, frame: FrameType | None) -> FunctionCall:
         """Look at a call before it runs, and announce what it may write."""
-        context = self.threads.context
-        tensors: list[Tensor] = []
-        given = (*args, *kwargs.values()) if kwargs else args
-        source = self.finder.current_line(context.stack, frame, context.scopes) or context.source
-        key = (function, source, *kwargs, *call_key(given, tensors))
-        versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
+        function, args, kwargs, tensors = call.function, call.args, call.kwargs, call.tensors
+        if frame is None:
+            source = self.finder.current_line(context.stack, context.scopes) or context.source
+        else:
+            source = self.finder.line_of(frame, context.stack, context.scopes) or context.source
+        call.scope = context.scopes.current
+        if not kwargs:
+            call.key = (function, source, *call_key(args, tensors))
+            if function.pure:  # nearly all
+                return call
+        else:
+            call.key = (function, source, *kwargs, *call_key((*args, *kwargs.values()), tensors))
+        call.versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
             self.before_write(tensors)
         elif function.writes_first or "out" in kwargs:
-            self.before_write([*given[:1], kwargs.get("out")])
-        start, scope = len(self.recording.steps), context.scopes.current
-        return FunctionCall(function, run, args, kwargs, key, tensors, versions, start, scope)
+            self.before_write([*args[:1], *kwargs.values()])
+        return call
 
-    def _after(self, call: FunctionCall, result: Any) -> Any:
+    def _after(self, context: ThreadContext, call: FunctionCall, result: Any) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
-        written = call.written()
+        written = call.written() if call.versions is not None or function.writes_first else []
         if written or function.is_special or not isinstance(result, Tensor):
-            return self._after_special(call, result, written)
-        op = self._record(call)  # nearly all
+            return self._after_special(context, call, result, written)
+        op = self._record(context, call)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                result, _ = run_counted(self.threads.context, self.counter, alias_of, (result,), {}, FREE)
+                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result
 
-    def _after_special(self, call: FunctionCall, result: Any, written: list[Tensor]) -> Any:
+    def _after_special(self, context: ThreadContext, call: FunctionCall, result: Any, written: list[Tensor]) -> Any:
         """The same for calls that write, that return no tensor or several, or that do more than their arguments say."""
         returned = tensors_of(result)
-        inside = self.recording.calls_in(self.context.stack[-1], call.start) if call.function.opaque else ()
+        inside = self.recording.calls_in(context.stack[-1], call.start) if call.function.opaque else ()
         # modules that an autograd function called show more than one op for the function would
         is_recorded = inside and all(map(self.provenance.values, returned))
         if is_recorded or not (returned or written or call.function.reads_values):
-            self.recording.add_guesses(None, self.threads.context.guesses)
+            self.recording.add_guesses(None, context.guesses)
             return result
-        op = self._record(call)
+        op = self._record(context, call)
         for inner in inside:
             op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
         return self._bind_results(op, call, result, returned, written)
@@ -204,12 +210,11 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(self, site: CallSite, scope: Scope | None = None) -> Op:
+    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None) -> Op:
         """Append an op to the running module call, made in some scope there."""
-        context = self.threads.context
         call = context.stack[-1]
         call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope=scope)
+        op = Op(call.new_id(site.short), site, call, scope)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:
@@ -235,12 +240,12 @@ class Recorder(TorchFunctionMode):
         elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
 
-    def _record(self, call: FunctionCall) -> Op:
+    def _record(self, context: ThreadContext, call: FunctionCall) -> Op:
         """Append an op for a call, with the tensors that go into it."""
         site = self._sites.get(call.key)
         if site is None:
             site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
-        op = self.new_op(site, call.scope)
+        op = self.new_op(context, site, call.scope)
         op.flops = call.flops
         inputs, values_of = op.inputs, self.provenance.values
         for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from modeldiagrams.tracer.torch_facts.functions import CONSTRUCTORS
+from modeldiagrams.tracer.torch_facts.private_api import unseen_by_modes
 from modeldiagrams.tracer.values.provenance import spec_of
 from modeldiagrams.tracer.values.records import GraphInput, Spec
 
@@ -57,7 +57,8 @@ class UnknownTensors:
         name = call.class_attribute(tensor) or self._finder.global_name(tensor)
         if name is not None:
             return GraphInput("constant", f"constant:{name}", (name,)).hold(spec_of(tensor))
-        constructor = CONSTRUCTORS.get(tensor.dtype, "")
+        with unseen_by_modes():
+            constructor = tensor.type().rpartition(".")[2]  # no mode sees ``torch.IntTensor([1, 2])``
         if tensor.grad_fn is None and self._finder.mentions(constructor):
             constant = GraphInput("constant", call.new_id(constructor), (f"torch.{constructor}",))
         else:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.autograd import forward_ad
 from torch.utils.flop_counter import conv_flop_count, flop_registry
 
-from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel
+from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel, wraps_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,29 +39,37 @@ _FREE = frozenset(
 class CallFormula:
     """The cost of a call of a public function."""
 
-    __slots__ = ("_n_tensors", "_operations")
+    __slots__ = ("_names", "_operations")
 
-    def __init__(self, operations: Callable[..., int] | None = None, n_tensors: int = 0) -> None:
-        """Operations of the first `n_tensors` arguments and the result; None for a function that is free."""
+    def __init__(self, operations: Callable[..., int], names: Sequence[str]) -> None:
+        """Operations of the tensors that are these first parameters, and of the result."""
         self._operations = operations
-        self._n_tensors = n_tensors
+        self._names = names
 
-    def fits(self, args: Sequence[Any]) -> bool:
-        """Whether it holds for these arguments: not for tensors whose classes run other operators."""
-        n = self._n_tensors
-        return not n or (len(args) >= n and _PLAIN.issuperset(map(type, args[:n])))
+    def fits(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        """Whether it holds for these arguments: not for tensors whose classes may run other operators.
 
-    def flops(self, args: Sequence[Any], result: Any) -> int | None:
-        """The operations of a call that ran; None if it has none, or no shapes, as nested tensors have none."""
-        if self._operations is None:
-            return None
+        Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
+        """
+        if not self._names:
+            return not args or type(args[0]) in _PLAIN or not isinstance(args[0], Tensor)
+        is_plain = _PLAIN.issuperset(map(type, self._tensors(args, kwargs)))
+        return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
+
+    def flops(self, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> int | None:
+        """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
-            return self._operations(*args[: self._n_tensors], result)
+            return self._operations(*self._tensors(args, kwargs), result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
 
+    def _tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+        given = args[: len(self._names)]
+        return given if len(given) == len(self._names) else [*given, *map(kwargs.get, self._names[len(given) :])]
 
-FREE = CallFormula()
+
+FREE = CallFormula(lambda *_: 0, ())
+"""A function that costs nothing."""
 
 
 def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:
@@ -180,10 +189,15 @@ _MORE: dict[str, Callable[..., int]] = {
     "aten.rnn_relu": _recurrent,
 }
 _CALLS = {
-    **dict.fromkeys(("__matmul__", "bmm", "dot", "linear", "matmul", "mm", "mv", "vdot"), CallFormula(_product, 2)),
-    **dict.fromkeys(("addmm", "baddbmm"), CallFormula(_added_product, 3)),
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), CallFormula(_convolution, 2)),
-    **{f"conv_transpose{n}d": CallFormula(_transposed_convolution, 2) for n in (1, 2, 3)},
-    "scaled_dot_product_attention": CallFormula(_attention, 3),
+    **dict.fromkeys(("__matmul__", "matmul", "vdot"), CallFormula(_product, ("input", "other"))),
+    **dict.fromkeys(("bmm", "mm"), CallFormula(_product, ("input", "mat2"))),
+    "dot": CallFormula(_product, ("input", "tensor")),
+    "mv": CallFormula(_product, ("input", "vec")),
+    "linear": CallFormula(_product, ("input", "weight")),
+    "addmm": CallFormula(_added_product, ("input", "mat1", "mat2")),
+    "baddbmm": CallFormula(_added_product, ("input", "batch1", "batch2")),
+    **{f"conv{n}d": CallFormula(_convolution, ("input", "weight")) for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": CallFormula(_transposed_convolution, ("input", "weight")) for n in (1, 2, 3)},
+    "scaled_dot_product_attention": CallFormula(_attention, ("query", "key", "value")),
 }
 """Public functions that cost something."""

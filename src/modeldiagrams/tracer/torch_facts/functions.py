@@ -38,20 +38,6 @@ ARRAY_READS = frozenset({"item", "tolist", "numpy", "__array__", "__dlpack__", "
 FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor", "Tensor"})
 """Functions that make a tensor of Python or numpy values, which may have left torch before."""
 
-CONSTRUCTORS: Mapping[torch.dtype, str] = {
-    torch.bool: "BoolTensor",
-    torch.uint8: "ByteTensor",
-    torch.int8: "CharTensor",
-    torch.int16: "ShortTensor",
-    torch.int32: "IntTensor",
-    torch.int64: "LongTensor",
-    torch.float16: "HalfTensor",
-    torch.bfloat16: "BFloat16Tensor",
-    torch.float32: "FloatTensor",
-    torch.float64: "DoubleTensor",
-}
-"""Legacy classes by dtype: ``torch.IntTensor([1, 2])`` makes a tensor that no mode sees."""
-
 SHAPE_ONLY: Mapping[str, int] = {
     **dict.fromkeys(
         ("empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like"), 0

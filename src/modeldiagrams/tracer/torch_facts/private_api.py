@@ -47,14 +47,14 @@ _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _T = TypeVar("_T")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _VERSION: Any = attrgetter("_version")
-_NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
+NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
 
 def storage_of(tensor: Tensor) -> Any:
     """A tensor's memory, the same object as long as any tensor uses it; None where it has none of its own."""
     try:
         return tensor.untyped_storage()
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return None
 
 
@@ -142,7 +142,7 @@ def _has_no_data(tensor: Tensor) -> bool:
     """Whether a tensor only wraps others."""
     try:
         tensor.untyped_storage().data_ptr()
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return True
     return False
 
@@ -152,7 +152,7 @@ def alias_of(tensor: Tensor) -> Tensor:
     try:
         with torch._C.DisableTorchFunction():
             alias: Tensor = tensor[...]  # the fastest way to the operator `aten::alias`
-    except _NO_MEMORY:
+    except NO_MEMORY:
         return tensor
     return alias
 

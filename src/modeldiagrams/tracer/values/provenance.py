@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.tracer.torch_facts.private_api import (
+    NO_MEMORY,
     is_wrapped,
     parts_of,
     storage_of,
@@ -79,8 +80,6 @@ class Provenance:
                 with unseen_by_modes():
                     return _with_writes(tensor, values[0], memory.writes[writes_seen:])
         with unseen_by_modes():
-            if is_wrapped(tensor):
-                return self.values(without_wrappers(tensor))
             return self._by_memory(tensor) or self._by_parts(tensor)
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
@@ -89,13 +88,9 @@ class Provenance:
         If it was `written` in place, that changes all tensors that view the same memory.
         """
         is_new_memory = self._hold(tensor, value, value.spec, written=written)
-        if type(tensor) not in _WITHOUT_PARTS:
-            with unseen_by_modes():
-                for part in parts_of(tensor):
-                    self._hold(part, value, spec_of(part), written=written)
-        if wraps_now() is not None and is_wrapped(tensor):
-            inner = without_wrappers(tensor)
-            self._hold(inner, value, spec_of(inner), written=written)
+        if type(tensor) not in _WITHOUT_PARTS or wraps_now() is not None:
+            for inner in _tensors_inside(tensor):
+                self._hold(inner, value, spec_of(inner), written=written)
         return is_new_memory
 
     def _hold(self, tensor: Tensor, value: Value, spec: Spec, *, written: bool) -> bool:
@@ -153,8 +148,9 @@ class Provenance:
         return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
-        storage = storage_of(tensor)
-        if storage is None:
+        try:  # as `storage_of`; once for every op
+            storage = tensor.untyped_storage()
+        except NO_MEMORY:
             return None
         memory = self._memories.get(id(storage))
         if memory is None or memory.alive() is not storage:
@@ -173,8 +169,7 @@ class Provenance:
 
     def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
         """The values of the tensors inside a tensor of a wrapper class (nested, quantised)."""
-        parts = () if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
-        return list(dict.fromkeys(value for part in parts for value in self.values(part)))
+        return list(dict.fromkeys(value for part in _tensors_inside(tensor) for value in self.values(part)))
 
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
@@ -192,6 +187,13 @@ def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list
         elif other.overlaps(shown):
             values.append(written)
     return values
+
+
+def _tensors_inside(tensor: Tensor) -> list[Tensor]:
+    """The parts of a tensor of a wrapper class, and the plain tensor inside functorch's wrappers."""
+    with unseen_by_modes():
+        parts = [] if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
+        return [*parts, without_wrappers(tensor)] if is_wrapped(tensor) else parts
 
 
 def spec_of(tensor: Tensor) -> Spec:

@@ -118,7 +118,7 @@ class ModuleCall(_Record):
     """FLOPs of all ops inside; like `nbytes` set by `build_graph`."""
     nbytes: int = 0
     ordinal: int = 0
-    """Position among the steps of its parent; set by `signatures`."""
+    """Position among the steps of its parent; set by `build_graph`."""
     source: str | None = None
     """``file:line`` of the call in user code."""
     scope: Scope | None = None
@@ -167,20 +167,20 @@ class Op(_Record):
     id: str
     site: CallSite
     parent: ModuleCall
+    scope: Scope | None = None
+    """The function in its parent that made the call."""
     inputs: list[OpInput] = []
     outputs: list[Value] = []
     edges: list[Edge] = []
     """Outgoing edges; like `weights` filled in by `node_order`."""
     weights: dict[str, str] = {}
     """Weights that its leaf module owns: argument → dotted name."""
-    scope: Scope | None = None
-    """The function in its parent that made the call."""
     failed: bool = False
     flops: int | None = None
     nbytes: int = 0
     """New memory it allocated: 0 for views and writes in place."""
     ordinal: int = 0
-    """Position among the steps of its parent; set by `signatures`."""
+    """Position among the steps of its parent; set by `build_graph`."""
 
     def add_output(self, spec: Spec) -> Value:
         """Append the next output."""

@@ -8,7 +8,7 @@ import functools
 import inspect
 import linecache
 import textwrap
-from types import CodeType
+from types import CodeType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import nn
@@ -33,7 +33,8 @@ _DOCUMENTED: dict[type, tuple[_Shape, ...]] = {
 def with_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
     """The tensors found in a result, with the names that the module's or function's source gives them.
 
-    Nothing changes where the source can't be read, or where statements that fit the result differ.
+    Nothing changes where the source can't be read, where statements that fit the result differ, or where decorators or
+    hooks may have returned something else.
     """
     if not isinstance(result, tuple | list) or not found:
         return found
@@ -46,28 +47,60 @@ def _returns(function: Any) -> Sequence[_Shape]:
     if type(function) in _DOCUMENTED:
         return _DOCUMENTED[type(function)]
     try:
-        called = inspect.unwrap(function.forward if isinstance(function, nn.Module) else function)
+        called = _own_code(function.forward if isinstance(function, nn.Module) else function)
+        is_bound = inspect.ismethod(called)
+        code = called.__code__
     except Exception:  # noqa: BLE001 (a user's object)
         return ()
-    code = getattr(called, "__code__", None)
-    return _returns_of(code) if isinstance(code, CodeType) else ()
+    if isinstance(function, nn.Module) and function._forward_hooks:  # noqa: SLF001 - they may return something else
+        return ()
+    return _returns_of(code, code.co_varnames[0] if is_bound and code.co_argcount else "")
+
+
+def _own_code(called: Any) -> Any:
+    """The function inside of decorators that return what it returns, such as `torch.no_grad`; else the outermost."""
+    bound_to = getattr(called, "__self__", None)
+    while (inner := getattr(called, "__wrapped__", None)) is not None:
+        if not (called.__globals__["__name__"].startswith("modeldiagrams.tracer.") or _passes_on(called, inner)):
+            break
+        called = inner
+    return called if bound_to is None or inspect.ismethod(called) else MethodType(called, bound_to)
+
+
+def _passes_on(wrapper: Any, inner: Any) -> bool:
+    """Whether all that a decorator's function returns are calls of the one inside."""
+    code = wrapper.__code__
+    cells = dict(zip(code.co_freevars, wrapper.__closure__ or (), strict=True))
+    names = {name for name, cell in cells.items() if cell.cell_contents is inner}
+    tree = _source_of(code)
+    return tree is not None and all(
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names
+        for value in _returned(tree.body)
+    )
 
 
 @functools.lru_cache(maxsize=4096)
-def _returns_of(code: CodeType) -> tuple[_Shape, ...]:
-    """The returned tuples in the source of a function; none if it can't be read."""
+def _returns_of(code: CodeType, own: str) -> tuple[_Shape, ...]:
+    """The returned tuples in the source of a function, whose first parameter is `own` if it is a method."""
+    tree = _source_of(code)
+    if tree is None:
+        return ()
+    variables = {*code.co_varnames, *code.co_cellvars}
+    return tuple(_shape(value, variables, own) for value in _returned(tree.body))
+
+
+@functools.lru_cache(maxsize=4096)
+def _source_of(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The definition of a function; None if it can't be read."""
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
         # `inspect.getsource` would search the whole file
         (tree,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
     except Exception:  # noqa: BLE001 (not a function in a file, or not the file that was imported)
-        return ()
+        return None
     if not isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef) or tree.name != code.co_name:
-        return ()
-    if not _is_source_of(tree, code):
-        return ()
-    variables = {*code.co_varnames, *code.co_cellvars}
-    return tuple(_shape(value, variables) for value in _returned(tree.body))
+        return None
+    return tree if _is_source_of(tree, code) else None
 
 
 def _is_source_of(tree: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
@@ -99,26 +132,29 @@ def _returned(body: Sequence[ast.AST]) -> Iterator[ast.expr]:
             yield from _returned(list(ast.iter_child_nodes(node)))
 
 
-def _shape(value: ast.expr, variables: set[str]) -> _Shape:
+def _shape(value: ast.expr, variables: set[str], own: str) -> _Shape:
     if isinstance(value, ast.Tuple | ast.List):
         if any(isinstance(item, ast.Starred) for item in value.elts):
             return None
-        return tuple(_shape(item, variables) for item in value.elts)
-    return _name(value, variables)
+        return tuple(_shape(item, variables, own) for item in value.elts)
+    return _name(value, variables, own)
 
 
-def _name(value: ast.expr, variables: set[str]) -> str | None:
-    """`h` for `h`, `h[-1]` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`."""
+def _name(value: ast.expr, variables: set[str], own: str) -> str | None:
+    """`h` for `h`, `h[-1]` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`.
+
+    `own` is the name of `self`.
+    """
     if isinstance(value, ast.Name):
-        return None if value.id.startswith("_") or value.id == "self" else value.id
+        return None if value.id.startswith("_") or value.id == own else value.id
     if isinstance(value, ast.Subscript):
-        return _name(value.value, variables)
+        return _name(value.value, variables, own)
     if not _is_of_variable(value, variables):  # `torch.stack(…)`, `torch.fft.fft(…)`
         return None
     if isinstance(value, ast.Attribute):
         return None if value.attr.startswith("_") else value.attr
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        return _name(value.func.value, variables) or _name(value.func, variables)
+        return _name(value.func.value, variables, own) or _name(value.func, variables, own)
     return None
 
 

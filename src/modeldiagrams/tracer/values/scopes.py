@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
 _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_DEEPEST = 100
+"""What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -34,6 +36,11 @@ class Scope:
     """Set by `keep_scopes` for those that the graph shows."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
+    depth: int = field(init=False)
+    """How many scopes there are with all around it."""
+
+    def __post_init__(self) -> None:
+        self.depth = self.parent.depth + 1 if self.parent else 1
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
@@ -43,16 +50,28 @@ class Scope:
             scope = scope.parent
 
 
-class Code(Protocol):
-    """What `Scopes` asks of the code of a frame."""
+@dataclass(slots=True, eq=False)
+class Code:
+    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
 
+    code: CodeType
+    """Kept alive, so that its id stays unique."""
     file: str | None
-    ends_walk: bool
+    """Relative file of user code; None for other code."""
     names: tuple[str, str] | None
+    """Short and full name; None for what is no function of user code."""
     definition: str
+    """``file:line`` where it begins."""
+    is_tracer: bool
+    """Part of the tracer, inside the boundary."""
+    ends_walk: bool
+    """User code, the boundary or a module call."""
+    lines: dict[int, str] = field(default_factory=dict)
+    """``file:line`` by instruction."""
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
+        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
@@ -76,34 +95,33 @@ class Scopes:
     the variables of finished functions alive.
     """
 
-    __slots__ = ("_running", "current")
+    __slots__ = ("_innermost", "_running", "current")
 
     def __init__(self) -> None:
         self.current: Scope | None = None
-        """The innermost scope around the line that `SourceFinder.current_line` found last."""
-        self._running: list[tuple[Any, Scope | None]] = []
-        """The innermost first. The outermost is the module's own forward, or a hook, and no scope."""
+        """The innermost scope around the line that `SourceFinder.line_of` found last."""
+        self._running: dict[Any, Scope | None] = {}
+        """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
+        self._innermost: Any = _NONE
+        """The last mark."""
 
-    def move_to(self, frame: FrameType | None, code_of: Callable[[FrameType], Code]) -> None:
-        """Note where the running call was made: in a frame of user code, or in none."""
-        if frame is None:
-            self.current = None
-            return
-        running = self._running
-        if not (running and _has_mark(frame, running[0][0])):  # else as for most ops
+    def move_to(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
+        """Note where the running call was made: in a frame of user code."""
+        if frame.f_trace is not self._innermost:  # else as for most ops
             self._begin(frame, code_of)
-        self.current = self._running[0][1]
+        self.current = self._running[self._innermost]
 
     def _begin(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
         """Drop the functions that have ended, and begin those that are new around a frame."""
         running = self._running
-        begun, known = self._begun(frame, code_of)
-        while running and not (known is not None and _has_mark(known, running[0][0])):
-            del running[0]
-        caller = known
+        begun, caller = self._begun(frame, code_of)
+        self._innermost = _mark_of(caller)
+        while running and next(reversed(running)) is not self._innermost:
+            running.popitem()
         for inner, code in reversed(begun):
-            scope = _scope(code, code_of, caller, running[0][1]) if running and caller is not None else None
-            running.insert(0, (_marked(inner), scope))
+            scope = None if caller is None else _scope(code, code_of, caller, running[self._innermost])
+            self._innermost = _marked(inner)
+            running[self._innermost] = scope
             caller = inner
 
     def _begun(
@@ -113,35 +131,31 @@ class Scopes:
         begun: list[tuple[FrameType, Code]] = []
         outermost: tuple[FrameType, Code] | None = None
         at: FrameType | None = frame
-        while at is not None:
+        while at is not None and _mark_of(at) not in self._running:
             code = code_of(at)
             if code.file is not None:
-                if any(_has_mark(at, mark) for mark, _ in self._running):
-                    return begun, at
                 outermost = (at, code)
                 if code.names is not None:
                     begun.append(outermost)
             elif code.ends_walk:
+                at = None
                 break
             at = at.f_back
-        if outermost is not None and begun[-1:] != [outermost]:  # a lambda may be a model
+        if at is None and outermost is not None and begun[-1:] != [outermost]:  # a lambda may be a model
             begun.append(outermost)
-        return begun, None
+        return begun, at
 
     def enter(self, name: str, line: str | None) -> Scope | None:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
         if not self._running:
             return None
-        mark, around = self._running[0]
-        scope = Scope(name, around, call_site=line)
-        self._running[0] = (mark, scope)
+        scope = self._running[self._innermost] = Scope(name, self._running[self._innermost], call_site=line)
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
-        if scope is None:
-            return
-        self._running = [(mark, scope.parent if held is scope else held) for mark, held in self._running]
+        if scope is not None:
+            self._running = {mark: scope.parent if held is scope else held for mark, held in self._running.items()}
 
 
 class _Mark:
@@ -153,19 +167,24 @@ class _Mark:
         pass
 
 
+_NONE = _Mark()
+
+
 def _marked(frame: FrameType) -> Any:
     """A mark that only this frame has; the frame itself while a debugger or a measurement of coverage runs."""
-    if frame.f_trace is not None or sys.gettrace() is not None:
-        return frame
-    frame.f_trace = _Mark()
-    return frame.f_trace
+    if frame.f_trace is None and sys.gettrace() is None:
+        frame.f_trace = _Mark()
+    return _mark_of(frame)
 
 
-def _has_mark(frame: FrameType, mark: Any) -> bool:
-    return frame.f_trace is mark or frame is mark
+def _mark_of(frame: FrameType | None) -> Any:
+    mark = frame.f_trace if frame is not None else None
+    return mark if type(mark) is _Mark else frame
 
 
 def _scope(code: Code, code_of: Callable[[FrameType], Code], caller: FrameType, around: Scope | None) -> Scope:
     """The scope of a function that was called from a frame."""
+    if around is not None and around.depth >= _DEEPEST:
+        return around
     short, full = code.names or ("", "")
     return Scope(short, around, full, code.definition, code_of(caller).line(caller))

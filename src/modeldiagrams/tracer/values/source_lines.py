@@ -10,7 +10,6 @@ import re
 import sys
 import weakref
 from collections import deque
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
-from modeldiagrams.tracer.values.scopes import function_names
+from modeldiagrams.tracer.values.scopes import Code, function_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,36 +73,39 @@ class SourceFinder:
         """Callers of the boundary, the function that runs the pass, are ignored; `module_call` runs one module call."""
         self._boundary = boundary
         self._ends = (boundary, module_call, getattr(CALL_IMPLEMENTATION, "__code__", None))
-        self._codes: dict[int, _Code] = {}
+        self._codes: dict[int, Code] = {}
         """By ``id`` of the code object, whose hash Python would compute anew each time."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
 
-    def current_line(
-        self, stack: Sequence[ModuleCall], frame: FrameType | None = None, scopes: Scopes | None = None
-    ) -> str | None:
+    def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
+        """As `line_of` for the frame that called the tracer, wherever in the tracer this is asked."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
+        while frame is not None and self._code(frame).is_tracer:
+            frame = frame.f_back
+        return self.line_of(frame, stack, scopes)
+
+    def line_of(self, frame: FrameType | None, stack: Sequence[ModuleCall], scopes: Scopes | None) -> str | None:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
-        The walk over the stack begins after the tracer's own frames, wherever it is called from, and ends at the
-        running module call, the last of the given ones, which knows its own caller. It is shorter from a given frame.
+        The walk over the stack ends at the running module call, the last of the given ones, which knows its own caller.
         The `scopes` of the module call are kept up to date.
         """
         codes = self._codes
-        frame = frame or sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
-        is_above = False
         while frame is not None:
             code = codes.get(id(frame.f_code)) or self._code(frame)
-            is_above = is_above or not code.is_tracer
-            if is_above and code.ends_walk:
+            if code.ends_walk:
                 break
             frame = frame.f_back
         else:
             return None
+        if code.file is None:
+            if scopes is not None:
+                scopes.current = None
+            return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            scopes.move_to(frame if code.file is not None else None, self._code)
-        if code.file is not None:
-            return code.lines.get(frame.f_lasti) or code.line(frame)
-        return None if code.code is self._boundary else stack[-1].source
+            scopes.move_to(frame, self._code)
+        return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
         """Dotted name of a global variable that holds this very object, in a module that is running; or None."""
@@ -134,7 +136,7 @@ class SourceFinder:
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_frame, found))
 
-    def _code(self, frame: FrameType) -> _Code:
+    def _code(self, frame: FrameType) -> Code:
         known = self._codes.get(id(frame.f_code))
         if known is not None:
             return known
@@ -143,7 +145,7 @@ class SourceFinder:
         if is_model:
             self.files.add(path)
         file = relative_file(path, module) if is_model else None
-        code = self._codes[id(frame.f_code)] = _Code(
+        code = self._codes[id(frame.f_code)] = Code(
             frame.f_code,
             file,
             names=function_names(frame.f_code, module) if is_model else None,
@@ -152,30 +154,6 @@ class SourceFinder:
             ends_walk=is_model or frame.f_code in self._ends,
         )
         return code
-
-
-@dataclass(slots=True, eq=False)
-class _Code:
-    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
-
-    code: CodeType
-    """Kept alive, so that its id stays unique."""
-    file: str | None
-    """Relative file of user code; None for other code."""
-    names: tuple[str, str] | None
-    """Short and full name; None for what is no function of user code."""
-    definition: str
-    """``file:line`` where it begins."""
-    is_tracer: bool
-    """Part of the tracer, inside the boundary."""
-    ends_walk: bool
-    """User code, the boundary or a module call."""
-    lines: dict[int, str] = field(default_factory=dict)
-    """``file:line`` by instruction."""
-
-    def line(self, frame: FrameType) -> str:
-        """``file:line`` of the running instruction."""
-        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
 
 
 def _frame(traceback: TracebackType, file: str) -> Frame:

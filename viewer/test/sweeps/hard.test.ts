@@ -1,14 +1,14 @@
 /** Very dense or long graphs: layout terminates, overlaps nothing and is deterministic. */
 import { describe, expect, it } from "vitest";
-import { draw } from "../src/draw/draw.js";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { layout, type Viz } from "../src/layout/layout.js";
-import type { Direction } from "../src/view/state.js";
-import { view } from "../src/view/view.js";
-import { sketch } from "./sketch.js";
-import { strippedInstance } from "./stripped_viz.js";
-import { NO_FAULTS, validate } from "./validate.js";
+import { draw } from "../../src/draw/draw.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { layout, type Viz } from "../../src/layout/layout.js";
+import type { Direction } from "../../src/view/state.js";
+import { view } from "../../src/view/view.js";
+import { sketch } from "../sketch.js";
+import { strippedInstance } from "../stripped_viz.js";
+import { NO_FAULTS, validate } from "../validate.js";
 
 const viz = await strippedInstance();
 

@@ -1,14 +1,14 @@
 /** Random graphs and states, with modules in both directions, have no overlaps. */
 import { expect, it } from "vitest";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { layout } from "../src/layout/layout.js";
-import type { State } from "../src/view/state.js";
-import { view } from "../src/view/view.js";
-import { dice } from "./random_plans.js";
-import { sketch } from "./sketch.js";
-import { strippedInstance } from "./stripped_viz.js";
-import { NO_FAULTS, validate } from "./validate.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { layout } from "../../src/layout/layout.js";
+import type { State } from "../../src/view/state.js";
+import { view } from "../../src/view/view.js";
+import { dice } from "../random_plans.js";
+import { sketch } from "../sketch.js";
+import { strippedInstance } from "../stripped_viz.js";
+import { NO_FAULTS, validate } from "../validate.js";
 
 const viz = await strippedInstance();
 /** Ten seeds, and one that once had overlaps. */

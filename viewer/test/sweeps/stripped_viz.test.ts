@@ -1,9 +1,9 @@
 /** Browsers get viz-js without the functions that layout does not call: nothing misses them. */
 import { instance } from "@viz-js/viz";
 import { expect, it } from "vitest";
-import { rankByDot } from "../src/layout/dot.js";
-import { randomPlan } from "./random_plans.js";
-import { strippedInstance } from "./stripped_viz.js";
+import { rankByDot } from "../../src/layout/dot.js";
+import { randomPlan } from "../random_plans.js";
+import { strippedInstance } from "../stripped_viz.js";
 
 it("ranks plans that were not recorded as the whole does", async () => {
   const [whole, viz] = [await instance(), await strippedInstance()];

@@ -1,16 +1,16 @@
 /** Pictures of any model fit a text column and a few screens, and show everything when opened. Reads only the SVG. */
 import { describe, expect, it } from "vitest";
-import { draw } from "../src/draw/draw.js";
-import { pictureStylesheet } from "../src/draw/stylesheet.js";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { layout, layoutCache } from "../src/layout/layout.js";
-import { initialState } from "../src/view/initial_state.js";
-import type { ViewOptions } from "../src/view/options.js";
-import type { State } from "../src/view/state.js";
-import { view } from "../src/view/view.js";
-import { type Nasty, nasty } from "./nasty.js";
-import { strippedInstance } from "./stripped_viz.js";
+import { draw } from "../../src/draw/draw.js";
+import { pictureStylesheet } from "../../src/draw/stylesheet.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { layout, layoutCache } from "../../src/layout/layout.js";
+import { initialState } from "../../src/view/initial_state.js";
+import type { ViewOptions } from "../../src/view/options.js";
+import type { State } from "../../src/view/state.js";
+import { view } from "../../src/view/view.js";
+import { type Nasty, nasty } from "../nasty.js";
+import { strippedInstance } from "../stripped_viz.js";
 
 const viz = await strippedInstance();
 

@@ -1,17 +1,17 @@
 /** No overlaps in any graph, at every depth, in both directions, with and without dot. */
 import { describe, expect, inject, it } from "vitest";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { layout, type Viz } from "../src/layout/layout.js";
-import { runId } from "../src/view/contents.js";
-import { findRuns } from "../src/view/repeats.js";
-import { shownIndex } from "../src/view/shown_index.js";
-import type { Direction, State } from "../src/view/state.js";
-import { view } from "../src/view/view.js";
-import { firstState } from "./first_state.js";
-import { all } from "./fixtures.js";
-import { strippedInstance } from "./stripped_viz.js";
-import { type Faults, NO_FAULTS, validate } from "./validate.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { layout, type Viz } from "../../src/layout/layout.js";
+import { runId } from "../../src/view/contents.js";
+import { findRuns } from "../../src/view/repeats.js";
+import { shownIndex } from "../../src/view/shown_index.js";
+import type { Direction, State } from "../../src/view/state.js";
+import { view } from "../../src/view/view.js";
+import { firstState } from "../first_state.js";
+import { all } from "../fixtures.js";
+import { strippedInstance } from "../stripped_viz.js";
+import { type Faults, NO_FAULTS, validate } from "../validate.js";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,16 +1,16 @@
 /** Opening a module keeps left and right: what was beside something stays on its side. */
 import { expect, inject, it } from "vitest";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { type Layout, layout, layoutCache, type Placed } from "../src/layout/layout.js";
-import type { State } from "../src/view/state.js";
-import { toggle } from "../src/view/toggle.js";
-import { view } from "../src/view/view.js";
-import { firstState } from "./first_state.js";
-import { all } from "./fixtures.js";
-import { dice } from "./random_plans.js";
-import { sketch } from "./sketch.js";
-import { strippedInstance } from "./stripped_viz.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { type Layout, layout, layoutCache, type Placed } from "../../src/layout/layout.js";
+import type { State } from "../../src/view/state.js";
+import { toggle } from "../../src/view/toggle.js";
+import { view } from "../../src/view/view.js";
+import { firstState } from "../first_state.js";
+import { all } from "../fixtures.js";
+import { dice } from "../random_plans.js";
+import { sketch } from "../sketch.js";
+import { strippedInstance } from "../stripped_viz.js";
 
 const viz = await strippedInstance();
 const OPENINGS = 200;

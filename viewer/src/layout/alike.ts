@@ -1,0 +1,55 @@
+/** Equal frames share their layout: those of the blocks of a stack differ only in the names of their tensors. */
+import { holdsSteps } from "../view/contents.js";
+import type { Frame, Item, Wire } from "../view/frame.js";
+import type { Geometry } from "./geometry.js";
+import { numberNets } from "./input.js";
+import type { Order, PortOrder } from "./order.js";
+
+/** What frames with equal keys have in common. */
+export interface Alike {
+  /** Item → the order of its ports. */
+  ports: (PortOrder | null)[];
+  /** The order of the items. */
+  order: Order | null;
+  /** By the geometries of the open items. */
+  geometries: Map<string, Geometry>;
+}
+
+/** A key of everything in a frame that decides positions, except what is inside its open items. */
+export function frameKey(frame: Frame): string {
+  const { id, direction, items, wires, inputs, outputs } = frame;
+  const nets = numberNets(wires);
+  let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length}`;
+  for (const item of items) key += itemKey(item);
+  wires.forEach((wire, i) => {
+    key += wireKey(wire, nets[i] ?? 0);
+  });
+  return key;
+}
+
+/** With the lengths of texts, which may contain anything. */
+function itemKey({ kind, glyph, times, unrolled, loop, expandable, marks, frame, name, detail }: Item): string {
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${marks.join()} ${frame?.direction}`;
+  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}`;
+}
+
+function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number): string {
+  return `\n${from} ${to} ${fromPort} ${toPort} ${net} ${flow} ${label.length} ${label}`;
+}
+
+/** Geometry → its number. */
+const numbers = new WeakMap<Geometry, number>();
+let numbered = 0;
+
+/** A key of the geometries of a frame's open items. */
+export function innerKey(inner: readonly ({ geometry: Geometry } | null)[]): string {
+  return inner.map((placed) => (placed === null ? "" : numberOf(placed.geometry))).join();
+}
+
+function numberOf(geometry: Geometry): number {
+  const known = numbers.get(geometry);
+  if (known !== undefined) return known;
+  numbered += 1;
+  numbers.set(geometry, numbered);
+  return numbered;
+}

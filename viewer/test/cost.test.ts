@@ -1,0 +1,120 @@
+/** What views and layouts of large models cost, counted in steps: times depend on the machine. */
+import { instance } from "@viz-js/viz";
+import { describe, expect, it } from "vitest";
+import { contentsOf, type GraphData, type GraphIndex, type Link, ROOT } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
+import { layout, layoutCache, type Viz } from "../src/layout/layout.js";
+import { runId, shownContents } from "../src/view/contents.js";
+import { findRuns } from "../src/view/repeats.js";
+import { view } from "../src/view/view.js";
+import { all } from "./fixtures.js";
+import { sketch } from "./sketch.js";
+
+const viz = await instance();
+
+/** An engine that notes what it is asked. */
+function listening(): { engine: Viz; asked: string[] } {
+  const asked: string[] = [];
+  const render: Viz["render"] = (input, options) => {
+    asked.push(JSON.stringify(input));
+    return viz.render(input, options);
+  };
+  return { engine: { render } as Viz, asked };
+}
+
+/** All open, and one by one. */
+function allOpen(graph: GraphIndex) {
+  const runs = [...graph.contents.values()].flatMap((contents) =>
+    findRuns(graph, contents).map((run) => runId(contents, run)),
+  );
+  return view(graph, { expanded: [...graph.contents.keys()], unrolled: runs, direction: "TB", plumbing: true });
+}
+
+/** Equal blocks of two branches, which all read a mask. */
+function stack(count: number): GraphData {
+  const blocks = Array.from({ length: count }, (_, i) => {
+    const before = i === 0 ? "x" : `b.${i - 1}/add`;
+    return [
+      `${before} > b.${i}/norm > b.${i}/mul`,
+      `mask > b.${i}/mul`,
+      `${before} > b.${i}/gate > b.${i}/add`,
+      `b.${i}/mul > b.${i}/add`,
+    ];
+  });
+  return sketch([...blocks.flat(), `b.${count - 1}/add > y`].join("\n"));
+}
+
+/** Plans made for a graph, all open. */
+function kindsIn(graph: GraphData): number {
+  const cache = layoutCache();
+  layout(allOpen(index(graph)), viz, cache);
+  return cache.alike.size;
+}
+
+describe("layout", () => {
+  it("plans equal blocks once, however many there are", () => {
+    // the model, and blocks at its ends and between
+    expect(kindsIn(stack(40))).toBeLessThan(6);
+  });
+
+  it("asks dot nothing twice", () => {
+    let questions = 0;
+    for (const graph of Object.values(all)) {
+      const { engine, asked } = listening();
+      layout(allOpen(index(graph)), engine);
+      expect(asked.length).toBe(new Set(asked).size);
+      questions += asked.length;
+    }
+    expect(questions).toBeGreaterThan(10);
+  });
+
+  it("tells dot of no ports that only the router needs", () => {
+    const { engine, asked } = listening();
+    layout(allOpen(index(stack(6))), engine);
+    const [told, used] = [/PORT=\\"(\w+)\\"/g, /port":"(\w+):/g].map((port) =>
+      asked.map((graph) => [...graph.matchAll(port)].length),
+    );
+    expect(Math.max(...(told ?? []))).toBeGreaterThan(10);
+    expect(told).toEqual(used);
+  });
+});
+
+/** A loop over time with three ops in each step. */
+function loop(steps: number): GraphData {
+  const lines = Array.from({ length: steps }, (_, i) => [
+    `u > getitem'${i} > add'${i} > tanh'${i}`,
+    `${i === 0 ? "s" : `tanh'${i - 1}`} > add'${i}`,
+  ]);
+  const graph = sketch([...lines.flat(), `tanh'${steps - 1} > y`].join("\n"));
+  const picks = (id: string) => Number(/getitem'(\d+)$/.exec(id)?.[1] ?? Number.NaN);
+  const nodes = graph.nodes.map((node) =>
+    node.kind === "op" && !Number.isNaN(picks(node.id)) ? { ...node, arguments: { key: picks(node.id) } } : node,
+  );
+  return { ...graph, nodes };
+}
+
+/** How often each link of an unrolled loop is looked at. */
+function looksPerLink(steps: number): number {
+  const graph = index(loop(steps));
+  const contents = contentsOf(graph, ROOT);
+  const runs = findRuns(graph, contents).map((run) => runId(contents, run));
+  let looks = 0;
+  const links = contents.links.map((link): Link => {
+    const { from, ...others } = link;
+    return Object.defineProperty({ ...others, from }, "from", {
+      enumerable: true,
+      get() {
+        looks += 1;
+        return from;
+      },
+    });
+  });
+  const shown = shownContents({ ...graph, contents: new Map([[ROOT, { ...contents, links }]]) }, ROOT, new Set(runs));
+  const panels = [...shown.groups.values()].flatMap(({ groups }) => [...groups.keys()]);
+  expect(panels).toHaveLength(steps);
+  return looks / links.length;
+}
+
+it("unrolls a loop in a time that its number of steps multiplies, not its square", () => {
+  expect(looksPerLink(80)).toBeLessThan(1.2 * looksPerLink(20));
+});
