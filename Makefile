@@ -5,6 +5,8 @@ PIP_ARGS ?=
 # processes that run tests, each with one thread: the threads of several would wait for each other
 CORES ?= auto
 quick unit: export OMP_NUM_THREADS = 1
+# a file's tests share what they start; files run in the order of tests/conftest.py
+PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed
@@ -26,7 +28,7 @@ test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint
 	cd viewer && $(NPM) run --silent quick
-	$(BIN)/python -m pytest -q -n $(CORES) --dist loadfile -m "not process"
+	$(PYTEST) -q -m "not process and not sweep"
 
 lint: lint-python lint-viewer
 
@@ -41,7 +43,7 @@ lint-viewer: $(VENV)/.installed viewer/node_modules/.installed
 
 unit: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent test
-	$(BIN)/python -m pytest -n $(CORES) --dist loadfile -m "not zoo"
+	$(PYTEST) -m "not zoo"
 
 zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex

@@ -52,7 +52,7 @@ def llama70b() -> torch.nn.Module:
 
 
 CASES: dict[str, Large] = {
-    "GPT-2": Large(lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config()), tokens(), 40, 10, 30),
+    "GPT-2": Large(lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config()), tokens(), 20, 10, 30),
     "Swin": Large(lambda: transformers.SwinForImageClassification(transformers.SwinConfig()), image(), 100, 10, 30),
     "T5": Large(
         lambda: transformers.T5ForConditionalGeneration(transformers.T5Config()),
@@ -60,9 +60,9 @@ CASES: dict[str, Large] = {
         *(100, 10, 30),
     ),
     "ResNet-152": Large(resnet152, image(), 100, 10, 30),
-    "Llama-3-70B": Large(llama70b, tokens(), 250, 40, 100),
+    "Llama-3-70B": Large(llama70b, tokens(), 100, 40, 100),
     "DeepSeek-V3": Large(
-        lambda: transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config()), tokens(), 500, 50, 120
+        lambda: transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config()), tokens(), 150, 50, 120
     ),
 }
 

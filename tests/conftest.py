@@ -29,21 +29,46 @@ PROCESS_FOLDERS = frozenset(
 )
 """Their tests start a browser, a builder, a worker, another Python or an installation."""
 
+SWEEPS = frozenset({"target/test_zero_config_models.py", "truth/test_true_pictures.py"})
+"""Many models, one after the other."""
+
+SLOWEST_FILES = (
+    "browser/test_demo.py",
+    "pictures/test_gallery_pictures.py",
+    "browser/test_sphinx_sites.py",
+    "isolation/test_random_hostile_models.py",
+    "hosts/test_problems.py",
+    "browser/test_fuzz.py",
+)
+"""They start first, and files without processes last: no core has to wait for another at the end."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files from what the code does now")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by their folder, so that no test has to remember it."""
+    """Mark tests by where they are, so that no test has to remember it, and put them in an order."""
     for item in items:
-        folder = item.path.relative_to(TESTS).parts[0]
+        path = item.path.relative_to(TESTS)
+        folder = path.parts[0]
         if folder in PROCESS_FOLDERS:
             item.add_marker("process")
+        if path.as_posix() in SWEEPS:
+            item.add_marker("sweep")
         if folder == "zoo":
             item.add_marker("zoo")
         if folder == "browser":
             item.add_marker("browser")
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """When a test runs; equal numbers keep their order."""
+    path = item.path.relative_to(TESTS)
+    if path.as_posix() in SLOWEST_FILES:
+        return SLOWEST_FILES.index(path.as_posix())
+    return len(SLOWEST_FILES) + (path.parts[0] not in PROCESS_FOLDERS)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from torch import nn
 import modeldiagrams
 from graphs import small_graph
 from modeldiagrams import OptionError
+from modeldiagrams.api.export import check_format
 
 
 def test_package_import_loads_neither_torch_nor_submodules():
@@ -80,3 +81,36 @@ def test_error_of_the_model_is_a_warning_and_in_the_file():
         shown = modeldiagrams.diagram(Raises(), (torch.ones(1),))
     # with the attribute: the bare class name also stands in the style sheet
     assert 'class="mg-problem"' in modeldiagrams.to_html(shown.graph)
+
+
+@pytest.mark.parametrize(
+    ("model", "args", "message"),
+    [
+        ("mypkg.Net", (), "model: expected a model or a function, got str 'mypkg.Net'"),
+        (nn.Linear, (), r"model: expected a model, got the class Linear; make one of it: Linear\(…\)"),
+        (nn.Identity(), torch.ones(1), r"args: expected a tuple of arguments, got a tensor; write \(x,\)"),
+        (nn.Identity(), {"x": torch.ones(1)}, r"args: expected a tuple of arguments, got dict; write \(x,\)"),
+    ],
+)
+def test_what_cannot_be_called_is_a_type_error(model, args, message):
+    for function in (modeldiagrams.trace, modeldiagrams.diagram):
+        with pytest.raises(TypeError, match=message):
+            function(model, args)
+
+
+class RaisesMuch(nn.Module):
+    def forward(self, x):
+        raise ValueError("\x1b[31m" + f"wide {x.shape} " * 10_000)
+
+
+def test_warning_of_a_diagram_is_short_and_printable():
+    with pytest.warns(UserWarning, match="RaisesMuch raised ValueError") as caught:
+        modeldiagrams.diagram(RaisesMuch(), (torch.ones(3),))
+    (message,) = [str(warning.message) for warning in caught]
+    assert len(message) <= 1000
+    assert message.replace("\n", "").isprintable()
+
+
+def test_text_formats_name_the_options_they_have():
+    with pytest.raises(OptionError, match=r"\.mmd files take depth, expand, collapse, direction and functions only"):
+        check_format("net.mmd", view=["fit"])

@@ -121,7 +121,9 @@ class OneConfig(nn.Module):
 def test_no_hint_is_given_that_would_not_work(made):
     with pytest.raises(TargetError, match="missing a required argument") as caught:
         target(made)
-    assert str(caught.value).endswith("write its arguments with the options `args` and `kwargs`")
+    assert str(caught.value).endswith(
+        "write its arguments with the options `args` and `kwargs`, or name a function of yours that makes the model"
+    )
     assert "_empty" not in str(caught.value)
 
 

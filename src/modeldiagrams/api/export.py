@@ -176,7 +176,9 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
         raise OptionError("theme", f"{suffix} files {reason}; a theme is for .png, .pdf and flat .svg files")
     for option in view if suffix in _TEXTS else ():
         if option not in _TEXT_OPTIONS:
-            raise OptionError(option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and direction only")
+            raise OptionError(
+                option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and {_TEXT_OPTIONS[-1]} only"
+            )
     for option in view if suffix == ".json" else ():
         raise OptionError(option, ".json files hold the whole graph, however it is looked at")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.api.export import draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
-from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.engine.diagram import forward_problem, in_words
 from modeldiagrams.html.standalone import notebook_output
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.render.draw import Flat, render
@@ -43,6 +43,7 @@ def diagram(
 
     Raises:
         OptionError: for a wrong view keyword.
+        TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
         ModelDiagramsError: if PyTorch is not installed.
     """
     parse_view(view)  # before the trace, which may take long
@@ -51,7 +52,7 @@ def diagram(
 
     graph = trace(model, args, kwargs)
     if problem := forward_problem(graph.model.name, graph):
-        warnings.warn("\n  ".join([problem.message, *problem.frames]), stacklevel=2)
+        warnings.warn(in_words(problem), stacklevel=2)
     return ModelDiagram(graph, view)
 
 
@@ -83,12 +84,15 @@ class ModelDiagram:
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks choose from; those with HTML prefer it."""
-        return {"text/html": self._repr_html_(), "image/svg+xml": self._svg(), "text/plain": repr(self)}
+        svg = self._svg()
+        return {"text/html": self._html(svg), "image/svg+xml": svg, "text/plain": repr(self)}
 
     def _repr_html_(self) -> str:
+        return self._html(self._svg())
+
+    def _html(self, svg: str) -> str:
         """The still picture, made interactive by the viewer that one output of the notebook has."""
-        output = notebook_output(draw_diagram(self.graph, self._view), self._svg())
-        return output + OUTPUTS.viewer_if_needed()
+        return notebook_output(draw_diagram(self.graph, self._view), svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_problem", "construct", "construct_afforded"]
 
+_FACTORY = ", or name a function of yours that makes the model"
 _OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
 
 
@@ -140,18 +141,20 @@ def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict
 
 
 def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """What to write for the option `kwargs`; nothing unless it works."""
+    """What to write for the option `kwargs` if that works; objects such as a data set can't be written there."""
     known = [*parameters_of(found)]
     given = {key: value for key, value in kwargs.items() if key in known[len(args) :]}
     likely = {
         p.name: likely_value(p) for p in required_parameters(found) if p.name not in (*given, *known[: len(args)])
     }
     example = {**given, **likely}
-    if not likely or None in likely.values():
+    if not likely:
         return ""
+    if None in likely.values():
+        return _FACTORY
     try:
         with torch.device("meta"):
             construct(found, name, args, example)
     except TargetError:
-        return ""
+        return _FACTORY
     return f", e.g. `kwargs: {yaml_line(example)}`"

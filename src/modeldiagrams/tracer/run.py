@@ -8,6 +8,7 @@ import functools
 import gc
 import itertools
 import re
+import reprlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ def trace(
         The graph of the pass.
 
     Raises:
-        TypeError: if `args` is a tensor instead of a tuple.
+        TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
         ValueError: for an unknown mode.
     """
     return trace_run(model, args, kwargs, mode, costs=costs).graph
@@ -99,10 +100,7 @@ def trace_run(
     model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
 ) -> Trace:
     """As `trace`, for the worker, with the user's source files that ran; makes attempts until one succeeds."""
-    if isinstance(args, Tensor):
-        raise TypeError("args: expected a tuple of arguments, got a tensor; write (x,) for a model that takes one")
-    if mode not in get_args(Mode):
-        raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
+    _check(model, args, mode)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
     attempts = _attempts(model, mode)
@@ -117,6 +115,18 @@ def trace_run(
         if error is None or not attempts:
             return Trace(graph, user_files(ran))
         notes += _notes(attempt, attempts[0], error)
+
+
+def _check(model: Any, args: Any, mode: Any) -> None:
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it: {model.__name__}(…)")
+    if not callable(model):
+        raise TypeError(f"model: expected a model or a function, got {type(model).__name__} {reprlib.repr(model)}")
+    if not isinstance(args, list | tuple):
+        got = "a tensor" if isinstance(args, Tensor) else type(args).__name__
+        raise TypeError(f"args: expected a tuple of arguments, got {got}; write (x,) for a model that takes one")
+    if mode not in get_args(Mode):
+        raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import type { Direction } from "../view/state.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Ports, Title } from "./geometry.js";
 import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./metrics.js";
-import { turn } from "./perpendicular.js";
+import { type Leaving, turn } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
@@ -49,10 +49,12 @@ export function enclose(
   planned: Plan,
   ranking: Ranking,
   routed: Routed,
-  { item, around }: { item: Item | null; around: Direction },
+  { item, around, leavesAtEnd = false }: { item: Item | null; around: Direction; leavesAtEnd?: boolean },
 ): Enclosure {
   const turns = (around === "TB") !== planned.vertical;
-  return turns ? encloseTurned(planned, ranking, routed, item) : encloseStraight(planned, ranking, routed, item);
+  if (!turns) return encloseStraight(planned, ranking, routed, item);
+  const leaves = leavesAtEnd ? "end" : item !== null && isStep(item) ? "step" : "start";
+  return encloseTurned(planned, ranking, routed, item, leaves);
 }
 
 /** A container in its parent's direction. */
@@ -116,8 +118,8 @@ function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
 }
 
 /** A container across its parent's direction: wires enter and leave beside the start of the flow. */
-function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
-  const turned = turn(planned, ranking, routed, item !== null && isStep(item));
+function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null, leaves: Leaving): Enclosure {
+  const turned = turn(planned, ranking, routed, leaves);
   const { vertical } = planned;
   const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
   const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];

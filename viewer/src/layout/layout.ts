@@ -7,19 +7,21 @@ import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
-import { type Ranking, rankByDot, type Viz } from "./dot.js";
-import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
+import type { Ranking, Viz } from "./dot.js";
+import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
+import { rankAsChain } from "./fallback.js";
 import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
-import { mirrored, oriented } from "./mirror.js";
+import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
-import { wrapped } from "./wrap.js";
+import { asColumn, wrapped } from "./wrap.js";
 
+export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
 export type { Box, Geometry, Label, Title, Viz };
 
 /** A container with its positions. */
@@ -37,42 +39,8 @@ export interface Layout {
   direction: Direction;
 }
 
-/** State shared by the layouts of one graph. */
-export interface LayoutCache {
-  /** Geometries by plan and surrounding. */
-  geometries: Map<string, Geometry>;
-  /** What equal frames share, by frame and surrounding. */
-  alike: Map<string, Alike>;
-  /** Answers of dot by plan. */
-  rankings: Map<string, Ranking>;
-  /** Consecutive WebAssembly crashes per container; after two it is laid out without dot. */
-  crashes: Map<string, number>;
-}
-
-/** An empty cache, of maps that may forget. */
-export function layoutCache(make: <T>() => Map<string, T> = () => new Map()): LayoutCache {
-  return { geometries: make(), alike: make(), rankings: make(), crashes: new Map() };
-}
-
 /** Frame → its layout; frames are immutable. */
-const placedFrames = new WeakMap<Frame, { key: string; placed: Placed }>();
-
-/** Crashed instances, whose memory is in an unknown state. */
-const broken = new WeakSet<Viz>();
-
-/** Whether an instance crashed and must be replaced. */
-export function isBroken(viz: Viz): boolean {
-  return broken.has(viz);
-}
-
-/** Consecutive crashes after which a container is laid out without dot. */
-const MAX_CRASHES = 2;
-
-/**
- * Most items and wires for dot, whose time grows faster than linearly; larger containers get the plain layout. A size
- * limit rather than a timeout, so that pictures don't depend on the machine. Worst case about half a second.
- */
-const MAX_FOR_DOT = 1500;
+const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Placed }>();
 
 /**
  * Lay out a view. Containers get the plain layered layout if dot fails or `viz` is null.
@@ -80,14 +48,26 @@ const MAX_FOR_DOT = 1500;
  * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
-  const root = placeFrame({ viz, cache, line: view.line }, view.root, null, view.root.direction);
+  const place = (around: number) =>
+    placeFrame({ viz, cache, line: view.line, around }, view.root, null, view.root.direction);
+  const [first, ...tighter] = AROUND_FRAMES;
+  let root = place(first);
+  if (view.root.direction === "LR") {
+    for (const around of tighter) {
+      const share = root.geometry.width / (view.line + AROUND_LINES);
+      if (share <= 1 || share > HOPELESS) break;
+      const other = place(around);
+      if (other.geometry.width < root.geometry.width) root = other;
+    }
+  }
   return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
 }
 
-interface Context {
-  viz: Viz | null;
-  cache: LayoutCache;
+interface Context extends Engine {
+  /** Length of lines. */
   line: number;
+  /** How much shorter they are in an open container than around it. */
+  around: number;
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -98,14 +78,19 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? `line ${context.line}` : JSON.stringify(titleForms(item));
-  const key = `${context.viz === null ? "plain" : ""} ${around} ${title}`;
+  const title = item === null ? "" : JSON.stringify(titleForms(item));
+  // only what runs left to right depends on the length of lines
+  const line = frame.direction === "LR" ? context.line : "";
+  const key = `${context.viz === null ? "plain" : ""} ${around} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
+  const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
-  if (known?.key === placeKey) return known.placed;
+  if (known?.key === placeKey && known.lines === lines) return known.placed;
   const alike = alikeOf(context, frame, placeKey, ports);
+  const outer = item === null ? context.line + AROUND_LINES : context.line;
+  const inside = { ...context, line: Math.max(SHORTEST_LINE, outer - context.around) };
   const inner = frame.items.map((child, i) =>
-    child.frame === null ? null : placeFrame(context, child.frame, child, frame.direction, alike.ports[i] ?? null),
+    child.frame === null ? null : placeFrame(inside, child.frame, child, frame.direction, alike.ports[i] ?? null),
   );
   const within = innerKey(inner);
   const { order, geometries } = alike;
@@ -113,7 +98,7 @@ function placeFrame(
     geometries.get(within) ?? geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
   geometries.set(within, geometry);
   const placed: Placed = { frame, geometry, inner };
-  placedFrames.set(frame, { key: placeKey, placed });
+  placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
 }
 
@@ -149,23 +134,41 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
 interface Surrounding {
   item: Item | null;
   around: Direction;
+  /** Whether wires leave it where they end, not beside its start. */
+  leavesAtEnd?: boolean;
   /** The order to keep. */
   order: Order | null;
   /** Key of all of it. */
   key: string;
 }
 
-/** One flow or, for the root, several lines if it is longer than `line`. */
+/** Space around the lines of the model. */
+const AROUND_LINES = 104;
+/** The same of open containers with the wires around them; more is tried if the picture becomes too wide. */
+const AROUND_FRAMES = [80, 140, 200, 240] as const;
+/** Pictures that are wider by this factor don't fit with shorter lines, either. */
+const HOPELESS = 2;
+/** Shorter lines say nothing. */
+const SHORTEST_LINE = 160;
+
+/** One flow or, left to right, several lines if it is longer than `line`. */
 function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry {
   if (holdsSteps(frame.id)) {
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
   const whole = inOrder(context, frame, surrounding, inner);
-  if (surrounding.item !== null) return whole;
-  const column: Surrounding = { ...A_LINE, key: `column ${surrounding.key}` };
-  const inLines = wrapped({ frame, inner, geometry: whole, longest: context.line }, (part, parts, ranking) =>
-    geometryOf(context, part, ranking === undefined ? A_LINE : column, parts, ranking),
+  const isRoot = surrounding.item === null;
+  const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
+  const column: Surrounding = { ...outside, key: `column ${surrounding.key}` };
+  const { line } = context;
+  const room = isRoot
+    ? { enough: line, longest: line, widest: line + AROUND_LINES }
+    : { enough: line, longest: line - AROUND_LINES, widest: line };
+  const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
+    kind === "column"
+      ? geometryOf(context, part, column, parts, asColumn)
+      : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),
   );
   return inLines ?? whole;
 }
@@ -210,6 +213,7 @@ function mostInOrder(
 }
 
 const A_LINE: Surrounding = { item: null, around: "TB", key: "line", order: null };
+const LAST_LINE: Surrounding = { ...A_LINE, key: "last line", leavesAtEnd: true };
 
 function geometryOf(
   context: Context,
@@ -233,42 +237,6 @@ function innerSize(placed: Placed | null): Inner | null {
   if (placed === null) return null;
   const { width, height, ports } = placed.geometry;
   return { width, height, ports };
-}
-
-function rank(context: Context, planned: Plan): Ranking {
-  // without a traced pass there are no wires: a column reads as a list
-  if (planned.wires.length === 0) return rankAsColumn(planned);
-  const chain = rankAsChain(planned);
-  if (chain !== null) return chain;
-  const {
-    viz,
-    cache: { crashes, rankings },
-  } = context;
-  if (viz === null || planned.slots.length + planned.wires.length > MAX_FOR_DOT) return rankPlainly(planned);
-  const key = planKey(planned);
-  const known = rankings.get(key);
-  if (known !== undefined) return known;
-  const times = crashes.get(key) ?? 0;
-  if (times >= MAX_CRASHES) return rankPlainly(planned);
-  if (broken.has(viz)) throw new Error("the layout engine crashed");
-  try {
-    const ranked = rankByDot(planned, viz);
-    crashes.delete(key);
-    const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
-    const ranking = isFree ? oriented(planned, ranked) : ranked;
-    rankings.set(key, ranking);
-    return ranking;
-  } catch (error) {
-    if (!isCrash(error)) return rankPlainly(planned);
-    broken.add(viz);
-    crashes.set(key, times + 1);
-    throw error;
-  }
-}
-
-/** Whether an error is a WebAssembly trap, after which the instance is in an unknown state. */
-function isCrash(error: unknown): boolean {
-  return !(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError;
 }
 
 /** Flow coordinates → x and y in the container, including title and padding. */

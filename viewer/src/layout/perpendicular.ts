@@ -33,8 +33,11 @@ export interface Turned {
   to: number;
 }
 
-/** Route the wires of the ports to the start of the flow. */
-export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boolean): Turned {
+/** Where wires leave: beside the start of the flow, where they enter, as states do, or at its end. */
+export type Leaving = "start" | "step" | "end";
+
+/** Route the wires of the ports to the start of the flow, or those that leave to its end. */
+export function turn(plan: Plan, ranking: Ranking, routed: Routed, leaves: Leaving): Turned {
   const ins = outermostFirst(ranking.inputs);
   const outs = outermostFirst(ranking.outputs);
   const inputs: number[] = [];
@@ -42,12 +45,12 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boole
     inputs[port] = -BESIDE - (ins.length - 1 - i) * STEP;
   });
   const outputs: number[] = [];
-  const first = isStep ? -BESIDE - (outs.length - 1) * STEP : firstExit(plan, inputs, outs);
+  const first = leaves === "step" ? -BESIDE - (outs.length - 1) * STEP : firstExit(plan, inputs, outs);
   outs.forEach((port, i) => {
-    outputs[port] = first + i * STEP;
+    outputs[port] = leaves === "end" ? routed.depth + BESIDE + i * STEP : first + i * STEP;
   });
   const far = Math.max(routed.high, ...routed.labels.map((label) => labelEnd(plan, label)));
-  const high = far + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
+  const high = far + (outs.length > 0 && leaves !== "end" ? BESIDE + outs.length * STEP : 0);
   const to = routed.depth + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
   const entries = ranking.inputs.map((across, port): Point[] => {
     const along = inputs[port] ?? 0;
@@ -60,6 +63,13 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, isStep: boole
   outs.forEach((port, i) => {
     const across = ranking.outputs[port] ?? 0;
     const [beyond, below, along] = [routed.depth + BESIDE + i * STEP, far + BESIDE + i * STEP, outputs[port] ?? 0];
+    if (leaves === "end") {
+      exits[port] = [
+        [across, beyond],
+        [high, beyond],
+      ];
+      return;
+    }
     // a wire beyond all items need not go to the end and back
     const corner = i === 0 && across > routed.high - 1 ? lastCorner(plan, routed, port) : undefined;
     exits[port] = [

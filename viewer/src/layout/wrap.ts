@@ -14,8 +14,8 @@ const ASIDE = 5;
 /** Cost of a wire between lines, relative to that of a line. */
 const CROSSING = 0.25;
 
-/** Lays out a frame inside a top-to-bottom flow; `ranking` replaces the usual one. */
-export type Place = (frame: Frame, inner: (Inner | null)[], ranking?: (plan: Plan) => Ranking) => Geometry;
+/** Lays out a line, the last one, whose wires go on from its end, or the column of all lines. */
+export type Place = (kind: "line" | "last" | "column", frame: Frame, inner: (Inner | null)[]) => Geometry;
 
 /** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
 interface Pieces {
@@ -26,29 +26,50 @@ interface Pieces {
   last: number;
 }
 
-/** A frame with its layout as one line, and the longest line allowed, in px. */
+/** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
 export interface Whole {
   frame: Frame;
   inner: (Inner | null)[];
   geometry: Geometry;
+  enough: number;
   longest: number;
+  widest: number;
 }
 
+/** Labels and wires around lines differ, so that these may have to be shorter. */
+const MOST_TRIES = 4;
+
 /** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
-export function wrapped({ frame, inner, geometry: whole, longest }: Whole, place: Place): Geometry | null {
-  if (frame.direction !== "LR" || whole.width <= longest) return null;
+export function wrapped(whole: Whole, place: Place): Geometry | null {
+  const { frame, geometry, widest } = whole;
+  if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
+  let best: Geometry | null = null;
+  let { longest } = whole;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const made = inLines(whole, longest, place);
+    if (made === null || (best !== null && made.width >= best.width)) break;
+    best = made;
+    if (made.width <= widest) break;
+    longest -= made.width - widest;
+  }
+  return best;
+}
+
+function inLines({ frame, inner, geometry: whole }: Whole, longest: number, place: Place): Geometry | null {
   const lineOf = breakLines(frame, whole.boxes, longest);
   const count = Math.max(...lineOf) + 1;
-  if (count < 2) return null;
+  if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))
+    return null;
   const { lines, column, pieces } = cut(frame, lineOf, count);
   const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
   const placed = lines.map((line, i) =>
     place(
+      i === count - 1 ? "last" : "line",
       line,
       (members[i] ?? []).map((item) => inner[item] ?? null),
     ),
   );
-  const together = place(column, placed, asColumn);
+  const together = place("column", column, placed);
   return assemble(together, placed, members, pieces);
 }
 
@@ -107,19 +128,20 @@ function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; c
     wires: [],
   };
   const pieces = frame.wires.map((wire) => {
-    const [start, end] = [lineOf[wire.from] ?? 0, lineOf[wire.to] ?? 0];
-    const ends = { from: place[wire.from] ?? 0, to: place[wire.to] ?? 0 };
+    const [start, end] = [lineOf[wire.from] ?? BORDER, lineOf[wire.to] ?? BORDER];
+    const ends = { from: place[wire.from] ?? BORDER, to: place[wire.to] ?? BORDER };
     const none: Pieces = { start, first: -1, between: -1, end, last: -1 };
     const [one, other] = [lines[start], lines[end]];
-    if (one === undefined || other === undefined) return none;
-    if (start === end) return { ...none, first: add(one, { ...wire, ...ends }) };
+    if (one !== undefined && start === end) return { ...none, first: add(one, { ...wire, ...ends }) };
     const net = `${wire.from} ${wire.source}`;
-    const [out, into] = [port(one.outputs, net), port(other.inputs, net)];
+    const out = one === undefined ? wire.fromPort : port(one.outputs, net);
+    const into = other === undefined ? wire.toPort : port(other.inputs, net);
+    const across = { ...wire, source: net };
     return {
       ...none,
-      first: add(one, { ...wire, from: ends.from, to: BORDER, toPort: out }),
-      between: add(column, { ...wire, from: start, to: end, fromPort: out, toPort: into, source: net }),
-      last: add(other, { ...wire, from: BORDER, fromPort: into, to: ends.to, source: net }),
+      first: one === undefined ? -1 : add(one, { ...wire, from: ends.from, to: BORDER, toPort: out }),
+      between: add(column, { ...across, from: start, to: end, fromPort: out, toPort: into }),
+      last: other === undefined ? -1 : add(other, { ...across, from: BORDER, fromPort: into, to: ends.to }),
     };
   });
   return { lines, column, pieces };
@@ -143,14 +165,31 @@ function add(frame: Frame, wire: Wire): number {
 }
 
 /** Lines below each other, aligned at their starts. */
-function asColumn(plan: Plan): Ranking {
+export function asColumn(plan: Plan): Ranking {
   let offset = 0;
   const across = plan.slots.map(({ across, ports }, line) => {
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
     offset += lineOffset(plan, line);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;
   });
-  return { rank: plan.slots.map((_, i) => i), across, inputs: [], outputs: [] };
+  const inputs = Array.from({ length: plan.inputs }, (_, port) => borderPlace(plan, across, "from", port));
+  const outputs = Array.from({ length: plan.outputs }, (_, port) => borderPlace(plan, across, "to", port));
+  return { rank: plan.slots.map((_, i) => i), across, inputs, outputs };
+}
+
+/** Distance of wires that pass lines from these, and from each other. */
+const BESIDE_LINES = 10;
+
+/** Where a port of a column is: straight above the first line, or below the last, or beside all lines. */
+function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to", port: number): number {
+  const [nearest, other] = end === "from" ? [0, "to" as const] : [slots.length - 1, "from" as const];
+  const wire = wires.find((one) => one[end] === BORDER && one[`${end}Port`] === port && one[other] === nearest);
+  const slot = slots[nearest];
+  const ports = end === "from" ? slot?.ports?.inputs : slot?.ports?.outputs;
+  const offset = wire === undefined ? undefined : ports?.[wire[`${other}Port`]];
+  if (offset !== undefined) return (across[nearest] ?? 0) - (slot?.across ?? 0) / 2 + offset;
+  const left = slots.map((one, i) => (across[i] ?? 0) - one.low);
+  return Math.min(...left) - (port + 1) * BESIDE_LINES;
 }
 
 /**

@@ -10,8 +10,9 @@ export type Measure = (state: State) => { width: number; height: number };
 export interface Page {
   width: number;
   height: number;
-  /** Height that the picture may have for exemplars. */
+  /** Height and width that the picture may have for exemplars. */
   tallest: number;
+  widest: number;
   /** Height that the picture may have with everything collapsed, without and with bundles. */
   highest: number;
   highestBundled: number;
