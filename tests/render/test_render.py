@@ -210,7 +210,7 @@ def test_process_and_forked_child_exit_after_rendering():
         [sys.executable, "-c", script],
         cwd=TESTS,
         env={**os.environ, "PYTHONPATH": "."},
-        timeout=30,
+        timeout=600,
         check=True,
         capture_output=True,
     )
