@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 GALLERY = "examples/gallery.md"
-"""Two dozen models, which take minutes: built only by ``make gallery``."""
+"""Three dozen models, which take minutes: built only by ``make gallery``."""
 SLOW = "MODELDIAGRAMS_GALLERY"
 """Environment variable that is set when the gallery is built."""
 

@@ -1,3 +1,8 @@
+"""The commands, in this process and in others.
+
+Long because all commands share one worker, which takes seconds to start.
+"""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,7 @@
-"""The diagram builder with a fake worker; `test_end_to_end.py` has a real one."""
+"""The diagram builder with a fake worker; `test_end_to_end.py` has a real one.
+
+Long because all tests share that worker.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a page says: markup that is complete, escaped, bounded, and the same on every run."""
+"""What a page says: markup that is complete, escaped, bounded, and the same on every run.
+
+Long because all tests read the same few diagrams, which are made here.
+"""
 
 import base64
 import gzip

@@ -62,6 +62,33 @@ def with_edge(graph: Graph, source: str, edge: Edge) -> Graph:
     return replace(graph, adjacency={**graph.adjacency, source: (edge,)})
 
 
+def broken_functions() -> list[Any]:
+    return [
+        pytest.param(with_functions(relu="/f()"), "$.nodes[3].scope", id="unknown-function"),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f"), linear="/f()"),
+            "$.nodes[2].scope",
+            id="function-in-another-module",
+        ),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f", parent="/g()"), FunctionCall(id="/g()", name="g")),
+            "$.functions['/f()'].parent",
+            id="function-before-the-one-around-it",
+        ),
+        pytest.param(with_functions(FunctionCall(id="/relu", name="f")), "$.functions['/relu'].id", id="id-of-a-node"),
+        pytest.param(
+            with_functions(FunctionCall(id="/f()", name="f"), FunctionCall(id="/g()", name="g"), relu="/f()"),
+            "$.functions['/g()']",
+            id="function-of-nothing",
+        ),
+        pytest.param(
+            interrupted_function(),
+            "$.functions['/f()']",
+            id="function-in-two-places",
+        ),
+    ]
+
+
 def broken_graphs() -> list[Any]:
     graph = small_graph()
     nodes = graph.nodes
@@ -97,28 +124,7 @@ def broken_graphs() -> list[Any]:
             "$.adjacency['/relu'][0].tensor",
             id="edge-with-a-foreign-tensor",
         ),
-        pytest.param(with_functions(relu="/f()"), "$.nodes[3].scope", id="unknown-function"),
-        pytest.param(
-            with_functions(FunctionCall(id="/f()", name="f"), linear="/f()"),
-            "$.nodes[2].scope",
-            id="function-in-another-module",
-        ),
-        pytest.param(
-            with_functions(FunctionCall(id="/f()", name="f", parent="/g()"), FunctionCall(id="/g()", name="g")),
-            "$.functions['/f()'].parent",
-            id="function-before-the-one-around-it",
-        ),
-        pytest.param(with_functions(FunctionCall(id="/relu", name="f")), "$.functions['/relu'].id", id="id-of-a-node"),
-        pytest.param(
-            with_functions(FunctionCall(id="/f()", name="f"), FunctionCall(id="/g()", name="g"), relu="/f()"),
-            "$.functions['/g()']",
-            id="function-of-nothing",
-        ),
-        pytest.param(
-            interrupted_function(),
-            "$.functions['/f()']",
-            id="function-in-two-places",
-        ),
+        *broken_functions(),
         pytest.param(replace(graph, parameters={}), "$.nodes[2].weights['weight']", id="unknown-weight"),
         pytest.param(replace(graph, status=Status(state="partial")), "$.status", id="partial-without-error"),
         pytest.param(

@@ -184,14 +184,75 @@ class Towers(nn.Module):
         return self.join(torch.cat([self.text(text), self.image(image)], -1))
 
 
+class ContrastiveLanguageTransformer(Tower):
+    pass
+
+
+class ContrastivePictureTransformer(Tower):
+    pass
+
+
+class BroadTowers(nn.Module):
+    """Like a real CLIP: towers with long names, and a search for a token beside one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.language_transformer = ContrastiveLanguageTransformer(8)
+        self.picture_transformer = ContrastivePictureTransformer(12)
+        self.language_projection, self.picture_projection = nn.Linear(8, 4), nn.Linear(12, 4)
+
+    def forward(self, text: Tensor, image: Tensor) -> tuple[Tensor, ...]:
+        language, picture = self.language_transformer(text), self.picture_transformer(image)
+        one, other = self.language_projection(language), self.picture_projection(picture)
+        return one @ other.T, one, other, language, picture
+
+
+class Branches(nn.Module):
+    """Like GoogLeNet's blocks, with branches of bare layers."""
+
+    def __init__(self, width: int):
+        super().__init__()
+
+        def layers(*sizes: int) -> list[nn.Module]:
+            found: list[nn.Module] = []
+            for size in sizes:
+                found += [nn.Conv2d(width, width, size, padding=size // 2), nn.BatchNorm2d(width), nn.ReLU()]
+            return found
+
+        self.point, self.small = nn.Sequential(*layers(1)), nn.Sequential(*layers(1, 3))
+        self.large = nn.Sequential(*layers(1, 5))
+        self.pooled = nn.Sequential(nn.MaxPool2d(3, 1, padding=1), *layers(1))
+        self.join = nn.Conv2d(4 * width, width, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.join(torch.cat([self.point(x), self.small(x), self.large(x), self.pooled(x)], 1))
+
+
+class Branching(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.Sequential(Branches(3), Branches(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.blocks(x)
+
+
 IMAGE = (torch.zeros(1, 3, 16, 16),)
 TOKENS = torch.zeros(1, 5, 3)
+WIDEST = 820
+"""In a column of 740 px, labels of 10 px then have 9."""
 CASES = {
     "staged": (Staged, IMAGE, {"Bottleneck"}),
     "tall": (Tall, IMAGE, {"Inception"}),
     "mobile": (Mobile, IMAGE, {"InvertedResidual"}),
     "windows": (Windows, (TOKENS,), {"Stage", "Layer"}),
     "towers": (Towers, (TOKENS, TOKENS), {"TextTower", "ImageTower", "Layer"}),
+    "broad towers": (
+        BroadTowers,
+        (TOKENS, TOKENS),
+        {"ContrastiveLanguageTransformer", "ContrastivePictureTransformer", "Layer"},
+    ),
+    "branches": (Branching, IMAGE, {"Branches"}),
 }
 
 
@@ -204,7 +265,7 @@ def test_an_exemplar_of_what_carries_the_model_is_open(name: str) -> None:
     make, inputs, expected = CASES[name]
     drawn = picture(make, inputs)
     assert expected <= set(opened(drawn.svg))
-    assert drawn.width <= 740
+    assert drawn.width <= WIDEST
     assert drawn.height <= 1400
 
 

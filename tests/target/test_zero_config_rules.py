@@ -1,4 +1,7 @@
-"""The rules that fill in what an author did not say, each on its own."""
+"""The rules that fill in what an author did not say, each on its own.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 # ruff: noqa: ARG002, ARG005  (signatures are what is tested)
 from __future__ import annotations

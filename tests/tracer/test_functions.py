@@ -1,4 +1,7 @@
-"""Function calls: which functions of the model's code are groups, and what is in them."""
+"""Function calls: which functions of the model's code are groups, and what is in them.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Contents of a graph besides its edges: attributes, arguments, sources, counts, costs, signatures."""
+"""Contents of a graph besides its edges: attributes, arguments, sources, counts, costs, signatures.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import http
 

@@ -1,4 +1,7 @@
-"""Real, fake, meta and auto: what each computes, guesses and says."""
+"""Real, fake, meta and auto: what each computes, guesses and says.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import contextlib
 import gc

@@ -1,4 +1,7 @@
-"""Rare calls of torch, each in its own small model."""
+"""Rare calls of torch, each in its own small model.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import copy
 import dataclasses

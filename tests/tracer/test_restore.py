@@ -1,4 +1,7 @@
-"""What a trace leaves as it was, also where the model raises; the contract is in `modeldiagrams.tracer.restore`."""
+"""What a trace leaves as it was, also where the model raises; the contract is in `modeldiagrams.tracer.restore`.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import contextlib
 import os

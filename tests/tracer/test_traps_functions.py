@@ -1,4 +1,7 @@
-"""Traps in functions: autograd functions, custom and scripted ops, transforms, compiled code."""
+"""Traps in functions: autograd functions, custom and scripted ops, transforms, compiled code.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import functools
 

@@ -1,4 +1,7 @@
-"""Traps in module calls: direct forwards, recursion, threads, hooks, quantised and recurrent modules."""
+"""Traps in module calls: direct forwards, recursion, threads, hooks, quantised and recurrent modules.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import collections
 import dataclasses

@@ -1,4 +1,7 @@
-"""Traps in values: writes through views, aliases, numpy, nested inputs and outputs."""
+"""Traps in values: writes through views, aliases, numpy, nested inputs and outputs.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 import dataclasses
 

@@ -9,6 +9,8 @@ It reads the SVG and the graph's JSON and shares no code with the viewer. What i
   one list. Anything else between or after repeats is untrue.
 - A bundle ("… 214 ops") stands for as many neighbours as it says, and nodes in it belong to it as to a module.
 - Where repeats are a loop, what each step hands to the next is drawn, too: as a return.
+
+Long because it is one argument, and imports nothing of what it checks.
 """
 
 from __future__ import annotations

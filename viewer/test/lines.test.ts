@@ -45,6 +45,10 @@ it.each(Object.entries(MODELS))("%s, all open, is legible in a page, and nothing
   const made = opened(graph);
   expect(made.width).toBeLessThanOrEqual(BROADEST);
   expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
+  // at the very edge, half of a line would be cut
+  const places = made.root.geometry.lines.flat();
+  const [left, right] = [Math.min(...places.map(([x]) => x)), Math.max(...places.map(([x]) => x))];
+  expect(Math.min(left, made.width - right)).toBeGreaterThan(1);
 });
 
 function find(placed: Placed, id: string): Placed | undefined {

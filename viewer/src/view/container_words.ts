@@ -7,7 +7,7 @@ import { singleChain } from "./boxes.js";
 const PLAIN = /^(Sequential|ModuleList|ModuleDict|.*Sequential)$/;
 /** Most kinds of content that are listed, and most letters of the list. */
 const MOST_KINDS = 3;
-const MOST_LETTERS = 44;
+const MOST_LETTERS = 30;
 
 /** The innermost module of a chain of only children with a telling class: of `InvertedResidual.Sequential` the former. */
 export function tellingOf(index: GraphIndex, chain: readonly string[]): ModuleNode | undefined {

@@ -13,14 +13,17 @@ import { twinsOf } from "./twins.js";
 export interface Expansion {
   expanded: string[];
   /**
-   * How much that tells: 1 with an exemplar of the costliest class of blocks, less with another or only a part of the way
-   * to one, 0 without; undefined for models without blocks.
+   * How much that tells: 1 with an exemplar of the costliest class of blocks and all towers open, less with another or
+   * only a part of the way to one, 0 without; undefined for models without blocks.
    */
   telling: number | undefined;
 }
 
 /** Most exemplars of a class that are tried. */
 const MOST_TRIED = 3;
+/** How much an exemplar tells beside open towers if it is in the other of them; and the right one beside closed towers. */
+const OTHER_TOWER = 0.99;
+export const ALONE = 0.98;
 /** How much a block with its layers closed tells, another exemplar, one of another class than the costliest, and the whole way to one but itself. */
 const BLOCK = 0.97;
 const SAME_CLASS = 0.95;
@@ -72,7 +75,7 @@ function withExemplars(
   page: Page,
   classes: string[][][],
 ): { expanded: string[]; telling: number } {
-  const fits = fitting(start, { ...page, height: page.tallest });
+  const fits = fitting(start, { ...page, height: page.tallest, width: page.widest });
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
   const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
   let expanded = withTwins(open);
@@ -99,13 +102,17 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
   const [main = [], ...others] = classes;
   // what is around other exemplars too, so that towers look alike
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
+  const first = new Set(main[0]);
+  const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
+  const best = towers.length === 0 ? 1 : ALONE;
   const choices: Choice[] = [
     ...main.slice(0, 1).map((path) => ({ path, open: [...around, ...path], telling: 1 })),
+    ...towers.map((path) => ({ path, open: [...around, ...path], telling: OTHER_TOWER })),
     // without its layers, if they are in a sequence
     ...main
       .slice(0, 1)
       .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
-    ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? 1 : SAME_CLASS })),
+    ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? best : SAME_CLASS })),
     ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, telling: OTHER_CLASS }])),
     ...main.slice(0, 1).flatMap((path) =>
       path.slice(1).map((_, i) => {

@@ -12,7 +12,7 @@ import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
 import { type Limits, MANY } from "./bundles.js";
 import { runId, runsIn, shownContents } from "./contents.js";
-import { defaultExpansion, mainPaths } from "./default_expansion.js";
+import { ALONE, defaultExpansion, mainPaths } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
 import { isOpenable } from "./openable.js";
 import type { ViewOptions } from "./options.js";
@@ -27,18 +27,17 @@ import { view } from "./view.js";
  * Largest picture by default, in px. In the narrowest text column of common themes, 666 px, its smallest text has 9 px;
  * its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
  */
-const SCREEN = { width: 740, height: 1020, tallest: 1340 };
+const SCREEN = { width: 740, height: 1020, tallest: 1340, widest: 740 };
+/** Its width where exemplars of blocks need more: in a column of 740 px, its smallest text still has 9 px. */
+const WIDEST = 820;
 /** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
 /** Limits that are tried in this order if the picture is too large. */
 const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
 const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
-/** The same for exemplars; containers still show their order. */
-const ROOM_FOR_EXEMPLARS: readonly Limits[] = [
-  ...FEWER_ENDS,
-  ...[28, 20, 16, 14, 12, 10, 8, 7, 6, 5].map((most) => ({ most })),
-];
+/** Bundles that make room for exemplars; containers still show their order. */
+const FEWER_ORDERLY: readonly Limits[] = [28, 20, 16, 14, 12, 10, 8, 7, 6, 5].map((most) => ({ most }));
 
 /** Smallest scale at which the author's options are kept. */
 const TOLERABLE = 0.4;
@@ -87,6 +86,7 @@ function onPage(
     width: across,
     height: down,
     tallest: down,
+    widest: across,
     highest: down,
     highestBundled: down,
     line: across - AROUND_LINES,
@@ -131,6 +131,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
     ...turned(index, options.direction, direction),
     ...(page.line && { line: page.line }),
     ...(options.edge_width && { edgeWidth: options.edge_width }),
+    ...(options.shapes && { shapes: options.shapes === "none" ? [] : options.shapes }),
   };
   const start = withBundles(traced, { expanded: [], unrolled: [], direction, ...shape }, page);
   const closed = new Set(matching(index, options.collapse ?? []));
@@ -150,21 +151,60 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
   return { ...start, expanded: [...expanded, ...bundlesAround(traced, start, requested)].sort(), unrolled };
 }
 
-/** What the picture shows without `depth` and `expand`: with more bundles if these make room for what tells more. */
+/** What the picture shows without `depth` and `expand`: wider or with more bundles if these make room for what tells more. */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let best = { state: start, telling: 0 };
-  const tried = new Set<GraphIndex>();
-  for (const limits of [{}, ...(page.mayBundle ? ROOM_FOR_EXEMPLARS : [])]) {
-    const from = { ...start, ...limits, ...(limits.most !== undefined && { kept: mainPaths(traced, start) }) };
-    if (!isTighter(limits, start) || tried.has(shownIndex(traced, from))) continue;
-    tried.add(shownIndex(traced, from));
-    const { expanded, telling } = defaultExpansion(traced, from, page, isClosed);
-    const told = telling ?? Math.sign(expanded.length);
-    if (told > best.telling || best.state === start)
-      best = { state: { ...from, expanded: expanded.sort() }, telling: told };
-    if (told === 1 || (telling === undefined && limits.most !== undefined)) break;
+  for (const { from, widest } of attempts(traced, start, page)) {
+    // bundles hide more than a second tower tells
+    if (from.kept !== undefined && best.telling >= ALONE) break;
+    const { state, telling, isExemplary } = withMostTold(traced, from, { ...page, widest }, isClosed);
+    if (telling > best.telling || best.state === start) best = { state, telling };
+    if (telling === 1 || (!isExemplary && from.kept !== undefined)) break;
   }
   return best.state;
+}
+
+interface Told {
+  state: State;
+  telling: number;
+  /** Whether there are blocks to show as exemplars. */
+  isExemplary: boolean;
+}
+
+/** With the layouts of structures unless a picture without them tells more, because it is less broad. */
+function withMostTold(traced: GraphIndex, from: State, page: Page, isClosed: (id: string) => boolean): Told {
+  let isShaped = false;
+  const measure: Measure = (state) => {
+    const drawn = page.measure(state);
+    if (drawn.shaped) isShaped = true;
+    return drawn;
+  };
+  const tell = (start: State): Told => {
+    const { expanded, telling } = defaultExpansion(traced, start, { ...page, measure }, isClosed);
+    const state = { ...start, expanded: expanded.sort() };
+    return { state, telling: telling ?? Math.sign(expanded.length), isExemplary: telling !== undefined };
+  };
+  const shaped = tell(from);
+  if (!isShaped || shaped.telling === 1) return shaped;
+  const plain = tell({ ...from, shapes: [] });
+  return plain.telling > shaped.telling ? plain : shaped;
+}
+
+/** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
+function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
+  const widths = page.mayScroll ? [page.widest, WIDEST] : [page.widest];
+  const kept = mainPaths(traced, start);
+  for (const group of page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY] : [[{}]]) {
+    for (const widest of widths) {
+      const tried = new Set<GraphIndex>();
+      for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
+        const from: State = { ...start, ...limits, ...(group === FEWER_ORDERLY && { kept }) };
+        const index = shownIndex(traced, from);
+        if (!tried.has(index)) yield { from, widest };
+        tried.add(index);
+      }
+    }
+  }
 }
 
 function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
@@ -180,6 +220,8 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
+  const plain: State = { ...orderly, shapes: [] };
+  if (page.measure(orderly).shaped && fits(plain, page.highest)) return plain;
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
   return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;
 }
