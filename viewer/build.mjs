@@ -43,7 +43,7 @@ const onlyWhatIsCalled = {
 };
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
-const CORE = /^src\/(graph|view|layout|draw|flat|session)\//;
+const CORE = /^src\/(graph|view|diff|layout|draw|flat|session)\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },

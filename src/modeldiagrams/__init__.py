@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modeldiagrams.api.difference import Difference, diff
     from modeldiagrams.api.dot import to_dot
     from modeldiagrams.api.export import to_html, to_pdf, to_png, to_svg
     from modeldiagrams.api.mermaid import to_mermaid
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Difference",
     "Graph",
     "GraphError",
     "ModelDiagramsError",
@@ -44,6 +46,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "diagram",
+    "diff",
     "load",
     "notebook",
     "save",
@@ -61,9 +64,11 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Difference": "api.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
     "diagram": "api.notebook",
+    "diff": "api.difference",
     "load": "ir.serialize",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",

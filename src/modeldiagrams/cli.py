@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import click
 
 import modeldiagrams
+from modeldiagrams.api.difference import diff
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
+from modeldiagrams.api.graph_files import is_worse, loaded
+from modeldiagrams.api.sides import graph_of
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from modeldiagrams.api.difference import Level
     from modeldiagrams.api.summary import Column
     from modeldiagrams.ir.graph import Graph
 
@@ -41,6 +45,7 @@ _DRAWN = (
     "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
     " stdout."
 )
+_FORMS = ("text", "markdown", "json")
 _FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
@@ -102,7 +107,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
         options, graph, tried = _traced(target, mode, given)
-        if output and output != STDIO and (force or not _is_worse(graph, output)):
+        if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
         if explained:
@@ -122,9 +127,9 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **vie
         look = _Look(_given(view), flat, theme)
         look.check(output)
         with progress(f"drawing {graph}"):
-            loaded = _loaded(graph)
-            look.draw(loaded, output)
-        say(loaded)
+            read = loaded(graph)
+            look.draw(read, output)
+        say(read)
 
 
 @main.command("show")
@@ -145,7 +150,7 @@ def _show(  # noqa: PLR0913  (one for each flag)
         look.check(output or Path("page.html"))
         _, graph, _ = _traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
-        if force or not _is_worse(graph, path):
+        if force or not is_worse(graph, path):
             with progress(f"drawing {graph.model.name}"):
                 look.draw(graph, path)
             say(graph, path)
@@ -173,12 +178,41 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
         if target == str(STDIO) or is_graph_file(target):
             for name in _given(given):
                 raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
-            graph = _loaded(Path(target))
+            graph = loaded(Path(target))
         else:
             _, graph, _ = _traced(target, mode, given)
         names = cast("list[Column]", [name.strip() for name in columns.split(",")])
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
+
+
+@main.command("diff")
+@click.argument("before")
+@click.argument("after")
+@click.option(
+    "--format", "form", default="text", type=click.Choice(["text", "markdown", "json"]), help="What to print."
+)
+@click.option(
+    "--fail-on",
+    default="none",
+    type=click.Choice(["none", "any", "notable", "breaking"]),
+    help="Exit with 1 if there is a change of this level, or of a more serious one.",
+)
+@click.option("--details", is_flag=True, help="Also list what has no effect on results.")
+def _diff(before: str, after: str, form: str, fail_on: str, *, details: bool) -> None:
+    """Tell what changed between two versions of a model, and whether saved weights still load.
+
+    BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
+    graph files (https://…); `-` reads one from stdin.
+    """
+    with errors():
+        found = diff(*(graph_of(side, lambda target: _traced(target, "auto", {})[1]) for side in (before, after)))
+        texts = {"text": found.to_text, "markdown": found.to_markdown}
+        echo(found.to_json() if form == "json" else texts[form](details=details))
+    if fail_on != "none":
+        is_reached = found.reaches("detail" if fail_on == "any" else cast("Level", fail_on))
+        # under other inputs or another mode, nothing found is not nothing changed
+        sys.exit(1 if is_reached else 2 if found.reservations else 0)
 
 
 @main.command("snapshot")
@@ -263,29 +297,3 @@ def _traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Opti
     if isinstance(answer, Refused):
         raise Failed(answer.problem)
     return options, serialize.deserialize(answer.graph), answer.tried
-
-
-def _loaded(graph: Path) -> Graph:
-    """A graph from a file or stdin."""
-    if graph == STDIO:
-        return serialize.deserialize(sys.stdin.buffer.read())
-    if graph.suffix != ".json" and (graph.suffix == ".py" or not graph.exists()):
-        raise ModelDiagramsError(
-            f"expected a graph file, got {graph}; trace it first: `modeldiagrams trace {graph} -o net.json`,"
-            f" or use `modeldiagrams show {graph}`"
-        )
-    return serialize.load(graph)
-
-
-def _is_worse(graph: Graph, output: Path) -> bool:
-    """Whether a graph that is not complete would take the place of one that is, or of a picture; then that is told."""
-    if graph.status.state == "complete" or not output.is_file():
-        return False
-    if output.suffix == ".json":
-        try:
-            if serialize.load(output).status.state != "complete":
-                return False
-        except ModelDiagramsError:
-            return False
-    click.echo(f"{output} was not overwritten, because the new graph is incomplete; --force overwrites it", err=True)
-    return True

@@ -92,7 +92,7 @@ def sites(tmp_path_factory) -> Iterator[tuple[Path, str]]:
             (folder / f"{name}.yml").write_text(COMMON + config.replace("ADDRESS", address))
         command = [sys.executable, "-c", SCRIPT, folder, *SITES]
         environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=environment)
         assert result.returncode == 0, result.stderr
         yield folder, address
 

@@ -102,7 +102,7 @@ def sites(tmp_path_factory) -> Path:
     source, out = folder / "source", folder / "out"
     write(source)
     command = [sys.executable, "-c", SCRIPT, source, out, *THEMES]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, result.stderr
     return out
 

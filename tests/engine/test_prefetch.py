@@ -42,7 +42,7 @@ def builder(tmp_path):
 
 def test_models_run_at_the_same_time(builder, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=120)
     monkeypatch.setattr(Worker, "trace", lambda *_: (together.wait() and None) or Traced(graph=GRAPH))
     builder.prefetch([make_options(model=f"pkg.Net{number}") for number in range(3)])
 

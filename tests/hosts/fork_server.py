@@ -9,7 +9,7 @@ import sys
 import tempfile
 from typing import Self
 
-TIMEOUT = 120
+TIMEOUT = 900
 
 _PROGRAM = f"""
 import json, os, signal, sys

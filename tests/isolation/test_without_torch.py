@@ -58,7 +58,7 @@ def site(tmp_path) -> Path:
 def run(python: Path, site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "NO_COLOR": "1", "NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        [python, "-m", *words], cwd=site, capture_output=True, text=True, check=False, timeout=200, env=environment
+        [python, "-m", *words], cwd=site, capture_output=True, text=True, check=False, timeout=900, env=environment
     )
 
 

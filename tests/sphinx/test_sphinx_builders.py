@@ -38,7 +38,7 @@ def built(site, tmp_path_factory):
     out = tmp_path_factory.mktemp("builders")
     (site / "conf.py").write_text((site / "conf.py").read_text() + MORE_CONFIG)
     command = [sys.executable, "-c", SCRIPT, site, out, *OUTPUTS, *PICTURED, *SILENT]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, result.stderr
     return out, result
 

@@ -265,7 +265,7 @@ def test_thread_in_a_module_when_the_forward_ends_is_recorded_no_more():
 
     trace(Lambda(forward, a=linear(), slow=Slow()), (x(),), mode="real")
     go.set()
-    assert results.get(timeout=10)
+    assert results.get(timeout=120)
 
 
 def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
@@ -282,7 +282,7 @@ def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
 
     trace(Lambda(forward, a=linear()), (x(),), mode="real")
     go.set()
-    assert results.get(timeout=10)
+    assert results.get(timeout=120)
 
 
 def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started():

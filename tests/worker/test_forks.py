@@ -51,7 +51,7 @@ def run(worker, project):
 
 
 def wait_until(is_so) -> bool:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.02)
     return is_so()

@@ -39,7 +39,7 @@ def test_group_is_killed_only_once(started, monkeypatch):
 
 def test_is_usable_does_not_reap_the_process(started):
     started._child.kill()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while started.is_usable() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not started.is_usable()
@@ -98,7 +98,7 @@ def test_large_output_does_not_fill_the_disk(tmp_path, monkeypatch):
         watch = threading.Thread(target=watched._watch, args=[answered, 60])
         watch.start()
         log.write(b"x" * 4 * 10**6)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while os.fstat(log.fileno()).st_blocks * 512 > 10**6 and time.monotonic() < deadline:
             time.sleep(0.01)
         log.write(b"the end")
@@ -131,7 +131,7 @@ def test_processes_that_models_started_end_with_the_owner(tmp_path):
     child = Path("/proc") / (tmp_path / "pid").read_text()
     assert child.exists()
     owned.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while child.exists() and "Z" not in (child / "stat").read_text().split()[2] and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not child.exists() or "Z" in (child / "stat").read_text().split()[2]
@@ -146,4 +146,4 @@ def test_end_of_the_other_side_is_noticed_while_a_request_is_answered(monkeypatc
             send(theirs, Prepare(path=("a",)))
             assert next(answering._read_ahead(ours)) == Prepare(path=("a",))
             assert not noticed.is_set()
-        assert noticed.wait(10)
+        assert noticed.wait(120)

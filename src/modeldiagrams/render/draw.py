@@ -24,6 +24,7 @@ __all__ = [
     "OutlineRow",
     "Picture",
     "Theme",
+    "difference_json",
     "fonts",
     "outline_of",
     "render",
@@ -127,6 +128,15 @@ def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
     return msgspec.json.decode(
         call(asset("static.js"), "outline", serialize(graph).decode()), type=tuple[OutlineRow, ...]
     )
+
+
+def difference_json(before: bytes, after: bytes) -> str:
+    """What changed between two graphs: JSON text → JSON text.
+
+    Raises:
+        RenderError: if the viewer fails, or was not built.
+    """
+    return call(asset("static.js"), "difference", before.decode(), after.decode())
 
 
 def _request(view: View, flat: Flat | None, state: dict[str, Any] | None) -> str:

@@ -1,6 +1,7 @@
 /** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
+import { differenceOf } from "../diff/difference.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
@@ -103,6 +104,11 @@ function outline(graphJson: string): string {
   return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
 }
 
+/** What changed between two graphs; returns `Difference` as JSON. */
+function difference(before: string, after: string): string {
+  return JSON.stringify(differenceOf(before, after));
+}
+
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
   if (flat === null) return { page: view.fit };
   if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
@@ -126,6 +132,7 @@ function useFonts(regular: string, semibold: string): void {
   render,
   retry,
   outline,
+  difference,
   hasFonts,
   useFonts,
 };

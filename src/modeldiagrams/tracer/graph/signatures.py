@@ -127,7 +127,7 @@ def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[
 
 def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, str]) -> Iterator[Any]:
     entered: dict[Value, int] = {}
-    positions = {id(step): i for i, step in enumerate(members)}
+    inside = range(members[0].ordinal, members[-1].ordinal + 1)
     yield repr(scope.function or scope.name)
     for step in members:
         if step.scope and (inner := step.scope.kept) is not None and inner is not scope:
@@ -135,24 +135,23 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
         if type(step) is Op:
             yield _made_by(step)
             for argument, value, flow in step.inputs:
-                yield argument, flow, _scope_origin(value, step.parent, positions, entered)
+                yield argument, flow, _scope_origin(value, step.parent, inside, entered)
         else:
             yield f"'{calls[id(step)]}'"
             for argument, value in step.inputs.items():
-                yield argument, "", _scope_origin(value, step.parent, positions, entered)
+                yield argument, "", _scope_origin(value, step.parent, inside, entered)
 
 
-def _scope_origin(
-    value: Value, call: ModuleCall | None, positions: dict[int, int], entered: dict[Value, int]
-) -> tuple[Any, ...]:
+def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered: dict[Value, int]) -> tuple[Any, ...]:
     """Where a value comes from: a step inside, or the place among those that enter."""
     path = [value.index]
     step: Any = value.origin
-    while isinstance(step, Op | ModuleCall) and step.parent is not call:
-        path.append(step.ordinal)
-        step = step.parent
-    if id(step) in positions:
-        return (*path, positions[id(step)])
+    if type(step) is not GraphInput:
+        while step is not None and step.parent is not call:
+            path.append(step.ordinal)
+            step = step.parent
+        if step is not None and step.ordinal in inside:
+            return (*path, step.ordinal - inside.start)
     return entered.setdefault(value, len(entered)), value.spec
 
 

@@ -1,0 +1,141 @@
+"""What changed between two graphs, found by the viewer's core; no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.api.difference_text import as_markdown, as_text
+from modeldiagrams.api.found import LEVELS, Change, Checkpoints, Found, Level
+from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.render.draw import difference_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["LEVELS", "Change", "Checkpoints", "Difference", "Level", "diff", "difference_schema"]
+
+_NAMED = 3
+"""Keys that an error names."""
+
+
+class Difference(Found, frozen=True, kw_only=True):
+    """What changed from one graph to another.
+
+    Attributes:
+        same: Whether nothing differs.
+        same_computation: Whether the outputs are computed alike, whatever modules and names there are.
+        reservations: Why the comparison may say too much or too little, such as other example inputs.
+        inventory: Class of layers → how many there are before and after, for two different architectures; else None.
+        changes: Each once, the interface first.
+    """
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, details: bool = False) -> str:
+        """Lines for a terminal.
+
+        Args:
+            details: Whether changes of level ``detail`` are told one by one.
+        """
+        return as_text(self, details=details)
+
+    def to_markdown(self, *, details: bool = False) -> str:
+        """The same for a pull request or a page.
+
+        Args:
+            details: Whether changes of level ``detail`` are told one by one.
+        """
+        return as_markdown(self, details=details)
+
+    def to_json(self) -> str:
+        """JSON in the format ``modeldiagrams-diff``."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+
+    def reaches(self, level: Level) -> bool:
+        """Whether there is a change of this level, or of a more serious one."""
+        return any(LEVELS.index(change.level) <= LEVELS.index(level) for change in self.changes)
+
+    def migrate(self, state_dict: Mapping[str, Any]) -> dict[str, Any]:
+        """Rename the keys of a state dict of the model before, so that the model after loads it.
+
+        Args:
+            state_dict: What ``state_dict()`` of the model before returned.
+
+        Returns:
+            The same tensors under the names that the model after has for them.
+
+        Raises:
+            ModelDiagramsError: if not every weight has exactly one counterpart beyond doubt.
+        """
+        doubt = self._doubt()
+        if doubt:
+            raise ModelDiagramsError(f"this state dict can't be migrated: {doubt}")
+        names = {pair.before: pair.after for pair in self.checkpoints.renamed}
+        missing = [name for name in names if name not in state_dict]
+        if missing:
+            raise ModelDiagramsError(
+                f"expected a state dict of {self.before.model} as it was before, but it lacks {_list(missing)}"
+            )
+        return {names.get(name, name): value for name, value in state_dict.items()}
+
+    def _doubt(self) -> str:
+        """Why weights can't be renamed; "" if they can."""
+        found = self.checkpoints
+        if found.ambiguous:
+            return f"nothing but names tells apart {_list(found.ambiguous[0].before)}"
+        kept = [name for name in found.other_role if name not in {pair.before for pair in found.renamed}]
+        if kept:
+            return f"another job is now done by {_list(kept)}"
+        for keys, problem in (
+            ([pair.before for pair in found.reshaped], "another shape is needed for"),
+            (found.gone, "there is no place for"),
+            (found.new, "there are no values for"),
+        ):
+            if keys:
+                return f"{problem} {_list(keys)}"
+        return "" if found.verdict.startswith("load") else "no weight has a counterpart"
+
+
+def diff(before: Graph, after: Graph) -> Difference:
+    """Find what changed between two versions of a model: ``print(modeldiagrams.diff(before, after))``.
+
+    Args:
+        before: The earlier graph.
+        after: The later graph.
+
+    Returns:
+        The changes, each once at its cause, and whether saved weights still load.
+
+    Raises:
+        GraphError: if one of the graphs does not hold a complete pass, so that nothing could be said for sure.
+        RenderError: if the viewer, which compares, fails or was not built.
+    """
+    for name, graph in (("before", before), ("after", after)):
+        if graph.status.state != "complete":
+            raise GraphError(
+                "$.status.state",
+                f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
+                " trace the model so that its forward pass ends without an error",
+            )
+    answer = difference_json(serialize(before), serialize(after))
+    return msgspec.json.decode(answer, type=Difference)
+
+
+def difference_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `Difference.to_json`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "modeldiagrams difference, format version 1.0",
+        **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Difference))),
+    }
+
+
+def _list(names: list[str] | tuple[str, ...]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,141 @@
+"""A difference in words: for terminals, and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from modeldiagrams.api.found import Checkpoints, Found
+
+__all__ = ["as_markdown", "as_text"]
+
+_VERDICTS = {
+    "load": "load",
+    "load-after-renaming": "load after renaming",
+    "load-in-part": "load in part",
+    "ambiguous": "ambiguous: names alone tell some weights apart",
+    "do-not-load": "do not load",
+}
+_MOST_RULES = 8
+_UNITS = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3))
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+
+
+def as_text(found: Found, *, details: bool) -> str:
+    """Lines for a terminal."""
+    lines = [f"{_title(found)}", *(f"  {line}" for line in _head(found))]
+    lines += [f"  {level:<9} {text}" for level, text in _changes(found, details=details)]
+    return "\n".join([*lines, *(f"  {line}" for line in _checkpoints(found.checkpoints))])
+
+
+def as_markdown(found: Found, *, details: bool) -> str:
+    """A heading and lists."""
+    parts = [f"### {_plain(_title(found))}", "\n".join(f"{_plain(line)}  " for line in _head(found)).rstrip()]
+    changes = [f"- **{level}** {_plain(text)}" for level, text in _changes(found, details=details)]
+    first, *rest = _checkpoints(found.checkpoints)
+    parts += [
+        "\n".join(changes),
+        "\n".join([_plain(first), "", *(f"- {_plain(line.strip())}" for line in rest)]).rstrip(),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _title(found: Found) -> str:
+    before, after = found.before.model, found.after.model
+    return before if before == after else f"{before} → {after}"
+
+
+def _head(found: Found) -> Iterator[str]:
+    yield f"parameters {_numbers(found.before.parameters, found.after.parameters)}"
+    yield f"FLOPs {_numbers(found.before.flops, found.after.flops)}"
+    for text in found.reservations:
+        yield f"reservation: {text}"
+    if found.same_computation and not found.same:
+        yield "the outputs are computed as before; only names, modules or what is trained differ"
+    if found.inventory is not None:
+        yield "two different architectures, made of:"
+        for label, (before, after) in found.inventory.items():
+            yield f"{label}: {before} → {after}"
+
+
+def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
+    shown = [change for change in found.changes if details or change.level != "detail"]
+    for change in shown:
+        yield change.level, change.text
+    hidden = len(found.changes) - len(shown)
+    if hidden:
+        yield "detail", f"{hidden} change{'s'[: hidden != 1]} without effect on results"
+    if not found.changes:
+        yield "none", "no change"
+
+
+def _checkpoints(found: Checkpoints) -> Iterator[str]:
+    counts = {
+        "as before": found.same,
+        "renamed": len(found.renamed),
+        "of another shape": len(found.reshaped),
+        "gone": len(found.gone),
+        "new": len(found.new),
+    }
+    keys = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    yield f"checkpoints {_VERDICTS[found.verdict]}" + (f" (keys: {keys})" if keys else "")
+    if not found.buffers_known:
+        yield "  a graph of a format before 1.2 does not say which buffers are saved: all count"
+    yield from _rules([(pair.before, pair.after) for pair in found.renamed])
+    for group in found.ambiguous[:_MOST_RULES]:
+        yield f"  ambiguous: {_some(group.before)} ↔ {_some(group.after)}"
+    if found.other_role:
+        yield f"  other job under the same name: {_some(found.other_role)}"
+
+
+def _rules(renamed: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Renamed keys, those of one kind as one line."""
+    rules = Counter((_pattern(before), _pattern(after)) for before, after in map(_without_common_end, renamed))
+    for (before, after), count in list(rules.items())[:_MOST_RULES]:
+        yield f"  {before} → {after}" + (f" ×{count}" if count > 1 else "")
+    if len(rules) > _MOST_RULES:
+        yield f"  and {len(rules) - _MOST_RULES} more kinds of names"
+
+
+def _without_common_end(names: tuple[str, str]) -> tuple[str, str]:
+    before, after = (name.split(".") for name in names)
+    end = ""
+    while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
+        before.pop()
+        after.pop()
+        end = ".*"
+    return ".".join(before) + end, ".".join(after) + end
+
+
+def _pattern(name: str) -> str:
+    return re.sub(r"(?<![^.])\d+(?![^.])", "*", name)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - 4
+    return ", ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
+
+
+def _numbers(before: int | None, after: int | None) -> str:
+    if before is None or after is None:
+        return "not counted"
+    if before == after:
+        return f"{_human(before)}, as before"
+    change = f" ({(after - before) / before:+.1%})" if before else ""
+    return f"{_human(before)} → {_human(after)}{change}"
+
+
+def _human(number: int) -> str:
+    for unit, size in _UNITS:
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return str(number)
+
+
+def _plain(text: str) -> str:
+    r"""Text that means nothing to Markdown."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

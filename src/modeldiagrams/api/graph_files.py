@@ -1,0 +1,45 @@
+"""Graph files that commands read and write."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from modeldiagrams.api.terminal import STDIO
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir import serialize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["is_worse", "loaded"]
+
+
+def loaded(graph: Path) -> Graph:
+    """A graph from a file or stdin."""
+    if graph == STDIO:
+        return serialize.deserialize(sys.stdin.buffer.read())
+    if graph.suffix != ".json" and (graph.suffix == ".py" or not graph.exists()):
+        raise ModelDiagramsError(
+            f"expected a graph file, got {graph}; trace it first: `modeldiagrams trace {graph} -o net.json`,"
+            f" or use `modeldiagrams show {graph}`"
+        )
+    return serialize.load(graph)
+
+
+def is_worse(graph: Graph, output: Path) -> bool:
+    """Whether a graph that is not complete would take the place of one that is, or of a picture; then that is told."""
+    if graph.status.state == "complete" or not output.is_file():
+        return False
+    if output.suffix == ".json":
+        try:
+            if serialize.load(output).status.state != "complete":
+                return False
+        except ModelDiagramsError:
+            return False
+    click.echo(f"{output} was not overwritten, because the new graph is incomplete; --force overwrites it", err=True)
+    return True

@@ -1,0 +1,198 @@
+"""What `diff` says: each change once, at its cause, the same both ways round."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from graphs import hostile_graph, nested_graph, small_graph
+from modeldiagrams.api.difference import difference_schema
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.graph import Failure, Status
+
+SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "diff.schema.json"
+
+
+class Block(nn.Module):
+    def __init__(self, width, *, wide=16, act=nn.ReLU, norm=nn.LayerNorm, residual=True, bias=True):  # noqa: PLR0913
+        super().__init__()
+        self.norm = norm(width)
+        self.up = nn.Linear(width, wide, bias=bias)
+        self.act = act()
+        self.down = nn.Linear(wide, width)
+        self.residual = residual
+
+    def forward(self, x):
+        y = self.down(self.act(self.up(self.norm(x))))
+        return x + y if self.residual else y
+
+
+class Wrapper(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Net(nn.Module):
+    def __init__(  # noqa: PLR0913
+        self, *, depth=3, head=4, wrap=False, dropout=None, scale=None, tanh=False, width=8, **block
+    ):
+        super().__init__()
+        self.embed = nn.Linear(5, width)
+        blocks = [Block(width, **block) for _ in range(depth)]
+        self.blocks = nn.ModuleList(Wrapper(one) if wrap else one for one in blocks)
+        if dropout is not None:
+            self.drop = nn.Dropout(dropout)
+        if scale:
+            self.scale = nn.Parameter(torch.ones(width))
+        self.tanh = tanh
+        self.head = nn.Linear(width, head)
+
+    def forward(self, x):
+        x = self.embed(x)
+        for block in self.blocks:
+            x = block(x)
+        if hasattr(self, "drop"):
+            x = self.drop(x)
+        if hasattr(self, "scale"):
+            x = x * self.scale
+        if self.tanh:
+            x = torch.tanh(x)
+        return self.head(x)
+
+
+def graph(*, size=2, dtype=torch.float32, frozen=False, **options):
+    model = Net(**options).eval().to(dtype)
+    model.embed.requires_grad_(not frozen)
+    return modeldiagrams.trace(model, (torch.zeros(size, 5, dtype=dtype),))
+
+
+@pytest.fixture(scope="module")
+def before():
+    return graph()
+
+
+CASES = {
+    "repeats": ({"depth": 5}, "breaking", "blocks: 3 → 5 × Block (+592 parameters)"),
+    "activation": ({"act": nn.GELU}, "notable", "ReLU replaced by GELU ×3 at blocks.*.act"),
+    "norm": ({"norm": nn.Identity}, "breaking", "LayerNorm replaced by Identity ×3 at blocks.*.norm (−48 parameters)"),
+    "inner size": ({"wide": 32}, "breaking", "size 16 → 32 (out_features of Linear) ×3 at blocks.*.up"),
+    "head": ({"head": 7}, "breaking", "size 4 → 7 (out_features of Linear) at head"),
+    "width": ({"width": 24, "wide": 16}, "breaking", "size 8 → 24 (out_features of Linear) ×4 at embed, blocks.*.down"),
+    "bias": ({"bias": False}, "breaking", "Linear bias true → false ×3 at blocks.*.up"),
+    "residual": ({"residual": False}, "notable", "residual connection removed ×3 at blocks.*"),
+    "dropout": ({"dropout": 0.1}, "notable", "Dropout added as drop at drop"),
+    "op": ({"tanh": True}, "notable", "op tanh added at (model)"),
+    "wrapped": ({"wrap": True}, "breaking", "wrapped in a new Wrapper ×3 at blocks.*"),
+    "dtype": ({"dtype": torch.float64}, "notable", "dtype of weights float32 → float64 ×22"),
+    "frozen": ({"frozen": True}, "detail", "weights frozen ×2 at embed"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_change_is_one_line_both_ways(name, before):
+    options, level, text = CASES[name]
+    after = graph(**options)
+    found, back = modeldiagrams.diff(before, after), modeldiagrams.diff(after, before)
+    told = [change for change in found.changes if change.id not in {"output-shape", "input-dtype"}]
+    assert [change.text.startswith(text) for change in told] == [True], [change.text for change in told]
+    assert told[0].level == level
+    assert [(a, b) for change in found.changes for a, b in change.places] == [
+        (b, a) for change in back.changes for a, b in change.places
+    ]
+    assert [(change.before, change.after) for change in found.changes] == [
+        (change.after, change.before) for change in back.changes
+    ]
+
+
+def test_nothing_is_said_of_the_same_model(before):
+    found = modeldiagrams.diff(before, graph())
+    assert (found.same, found.same_computation, found.changes) == (True, True, ())
+    assert found.checkpoints.verdict == "load"
+    assert "no change" in str(found)
+
+
+def test_several_changes_are_several_lines(before):
+    found = modeldiagrams.diff(before, graph(depth=4, act=nn.GELU, head=6))
+    assert [change.id for change in found.changes] == ["output-shape", "repeats", "size", "replaced"]
+    assert found.changes[0].level == "detail"  # it follows from the size
+    assert "output-shape" not in str(found)
+
+
+def test_a_parameter_without_a_module_is_told(before):
+    found = modeldiagrams.diff(before, graph(scale=True))
+    assert {change.id for change in found.changes} == {"op-added", "weight-added"}
+    assert found.checkpoints.new == ("scale",)
+
+
+def test_other_inputs_are_a_reservation(before):
+    found = modeldiagrams.diff(before, graph(size=3))
+    assert found.reservations == ("the example inputs differ: x is 2×5 and 3×5",)
+    assert [change.id for change in found.changes if change.level != "detail"] == []
+    assert not found.same
+
+
+def test_what_has_no_words_is_no_silence():
+    def heads(count):
+        class Heads(nn.Module):
+            def forward(self, x):
+                return x.view(2, count, -1).softmax(-1).view(2, -1)
+
+        return modeldiagrams.trace(Heads(), (torch.zeros(2, 8),))
+
+    found = modeldiagrams.diff(heads(2), heads(4))
+    assert [change.id for change in found.changes] == ["inner-shape"]
+    assert found.changes[0].text.startswith("sizes inside: view gives 2×2×4 → 2×4×2")
+
+
+def test_two_architectures_are_an_inventory(before):
+    conv = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(8, 2))
+    other = modeldiagrams.trace(conv.eval(), (torch.zeros(1, 3, 3, 3),))
+    found = modeldiagrams.diff(before, other)
+    assert found.inventory is not None
+    assert found.inventory["Conv2d"] == (0, 1)
+    assert found.inventory["Linear"] == (8, 1)
+    assert len(found.changes) < 6
+    assert found.checkpoints.verdict == "do-not-load"
+
+
+def test_incomplete_graphs_are_not_compared(before):
+    failure = Failure(type="ValueError", message="no")
+    partial = msgspec.structs.replace(small_graph(), status=Status(state="partial", mode="real", error=failure))
+    for pair in ((before, partial), (partial, before)):
+        with pytest.raises(GraphError, match="expected a complete graph to compare, got a partial one"):
+            modeldiagrams.diff(*pair)
+
+
+def test_published_schema_is_current_and_fits(update_golden, before):
+    if update_golden:
+        SCHEMA_FILE.write_text(json.dumps(difference_schema(), indent=2) + "\n", "utf-8")
+    assert json.loads(SCHEMA_FILE.read_text("utf-8")) == difference_schema(), "run `make golden`"
+    for after in (before, graph(depth=4, act=nn.GELU), small_graph()):
+        jsonschema.validate(json.loads(modeldiagrams.diff(before, after).to_json()), difference_schema())
+
+
+def test_hostile_names_mean_nothing_in_markdown():
+    found = modeldiagrams.diff(hostile_graph(), small_graph())
+    text = modeldiagrams.diff(small_graph(), hostile_graph()).to_markdown(details=True)
+    assert found.changes
+    assert "<script>" not in text
+    assert not any(line.startswith(("#", "```")) for line in text.splitlines()[1:])
+
+
+def test_deep_and_long_models_take_seconds():
+    start = time.process_time()
+    found = modeldiagrams.diff(nested_graph(400, 8), nested_graph(300, 10))
+    assert found.changes
+    assert time.process_time() - start < 20

@@ -1,0 +1,206 @@
+"""Renamed weights: PyTorch itself says whether the mapping is right."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import msgspec
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
+from modeldiagrams import ModelDiagramsError
+
+ROLES = ("q", "k", "v", "out", "norm", "up", "down")
+NAMES = ("query", "key", "value", "q_proj", "k_proj", "v_proj", "a", "b", "c", "first", "second", "third", "dense", "w")
+WIDTH = 8
+
+
+class Attention(nn.Module):
+    """The same mathematics under any names, registered and called in any order."""
+
+    def __init__(self, names, registered, called):
+        super().__init__()
+        self.names, self.called = names, called
+        for role in registered:
+            setattr(self, names[role], nn.LayerNorm(WIDTH) if role == "norm" else nn.Linear(WIDTH, WIDTH))
+
+    def layer(self, role):
+        return getattr(self, self.names[role])
+
+    def forward(self, x):
+        y = self.layer("norm")(x)
+        found = {role: self.layer(role)(y) for role in self.called}
+        weights = torch.softmax(found["q"] @ found["k"].transpose(-1, -2), -1)
+        x = x + self.layer("out")(weights @ found["v"])
+        return x + self.layer("down")(torch.relu(self.layer("up")(x)))
+
+
+class Holder(nn.Module):
+    def __init__(self, name, inner):
+        super().__init__()
+        self.name = name
+        setattr(self, name, inner)
+
+    def forward(self, x):
+        return getattr(self, self.name)(x)
+
+
+class Net(nn.Module):
+    def __init__(self, random_, depth=2):
+        super().__init__()
+        names = dict(zip(ROLES, random_.sample(NAMES, len(ROLES)), strict=True))
+        registered, called = random_.sample(ROLES, len(ROLES)), random_.sample(ROLES[:3], 3)
+        blocks = [Attention(names, registered, called) for _ in range(depth)]
+        if random_.random() < 0.5:
+            blocks = [Holder(random_.choice(["inner", "block", "module"]), block) for block in blocks]
+        self.list = random_.choice(["layers", "blocks", "h"])
+        setattr(self, self.list, nn.ModuleList(blocks))
+        self.head = nn.Linear(WIDTH, 3)
+
+    def forward(self, x):
+        for block in getattr(self, self.list):
+            x = block(x)
+        return self.head(x)
+
+
+def given():
+    return torch.randn(2, 5, WIDTH, generator=torch.Generator().manual_seed(3))
+
+
+def traced(model):
+    return modeldiagrams.trace(model.eval(), (given(),))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_migrated_weights_load_and_give_equal_outputs(seed):
+    random_ = random.Random(seed)  # noqa: S311
+    before, after = Net(random_).eval(), Net(random_).eval()
+    found = modeldiagrams.diff(traced(before), traced(after))
+    assert found.same_computation
+    after.load_state_dict(found.migrate(before.state_dict()))
+    torch.testing.assert_close(after(given()), before(given()))
+
+
+class Twins(nn.Module):
+    def __init__(self, one="a", other="b"):
+        super().__init__()
+        self.names = (one, other)
+        for name in self.names:
+            setattr(self, name, nn.Linear(WIDTH, WIDTH))
+
+    def forward(self, x):
+        one, other = (getattr(self, name)(x) for name in self.names)
+        return one + other
+
+
+def test_twins_that_use_does_not_tell_apart_are_ambiguous():
+    found = modeldiagrams.diff(traced(Twins()), traced(Twins("left", "right")))
+    assert found.checkpoints.verdict == "ambiguous"
+    assert found.checkpoints.renamed == ()
+    assert "ambiguous: a.weight, b.weight ↔ left.weight, right.weight" in str(found)
+    with pytest.raises(ModelDiagramsError, match="nothing but names tells apart a"):
+        found.migrate(Twins().state_dict())
+
+
+class Ordered(nn.Module):
+    """Two norms of one size; which name comes first is the only difference."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.order = (first, second)
+        self.norm_a, self.norm_b = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.fc = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x):
+        first, second = (getattr(self, name) for name in self.order)
+        return second(torch.relu(self.fc(first(x))))
+
+
+def test_names_with_another_job_are_warned_about_and_mapped():
+    before, after = Ordered("norm_a", "norm_b").eval(), Ordered("norm_b", "norm_a").eval()
+    for norm in (before.norm_a, before.norm_b):
+        nn.init.normal_(norm.weight)
+    found = modeldiagrams.diff(traced(before), traced(after))
+    assert set(found.checkpoints.other_role) == set(before.norm_a.state_dict(prefix="norm_a.")) | set(
+        before.norm_b.state_dict(prefix="norm_b.")
+    )
+    assert "other job under the same name: norm_a.weight" in str(found)
+    after.load_state_dict(before.state_dict())  # PyTorch sees nothing wrong
+    assert not torch.allclose(after(given()), before(given()))
+    after.load_state_dict(found.migrate(before.state_dict()))
+    torch.testing.assert_close(after(given()), before(given()))
+
+
+@pytest.mark.parametrize(
+    ("after", "problem"),
+    [
+        (nn.Sequential(nn.Linear(WIDTH, 9), nn.ReLU()), "another shape is needed for 0.weight"),
+        (nn.Sequential(nn.Linear(WIDTH, WIDTH, bias=False), nn.ReLU()), "there is no place for 0.bias"),
+        (nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.LayerNorm(WIDTH)), "there are no values for 2.weight"),
+    ],
+)
+def test_weights_without_counterpart_are_not_migrated(after, problem):
+    before = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU())
+    with pytest.raises(ModelDiagramsError, match=f"can't be migrated: {problem}"):
+        modeldiagrams.diff(traced(before), traced(after)).migrate(before.state_dict())
+
+
+def test_another_state_dict_is_refused():
+    found = modeldiagrams.diff(traced(nn.Sequential(nn.Linear(WIDTH, 4))), traced(Holder("fc", nn.Linear(WIDTH, 4))))
+    with pytest.raises(ModelDiagramsError, match=r"expected a state dict of Sequential as it was before.* 0\.weight"):
+        found.migrate({"other.weight": torch.ones(1)})
+
+
+def test_sequential_with_a_layer_in_between_shifts_its_keys():
+    def layers(*more):
+        return nn.Sequential(nn.Linear(WIDTH, WIDTH), *more, nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 3)).eval()
+
+    before, after = layers(nn.ReLU()), layers(nn.ReLU(), nn.Dropout(0.1))
+    found = modeldiagrams.diff(traced(before), traced(after))
+    after.load_state_dict(found.migrate(before.state_dict()))
+    torch.testing.assert_close(after(given()), before(given()))
+
+
+def test_buffers_that_are_not_saved_do_not_count():
+    class Table(nn.Module):
+        def __init__(self, name, persistent):
+            super().__init__()
+            self.name = name
+            self.register_buffer(name, torch.ones(WIDTH), persistent=persistent)
+            self.fc = nn.Linear(WIDTH, 2)
+
+        def forward(self, x):
+            return self.fc(x * getattr(self, self.name))
+
+    def verdict(*names, version="1.2"):
+        graphs = [msgspec.structs.replace(traced(Table(*name)), version=version) for name in names]
+        found = modeldiagrams.diff(*graphs).checkpoints
+        return found.verdict, found.buffers_known
+
+    assert verdict(("mask", False), ("table", False)) == ("load", True)
+    assert verdict(("mask", True), ("table", True)) == ("load-after-renaming", True)
+    assert verdict(("mask", True), ("mask", False)) == ("load-in-part", True)
+    assert verdict(("mask", True), ("mask", True), version="1.1") == ("load", False)
+
+
+def test_tied_weights_keep_all_their_names():
+    class Tied(nn.Module):
+        def __init__(self, first, last):
+            super().__init__()
+            self.names = (first, last)
+            setattr(self, first, nn.Linear(WIDTH, WIDTH, bias=False))
+            setattr(self, last, nn.Linear(WIDTH, WIDTH, bias=False))
+            getattr(self, last).weight = getattr(self, first).weight
+
+        def forward(self, x):
+            first, last = (getattr(self, name) for name in self.names)
+            return last(torch.relu(first(x)))
+
+    for names in itertools.permutations(("embed", "head", "wte"), 2):
+        before, after = Tied("embed", "head").eval(), Tied(*names).eval()
+        found = modeldiagrams.diff(traced(before), traced(after))
+        after.load_state_dict(found.migrate(before.state_dict()))
+        torch.testing.assert_close(after(given()), before(given()))

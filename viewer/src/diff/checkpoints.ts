@@ -1,0 +1,287 @@
+/** Whether weights saved from one model load into another, and under which names. */
+import { append } from "../graph/append.js";
+import { Interner } from "./hashes.js";
+import { type Item, isLeaf, type Side } from "./items.js";
+import type { Matching } from "./match.js";
+import { Roles } from "./roles.js";
+import { lastPart } from "./words.js";
+
+export interface Renaming {
+  before: string;
+  after: string;
+}
+
+export interface Checkpoints {
+  verdict: "load" | "load-after-renaming" | "load-in-part" | "ambiguous" | "do-not-load";
+  /** False where a file does not say which buffers are saved. */
+  buffers_known: boolean;
+  same: number;
+  /** Sure ones only. */
+  renamed: Renaming[];
+  reshaped: Renaming[];
+  gone: string[];
+  new: string[];
+  /** Weights that nothing but their names tells apart. */
+  ambiguous: { before: string[]; after: string[] }[];
+  /** Names that both have, for weights that are used otherwise: loading gives wrong results without an error. */
+  other_role: string[];
+}
+
+/** A weight by its key in the state dict. */
+type Keys = ReadonlyMap<string, Side["parameters"] extends Map<string, infer Spec> ? Spec : never>;
+
+interface Found {
+  keys: readonly [Keys, Keys];
+  pairs: Map<string, string>;
+  taken: Set<string>;
+  ambiguous: { before: string[]; after: string[] }[];
+}
+
+export interface WeightMap {
+  checkpoints: Checkpoints;
+  /** Key → key of the counterpart, whatever its shape. */
+  pairs: ReadonlyMap<string, string>;
+  sameComputation: boolean;
+}
+
+export function checkpoints(matching: Matching): WeightMap {
+  const { a, b } = matching;
+  const interner = new Interner();
+  const roles = [new Roles(a, interner), new Roles(b, interner)] as const;
+  const found: Found = { keys: [saved(a), saved(b)], pairs: new Map(), taken: new Set(), ambiguous: [] };
+  const owners = ownerMap(matching);
+  byRole(found, owners, [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())]);
+  byPlace(found, owners, matching);
+  const sameComputation = roles[0].outputs() === roles[1].outputs() && roles[0].outputs() !== "";
+  return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation };
+}
+
+function saved({ parameters }: Side): Keys {
+  return new Map([...parameters].filter(([, { persistent }]) => persistent !== false));
+}
+
+type RolesOf = ReadonlyMap<string, { before: string; after: string }>;
+
+/** All names of a tied weight have the role that one of them has. */
+function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
+  const found = new Map(roles);
+  for (const [name, { tied = [] }] of parameters) {
+    const role = [name, ...tied].map((other) => roles.get(other)).find((known) => known !== undefined);
+    if (role !== undefined) found.set(name, role);
+  }
+  return found;
+}
+
+/** First by all that comes before and after, then by one of both where names and places agree. */
+function byRole(found: Found, owners: (key: string) => string, roles: readonly [RolesOf, RolesOf]): void {
+  const parts: ((role: { before: string; after: string }) => string)[] = [
+    ({ before, after }) => `${before}\n${after}`,
+    ({ before }) => before,
+    ({ after }) => after,
+  ];
+  parts.forEach((part, phase) => {
+    const groups = [group(found.keys[0], roles[0], part), group(found.keys[1], roles[1], part)] as const;
+    for (const [role, before] of groups[0]) {
+      const free = [
+        before.filter((key) => !found.pairs.has(key)),
+        (groups[1].get(role) ?? []).filter((key) => !found.taken.has(key)),
+      ];
+      pairGroup(found, free[0] ?? [], free[1] ?? [], phase === 0 ? undefined : owners);
+    }
+  });
+}
+
+function group(
+  keys: Keys,
+  roles: RolesOf,
+  part: (role: { before: string; after: string }) => string,
+): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [key, { shape, kind = "parameter" }] of keys) {
+    const role = roles.get(key);
+    if (role !== undefined) append(found, `${kind} ${shape} ${part(role)}`, key);
+  }
+  return found;
+}
+
+function pairGroup(found: Found, before: string[], after: string[], owners?: (key: string) => string): void {
+  const isOfOneTensor = (keys: string[], side: 0 | 1) => {
+    const tied = found.keys[side].get(keys[0] ?? "")?.tied ?? [];
+    return keys.slice(1).every((key) => tied.includes(key));
+  };
+  const isSame =
+    before.join("\n") === after.join("\n") ||
+    (before.length === after.length && before.every((key) => after.includes(key)));
+  const [one, other] = [before[0], after[0]];
+  if (one === undefined || other === undefined) return;
+  if (isSame && owners === undefined) for (const key of before) pair(found, key, key);
+  else if (before.length === after.length && isOfOneTensor(before, 0) && isOfOneTensor(after, 1)) {
+    if (owners === undefined || owners(one) === other) tie(found, before, after);
+  } else if (owners === undefined && before.length === after.length) {
+    found.ambiguous.push({ before, after });
+    before.forEach((key, i) => {
+      pair(found, key, after.includes(key) ? key : (after[i] ?? ""));
+    });
+  }
+}
+
+/** The names of one tensor: those that stay, and the others in order. */
+function tie(found: Found, before: string[], after: string[]): void {
+  const others = after.filter((key) => !before.includes(key));
+  for (const key of before) pair(found, key, after.includes(key) ? key : (others.shift() ?? ""));
+}
+
+function pair(found: Found, before: string, after: string): void {
+  if (found.pairs.has(before) || found.taken.has(after) || after === "") return;
+  found.pairs.set(before, after);
+  found.taken.add(after);
+}
+
+/** Key → the key that the counterpart of its module has for it; "" if the module has none. */
+function ownerMap({ a, after }: Matching): (key: string) => string {
+  const paths = new Map<string, string>([["", ""]]);
+  for (const [x, y] of after) {
+    if (x.kind === "module" && (x.call === 1 || !paths.has(x.path))) paths.set(x.path, y.path);
+    if (x.kind === "parameter" || x.kind === "buffer") paths.set(x.path, y.path);
+  }
+  // a list, or what is never called: by what holds it
+  const pathOf = (path: string): string | undefined => {
+    const known = paths.get(path);
+    if (known !== undefined || a.byId.has(path)) return known;
+    const cut = path.lastIndexOf(".");
+    const holder = pathOf(path.slice(0, Math.max(cut, 0)));
+    return holder === undefined ? undefined : joined(holder, path.slice(cut + 1));
+  };
+  return (key) => {
+    const owner = a.parameters.get(key)?.owner ?? "";
+    const path = pathOf(owner);
+    return paths.get(key) ?? (path === undefined ? "" : joined(path, owner === "" ? key : key.slice(owner.length + 1)));
+  };
+}
+
+function joined(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+/** What is computed otherwise: by the modules' counterparts. Equal weights beside each other are ambiguous. */
+function byPlace(found: Found, owners: (key: string) => string, matching: Matching): void {
+  const candidates = new Map<string, string>();
+  const isFree = (name: string) => found.keys[1].has(name) && !found.taken.has(name);
+  const open = [...found.keys[0].keys()].filter((key) => !found.pairs.has(key));
+  for (const key of open) if (isFree(owners(key))) candidates.set(key, owners(key));
+  const meant = new Set(candidates.values());
+  for (const key of open) if (!candidates.has(key) && isFree(key) && !meant.has(key)) candidates.set(key, key);
+  const keys = [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));
+  const isNew = keys.filter(([key, other]) => key !== other);
+  for (const [key, other] of keys) {
+    if (key !== other && twins(found, isNew, key, other, matching)) {
+      const known = found.ambiguous.find(({ before }) => before.some((name) => isBeside(name, key)));
+      if (known === undefined) found.ambiguous.push({ before: [key], after: [other] });
+      else {
+        known.before.push(key);
+        known.after.push(other);
+      }
+    }
+    pair(found, key, other);
+  }
+}
+
+function isBeside(one: string, other: string): boolean {
+  const holder = (key: string) => key.split(".").slice(0, -2).join(".");
+  return holder(one) === holder(other) && lastPart(one) === lastPart(other);
+}
+
+/** Whether another renamed weight could be meant just as well. */
+function twins(
+  found: Found,
+  renamed: readonly [string, string][],
+  key: string,
+  other: string,
+  matching: Matching,
+): boolean {
+  const shape = (at: 0 | 1, name: string) => String(found.keys[at].get(name)?.shape);
+  const free = [...found.keys[1].keys()].filter((name) => !found.taken.has(name));
+  const rivals = [
+    ...renamed
+      .filter(([name]) => name !== key && isBeside(name, key) && shape(0, name) === shape(0, key))
+      .map(([name]) => use(matching, 0, name)),
+    ...free
+      .filter((name) => name !== other && isBeside(name, other) && shape(1, name) === shape(1, other))
+      .map((name) => use(matching, 1, name)),
+  ];
+  const own = use(matching, 0, key);
+  return rivals.length > 0 && (own !== use(matching, 1, other) || rivals.filter((rival) => rival === own).length > 0);
+}
+
+/** What the module that owns a weight is used for. */
+function use(matching: Matching, at: 0 | 1, key: string): number | undefined {
+  const { parameters, byId } = at === 0 ? matching.a : matching.b;
+  const owner = byId.get(parameters.get(key)?.owner ?? "");
+  return owner === undefined ? undefined : matching.similarity.useOf(owner);
+}
+
+function verdict(found: Found, matching: Matching, sameComputation: boolean): Checkpoints {
+  const [before, after] = found.keys;
+  const pairs = [...found.pairs];
+  const shape = (at: 0 | 1, name: string) => String(found.keys[at].get(name)?.shape);
+  const fits = ([x, y]: [string, string]) => shape(0, x) === shape(1, y);
+  const unsure = new Set(found.ambiguous.flatMap(({ before: keys }) => keys));
+  const say = ([x, y]: [string, string]): Renaming => ({ before: x, after: y });
+  const result = {
+    buffers_known: [matching.a, matching.b].every(({ data }) => isFrom(data.version ?? "1.0", 2)),
+    same: pairs.filter((one) => one[0] === one[1] && fits(one)).length,
+    renamed: pairs.filter((one) => one[0] !== one[1] && fits(one) && !unsure.has(one[0])).map(say),
+    reshaped: pairs.filter((one) => !fits(one)).map(say),
+    gone: [...before.keys()].filter((key) => !found.pairs.has(key)),
+    new: [...after.keys()].filter((key) => !found.taken.has(key)),
+    ambiguous: found.ambiguous,
+    other_role: otherRoles(found, matching, sameComputation),
+  };
+  return { verdict: wordFor(result, before.size + after.size > 0 && !pairs.some(fits)), ...result };
+}
+
+function isFrom(version: string, minor: number): boolean {
+  const [major = 1, given = 0] = version.split(".").map(Number);
+  return major > 1 || given >= minor;
+}
+
+function wordFor(found: Omit<Checkpoints, "verdict">, nothing: boolean): Checkpoints["verdict"] {
+  if (nothing) return "do-not-load";
+  if (found.ambiguous.length > 0) return "ambiguous";
+  if (found.gone.length + found.new.length + found.reshaped.length > 0) return "load-in-part";
+  return found.renamed.length > 0 ? "load-after-renaming" : "load";
+}
+
+/** Names on both sides for weights of one shape that do another job now. */
+function otherRoles({ keys, pairs }: Found, matching: Matching, sameComputation: boolean): string[] {
+  return [...keys[0]].flatMap(([key, { shape }]) => {
+    const other = keys[1].get(key);
+    if (other === undefined || String(other.shape) !== String(shape)) return [];
+    const isElsewhere = pairs.has(key) && pairs.get(key) !== key;
+    return isElsewhere || (!sameComputation && isAmongOthers(matching, key)) ? [key] : [];
+  });
+}
+
+/** Whether the module of a weight reads from other modules than before, and feeds others, all of which both have. */
+function isAmongOthers({ a, b, after, before }: Matching, key: string): boolean {
+  const [x, y] = [a, b].map(({ byId, parameters }) => byId.get(parameters.get(key)?.owner ?? ""));
+  if (x === undefined || y === undefined || !isLeaf(x) || !isLeaf(y) || x.parent === null) return false;
+  return (["sources", "readers"] as const).every((direction) => {
+    const [old, now] = [neighbours(x, direction), neighbours(y, direction)];
+    if (old.length === 0 || now.length === 0) return false;
+    if (!old.every((item) => after.has(item)) || !now.every((item) => before.has(item))) return false;
+    return !old.some((item) => now.includes(after.get(item) as Item));
+  });
+}
+
+function neighbours(module: Item, direction: "sources" | "readers"): Item[] {
+  const ends = module.children.flatMap((op) =>
+    direction === "sources" ? op.sources.map(({ from }) => from) : op.readers.map(({ to }) => to),
+  );
+  return ends.filter((item) => item.parent !== module && item.kind === "op").map(unitOf);
+}
+
+/** The layer around an op, or the op itself. */
+function unitOf(op: Item): Item {
+  return op.parent !== null && op.parent.parent !== null && isLeaf(op.parent) ? op.parent : op;
+}

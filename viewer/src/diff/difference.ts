@@ -1,0 +1,300 @@
+/** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
+import { append } from "../graph/append.js";
+import type { GraphData, Json } from "../graph/graph.js";
+import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
+import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
+import { interfaceFacts, reasons } from "./interface.js";
+import { type Item, isLeaf, type Side, side } from "./items.js";
+import { Matching } from "./match.js";
+import { moduleFacts } from "./modules.js";
+import { opFacts } from "./ops.js";
+import { textOf } from "./texts.js";
+import { weightFacts } from "./weights.js";
+import { patternOf, stemOf } from "./words.js";
+
+interface End {
+  model: string;
+  class: string;
+  parameters: number;
+  flops: number | null;
+}
+
+export interface Difference {
+  format: "modeldiagrams-diff";
+  version: "1.0";
+  before: End;
+  after: End;
+  /** Whether nothing differs. */
+  same: boolean;
+  /** Whether the outputs are computed alike, whatever modules and names there are. */
+  same_computation: boolean;
+  /** Why the comparison may be wrong; empty where nothing speaks against it. */
+  reservations: string[];
+  /** What two different architectures are made of: class of layers → how many in each. Null for one architecture. */
+  inventory: Record<string, [number, number]> | null;
+  checkpoints: Checkpoints;
+  changes: Change[];
+}
+
+/** Compare two graphs, each as JSON text: always in one direction, so that the other says the same the other way round. */
+export function differenceOf(before: string, after: string): Difference {
+  if (before <= after) return compared(JSON.parse(before), JSON.parse(after));
+  return mirrored(compared(JSON.parse(after), JSON.parse(before)));
+}
+
+function compared(before: GraphData, after: GraphData): Difference {
+  const matching = new Matching(side(before), side(after));
+  const { a, b } = matching;
+  const weights = checkpoints(matching);
+  const isOne = isOneArchitecture(matching, weights);
+  const found = isOne ? weights.checkpoints : unrelated(weights.checkpoints);
+  const changes = listed(factsOf(matching, weights, isOne), found);
+  return {
+    format: "modeldiagrams-diff",
+    version: "1.0",
+    before: end(before),
+    after: end(after),
+    same: changes.length === 0,
+    same_computation: weights.sameComputation,
+    reservations: reasons(a, b),
+    inventory: isOne ? null : inventory(a, b),
+    checkpoints: found,
+    changes,
+  };
+}
+
+/** Between two architectures, weights of one shape mean nothing. */
+function unrelated(found: Checkpoints): Checkpoints {
+  return { ...found, verdict: "do-not-load", renamed: [], ambiguous: [], other_role: [] };
+}
+
+function end({ model }: GraphData): End {
+  return { model: model.name, class: model.class, parameters: model.parameters.total, flops: model.flops ?? null };
+}
+
+function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[] {
+  const facts = new Facts();
+  const { a, b, similarity } = matching;
+  interfaceFacts(a, b, facts);
+  if (!isOne) {
+    facts.add("architecture", "", [a.data.model.class, b.data.model.class], [a.root, b.root]);
+    return facts.all();
+  }
+  const covered = moduleFacts(matching, facts);
+  opFacts(matching, facts, covered);
+  weightFacts(matching, facts, covered, weights);
+  if (facts.all().length === 0 && !similarity.isExact(a.root, b.root)) unexplained(matching, facts);
+  return classesTogether(sizesTogether(facts.all()));
+}
+
+/** Whatever has no words of its own: never "no change". */
+function unexplained({ a, b, after }: Matching, facts: Facts): void {
+  const sizes = ({ sources }: Item) => String(sources.map(({ from, output }) => from.shapes[output]));
+  for (const [x, y] of after) {
+    if (x.kind !== "op" || sizes(x) !== sizes(y) || JSON.stringify(x.shapes) === JSON.stringify(y.shapes)) continue;
+    facts.add("inner-shape", y.label, [(x.shapes[0] ?? null) as Json, (y.shapes[0] ?? null) as Json], [x, y]);
+  }
+  if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
+}
+
+/** `Qwen2Model → Qwen3Model` and so on are one renaming. */
+function classesTogether(facts: Fact[]): Fact[] {
+  const groups = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    if (fact.id === "class") append(groups, prefixes(String(fact.before), String(fact.after)).join(), fact);
+  }
+  const merged = [...groups.values()].map((found): Fact => {
+    const [first] = found as [Fact];
+    if (found.length === 1) return first;
+    const [before, after] = prefixes(String(first.before), String(first.after));
+    return { ...first, before: `${before}…`, after: `${after}…`, places: found.flatMap(({ places }) => places) };
+  });
+  return [...facts.filter(({ id }) => id !== "class"), ...merged];
+}
+
+/** Two names without the words in which both end. */
+function prefixes(before: string, after: string): [string, string] {
+  const most = Math.min(before.length, after.length) - 1;
+  let common = 0;
+  while (common < most && before.at(-1 - common) === after.at(-1 - common)) common += 1;
+  while (common > 0 && !/[A-Z]/.test(before.at(-common) ?? "")) common -= 1;
+  return [before.slice(0, before.length - common), after.slice(0, after.length - common)];
+}
+
+const LEAST_SIZE = 16;
+
+/** One decision, `768 → 1024, 3072 → 4096`: sizes of one ratio that are multiples of the smallest. */
+function sizesTogether(facts: Fact[]): Fact[] {
+  const ratios = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    if (fact.id !== "size") continue;
+    const ratio = Number(fact.after) / Number(fact.before);
+    append(
+      ratios,
+      ratio === 1 || Number(fact.before) < LEAST_SIZE ? `${fact.before} ${fact.after}` : ratio.toFixed(9),
+      fact,
+    );
+  }
+  const merged = [...ratios.values()].flatMap((found) => (isOneDecision(found) ? [together(found)] : bySize(found)));
+  return [...facts.filter(({ id }) => id !== "size"), ...merged];
+}
+
+function isOneDecision(facts: readonly Fact[]): boolean {
+  const least = Math.min(...facts.map(({ before }) => Number(before)));
+  return facts.every(({ before }) => Number(before) % least === 0);
+}
+
+function bySize(facts: readonly Fact[]): Fact[] {
+  const sizes = new Map<string, Fact[]>();
+  for (const fact of facts) append(sizes, `${fact.before} ${fact.after}`, fact);
+  return [...sizes.values()].map(together);
+}
+
+function together(facts: Fact[]): Fact {
+  const [first] = facts as [Fact];
+  const sizes = new Map(facts.map(({ before, after }) => [Number(before), Number(after)]));
+  const sorted = [...sizes].sort(([x], [y]) => x - y);
+  const places = facts.flatMap((fact) => fact.places);
+  return { ...first, before: sorted.map(([x]) => x), after: sorted.map(([, y]) => y), places };
+}
+
+/** Outputs of another shape, and more or fewer of a series, such as what each layer caches. */
+function isConsequence({ id, subject }: Change): boolean {
+  return id === "output-shape" || (/^output-(added|removed)$/.test(id) && subject.includes("[*]"));
+}
+
+/** What these follow from. */
+const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape)$/;
+
+function listed(facts: Fact[], found: Checkpoints): Change[] {
+  const affected = affectedModules(found);
+  const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
+  const changes = facts.map((fact) => {
+    const change = changeOf(fact, affected);
+    return isExplained && isConsequence(change) ? { ...change, level: "detail" as const } : change;
+  });
+  const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
+  return changes.sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
+}
+
+/** Paths of modules whose weights don't load as they are; in the first and the second graph. */
+function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Checkpoints): [Set<string>, Set<string>] {
+  const both = [...renamed, ...reshaped].filter(
+    ({ before, after }) => before !== after || reshaped.some((one) => one.before === before),
+  );
+  const before = [...gone, ...both.map((one) => one.before), ...ambiguous.flatMap((one) => one.before)];
+  const after = [...come, ...both.map((one) => one.after), ...ambiguous.flatMap((one) => one.after)];
+  return [holders(before), holders(after)];
+}
+
+function holders(keys: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const key of keys) {
+    for (let at = key.lastIndexOf("."); at > 0; at = key.lastIndexOf(".", at - 1)) found.add(key.slice(0, at));
+    found.add(key);
+  }
+  return found;
+}
+
+/** Changes of code alone, which no weight explains. */
+const CODE =
+  /^(op-|residual|rewired|rearranged|rewritten|class|output-shape|input-dtype|example|reordered|frozen|unfrozen|dtype|other|tied|untied)/;
+
+function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<string>, Set<string>]): Change {
+  const isAffected =
+    !CODE.test(id) &&
+    places.some((ends) => ends.some((item, at) => item !== null && affected[at as 0 | 1].has(item.path)));
+  const ownsWeight = /^weight-/.test(id);
+  const level: Level = isAffected || ownsWeight ? "breaking" : kindOf(id).level;
+  const change: Change = {
+    id,
+    level,
+    text: "",
+    subject,
+    before,
+    after,
+    where: [],
+    places: places.map(([x, y]) => [x?.id ?? null, y?.id ?? null]),
+    count: places.length,
+    parameters: parametersOf(id, places),
+  };
+  return worded(change);
+}
+
+function worded(change: Change): Change {
+  const placed = { ...change, where: whereIn(change.id, change.places) };
+  return { ...placed, text: textOf(placed) };
+}
+
+/** Where a change is, by ids in the second graph, or else in the first. */
+function whereIn(id: ChangeId, places: Change["places"]): string[] {
+  const paths = places.map(([x, y]) => (y ?? x ?? "").replace(/\/.*$/, "").replace(/^\w+:/, ""));
+  const lists = id === "repeats" ? paths.map((path) => stemOf(path).replace(/[._]$/, "")) : paths;
+  const patterns = new Map<string, Set<string>>();
+  for (const path of lists) patterns.set(patternOf(path), (patterns.get(patternOf(path)) ?? new Set()).add(path));
+  const shown = [...patterns].map(([pattern, found]) => (found.size === 1 ? [...found].join() : pattern));
+  return shown.map((path) => (path === "" ? "(model)" : path));
+}
+
+function parametersOf(id: ChangeId, places: Fact["places"]): number {
+  if (!/^(added|removed|repeats|replaced)$/.test(id)) return 0;
+  return places.reduce((sum, [x, y]) => sum + (y?.total ?? 0) - (x?.total ?? 0), 0);
+}
+
+/** Less than this part of the weights with a counterpart: the list of changes would be invented. */
+const ONE_ARCHITECTURE = 0.5;
+
+/** Of the model with fewer weights: those that are in the other under the same name, or in the same shape. */
+function isOneArchitecture({ a, b, similarity }: Matching, { pairs }: WeightMap): boolean {
+  if (similarity.isExact(a.root, b.root)) return true;
+  const fewer = Math.min(a.parameters.size, b.parameters.size);
+  const shape = ({ parameters }: Side, key: string) => String(parameters.get(key)?.shape);
+  const common = [...pairs].filter(([key, other]) => key === other || shape(a, key) === shape(b, other)).length;
+  return fewer === 0 || common / fewer >= ONE_ARCHITECTURE;
+}
+
+function inventory(a: Side, b: Side): Record<string, [number, number]> {
+  const counts = [a, b].map(({ items }) =>
+    items.filter((item) => isLeaf(item) && item.label !== "Identity").map(({ label }) => label),
+  );
+  const count = (at: number, label: string) => (counts[at] ?? []).filter((one) => one === label).length;
+  const labels = [...new Set(counts.flat())].sort();
+  return Object.fromEntries(labels.map((label) => [label, [count(0, label), count(1, label)]]));
+}
+
+/** The same the other way round. */
+function mirrored(given: Difference): Difference {
+  const { checkpoints: found } = given;
+  const swap = ({ before, after }: { before: string; after: string }) => ({ before: after, after: before });
+  return {
+    ...given,
+    before: given.after,
+    after: given.before,
+    reservations: given.reservations,
+    inventory:
+      given.inventory && Object.fromEntries(Object.entries(given.inventory).map(([label, [x, y]]) => [label, [y, x]])),
+    checkpoints: {
+      ...found,
+      renamed: found.renamed.map(swap),
+      reshaped: found.reshaped.map(swap),
+      gone: found.new,
+      new: found.gone,
+      ambiguous: found.ambiguous.map(({ before, after }) => ({ before: after, after: before })),
+    },
+    changes: given.changes.map(mirroredChange),
+  };
+}
+
+function mirroredChange(change: Change): Change {
+  const id = kindOf(change.id).mirror ?? change.id;
+  const places = change.places.map(([x, y]): [string | null, string | null] => [y, x]);
+  const result = {
+    ...change,
+    id,
+    before: change.after,
+    after: change.before,
+    places,
+    parameters: -change.parameters || 0,
+  };
+  return worded(result);
+}

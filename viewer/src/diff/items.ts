@@ -1,0 +1,198 @@
+/** A graph as comparisons see it: a tree of items in the order of execution, each with its sources and readers. */
+import type { GraphData, GraphNode, Json } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
+
+export type Values = Record<string, Json>;
+export type Shape = readonly (number | string)[] | null;
+
+export interface Source {
+  argument: string;
+  from: Item;
+  /** Index of the tensor among the outputs. */
+  output: number;
+}
+
+export interface Reader {
+  argument: string;
+  to: Item;
+  output: number;
+}
+
+/** The model, a module call, an op, a weight, an input or an output. */
+export interface Item {
+  kind: GraphNode["kind"];
+  id: string;
+  /** Of a module, the one that it is; of anything else, the module around it. Inputs, outputs, weights: their name. */
+  path: string;
+  /** As its parent knows it. */
+  name: string;
+  /** Short name of the class or the function. */
+  label: string;
+  /** Number of a module's call; 1 for all else. */
+  call: number;
+  /** In preorder, so that what is inside of an item follows it. */
+  position: number;
+  /** Number of items inside, itself included. */
+  size: number;
+  parent: Item | null;
+  children: Item[];
+  attributes: Values;
+  arguments: Values;
+  weights: Record<string, string>;
+  shapes: Shape[];
+  dtypes: string[];
+  sources: Source[];
+  readers: Reader[];
+  own: number;
+  total: number;
+}
+
+export interface Side {
+  data: GraphData;
+  root: Item;
+  /** In preorder. */
+  items: Item[];
+  /** In the file's order, which is that of execution; without the root. */
+  steps: Item[];
+  byId: Map<string, Item>;
+  parameters: Map<string, GraphData["parameters"][string]>;
+}
+
+export function side(data: GraphData): Side {
+  const tensors = new Map(Object.entries(data.tensors));
+  const root = rootOf(data);
+  const byId = new Map<string, Item>([["", root]]);
+  const hierarchy = new Map(Object.entries(data.hierarchy));
+  const steps = data.nodes.map((node) => {
+    const parent = byId.get(hierarchy.get(node.id) ?? "") ?? root;
+    const item = itemOf(node, parent);
+    for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
+      item.shapes.push(tensors.get(tensor)?.shape ?? null);
+      item.dtypes.push(tensors.get(tensor)?.dtype ?? "");
+    }
+    parent.children.push(item);
+    byId.set(node.id, item);
+    return item;
+  });
+  connect(data, byId);
+  return { data, root, items: preorder(root), steps, byId, parameters: new Map(Object.entries(data.parameters)) };
+}
+
+const EMPTY = { call: 1, position: 0, size: 1, own: 0, total: 0 };
+
+function blank(): Pick<Item, "children" | "shapes" | "dtypes" | "sources" | "readers"> {
+  return { children: [], shapes: [], dtypes: [], sources: [], readers: [] };
+}
+
+function rootOf({ model }: GraphData): Item {
+  const { own, total } = model.parameters;
+  const facts = { attributes: model.attributes ?? {}, arguments: {}, weights: {}, label: shortName(model.class) };
+  return { ...EMPTY, ...blank(), ...facts, kind: "module", id: "", path: "", name: "", parent: null, own, total };
+}
+
+function itemOf(node: GraphNode, parent: Item): Item {
+  const item = {
+    ...EMPTY,
+    ...blank(),
+    kind: node.kind,
+    id: node.id,
+    parent,
+    attributes: {},
+    arguments: {},
+    weights: {},
+  };
+  if (node.kind === "module") {
+    const { own, total } = node.parameters;
+    const attributes = node.attributes ?? {};
+    const name = nameIn(parent, node.path);
+    return {
+      ...item,
+      path: node.path,
+      name,
+      label: shortName(node.class),
+      call: node.call ?? 1,
+      attributes,
+      own,
+      total,
+    };
+  }
+  if (node.kind === "op") {
+    const { arguments: given = {}, weights = {} } = node;
+    const name = node.id.slice(node.id.lastIndexOf("/") + 1);
+    return { ...item, path: parent.path, name, label: opLabel(node.name), arguments: given, weights };
+  }
+  const name = "name" in node ? (node.name ?? "") : "";
+  return { ...item, path: name, name: nameIn(parent, name), label: node.kind };
+}
+
+function nameIn({ path }: Item, name: string): string {
+  return path !== "" && name.startsWith(`${path}.`) ? name.slice(path.length + 1) : name;
+}
+
+const SAME_OP: Readonly<Record<string, string>> = {
+  radd: "add",
+  iadd: "add",
+  rmul: "mul",
+  imul: "mul",
+  truediv: "div",
+  itruediv: "div",
+  isub: "sub",
+  concat: "cat",
+  concatenate: "cat",
+};
+
+/** `torch.Tensor.add_`, `torch.Tensor.__radd__` and `torch.add` are one op. */
+function opLabel(name: string): string {
+  const label = shortName(name);
+  return Object.hasOwn(SAME_OP, label) ? (SAME_OP[label] ?? label) : label;
+}
+
+function connect({ adjacency }: GraphData, byId: ReadonlyMap<string, Item>): void {
+  for (const [id, edges] of Object.entries(adjacency)) {
+    const from = byId.get(id);
+    for (const { to, tensor, argument = "" } of edges) {
+      const reader = byId.get(to);
+      if (from === undefined || reader === undefined) continue;
+      const output = Number(tensor.slice(tensor.lastIndexOf(":") + 1));
+      from.readers.push({ argument, to: reader, output });
+      reader.sources.push({ argument, from, output });
+    }
+  }
+}
+
+/** Numbers and counts all items. Without recursion: models nest deeply. */
+function preorder(root: Item): Item[] {
+  const found: Item[] = [];
+  const waiting = [root];
+  for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
+    item.position = found.length;
+    found.push(item);
+    for (let i = item.children.length - 1; i >= 0; i -= 1) waiting.push(item.children[i] as Item);
+  }
+  for (const item of [...found].reverse()) if (item.parent !== null) item.parent.size += item.size;
+  for (const item of found) if (item.sources.length > 1) item.sources.sort((a, b) => compare(a.argument, b.argument));
+  return found;
+}
+
+/** By code units: the same everywhere, unlike `localeCompare`. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function isInside(item: Item, { position, size }: Item): boolean {
+  return item.position >= position && item.position < position + size;
+}
+
+/** The items inside of one, in preorder. */
+export function inside({ items }: Side, { position, size }: Item): Item[] {
+  return items.slice(position + 1, position + size);
+}
+
+/** Whether a module holds no other module that does something: layers of PyTorch, and containers that call nothing. */
+export function isLeaf({ kind, children }: Item): boolean {
+  return kind === "module" && children.every((child) => child.kind !== "module");
+}
+
+export function isOpOrModule({ kind }: Item): boolean {
+  return kind === "op" || kind === "module";
+}

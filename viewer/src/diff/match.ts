@@ -1,0 +1,224 @@
+/** Which item of one graph is which of the other: from the roots down, then whatever moved. */
+import { append } from "../graph/append.js";
+import { align, type Pairs } from "./align.js";
+import { addHashes, Interner, noHashes } from "./hashes.js";
+import { compare, type Item, inside, type Side } from "./items.js";
+import { usesIn } from "./roles.js";
+import { LEAST, Similarity } from "./similarity.js";
+import { isNumbered, lastPart } from "./words.js";
+
+/** How many levels below a new container its old content is looked for. */
+const LEVELS = 3;
+const MOST_MODULES = 64;
+/** Pairs of other classes whose ops are less alike are replaced as a whole. */
+const ONE_THING = 0.55;
+
+export class Matching {
+  readonly after = new Map<Item, Item>();
+  readonly before = new Map<Item, Item>();
+  /** Modules of the first graph that are replaced: what is inside is no pair. */
+  readonly replaced = new Set<Item>();
+  readonly similarity: Similarity;
+  readonly a: Side;
+  readonly b: Side;
+  readonly #named: Map<Item, number>;
+  readonly #aligned = new Map<string, Pairs>();
+
+  constructor(a: Side, b: Side) {
+    this.a = a;
+    this.b = b;
+    const interner = new Interner();
+    const uses = [usesIn(a, interner), usesIn(b, interner)] as const;
+    const hashes = noHashes();
+    addHashes(hashes, a, interner, uses[0]);
+    addHashes(hashes, b, interner, uses[1]);
+    this.#named = hashes.named;
+    this.similarity = new Similarity(hashes, new Map([...uses[0], ...uses[1]]));
+    this.#match(a.root, b.root);
+    for (const isEqual of [this.similarity.isExact, this.similarity.hasSameSkeleton]) {
+      this.#recover(isEqual.bind(this.similarity));
+    }
+    this.#pairNeighbours();
+  }
+
+  /** Whether both have pairs, and with each other. */
+  isPair(before: Item | null, after: Item | null): boolean {
+    return before !== null && after !== null && this.after.get(before) === after;
+  }
+
+  #match(before: Item, after: Item): void {
+    const waiting: [Item, Item][] = [[before, after]];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [x, y] = next;
+      if (this.after.has(x) || this.before.has(y)) continue;
+      const wrapped = this.#wrapped(x, y);
+      if (wrapped !== undefined) waiting.push(wrapped);
+      else waiting.push(...this.#pair(x, y));
+    }
+  }
+
+  /** The pair that is meant if one of the two holds the like of the other. */
+  #wrapped(x: Item, y: Item): [Item, Item] | undefined {
+    if (x.kind !== "module" || y.kind !== "module" || x.label === y.label) return undefined;
+    const inner = this.#likeInside(x, y);
+    if (inner !== undefined && !this.before.has(inner)) return [x, inner];
+    const outer = this.#likeInside(y, x);
+    return outer !== undefined && !this.after.has(outer) ? [outer, y] : undefined;
+  }
+
+  #likeInside(item: Item, container: Item): Item | undefined {
+    if (item.size >= container.size || this.similarity.ops(item).size === 0) return undefined;
+    let level = container.children;
+    for (let depth = 0; depth < LEVELS && level.length <= MOST_MODULES; depth += 1) {
+      const modules = level.filter(({ kind }) => kind === "module");
+      const found = modules.find((inner) => this.#isLike(item, inner));
+      if (found !== undefined) return found;
+      level = modules.flatMap(({ children }) => children);
+    }
+    return undefined;
+  }
+
+  #isLike(item: Item, other: Item): boolean {
+    if (item.label !== other.label) return false;
+    return (
+      this.similarity.hasSameSkeleton(item, other) || (item.size > 3 && this.similarity.opsAlike(item, other) > 0.9)
+    );
+  }
+
+  #pair(x: Item, y: Item): [Item, Item][] {
+    this.after.set(x, y);
+    this.before.set(y, x);
+    if (x.children.length === 0 || y.children.length === 0) return [];
+    const pairs = this.#alignChildren(x, y).map(([i, j]) => [x.children[i] as Item, y.children[j] as Item] as const);
+    if (this.#isReplacement(x, y, pairs)) {
+      this.replaced.add(x);
+      return [];
+    }
+    return pairs.map(([i, j]) => [i, j]);
+  }
+
+  #isReplacement(x: Item, y: Item, pairs: readonly (readonly [Item, Item])[]): boolean {
+    if (x.label === y.label || x.kind !== y.kind || x.parent === null || y.parent === null) return false;
+    if (this.similarity.opsAlike(x, y) >= ONE_THING) return false;
+    const hasWeights = (item: Item) => item.kind === "module" && item.total > 0;
+    return !pairs.some(([i, j]) => hasWeights(i) && hasWeights(j) && this.similarity.structure(i, j) >= 0.5);
+  }
+
+  /** Places of children that pair. Equal containers, names included, are aligned once. */
+  #alignChildren(x: Item, y: Item): Pairs {
+    const key = `${this.#named.get(x)} ${this.#named.get(y)}`;
+    let pairs = this.#aligned.get(key);
+    if (pairs === undefined) {
+      pairs = this.#alignNow(x.children, y.children);
+      this.#aligned.set(key, pairs);
+    }
+    return pairs;
+  }
+
+  #alignNow(before: readonly Item[], after: readonly Item[]): Pairs {
+    const pairs = [...this.#inOrder(before, after)];
+    const rest = [new Set(before.keys()), new Set(after.keys())] as const;
+    for (const [i, j] of pairs) {
+      rest[0].delete(i);
+      rest[1].delete(j);
+    }
+    for (const fits of this.#unordered) {
+      for (const i of rest[0]) {
+        const j = [...rest[1]].find((at) => fits(before[i] as Item, after[at] as Item));
+        if (j === undefined) continue;
+        pairs.push([i, j]);
+        rest[0].delete(i);
+        rest[1].delete(j);
+      }
+    }
+    return pairs;
+  }
+
+  #inOrder(before: readonly Item[], after: readonly Item[]): Pairs {
+    const key = (item: Item) => `${this.#named.get(item)} ${item.name}`;
+    return align(before, after, { key, score: (x, y) => this.similarity.of(x, y), least: LEAST });
+  }
+
+  /** What pairs children that changed their order, the most telling first. */
+  readonly #unordered: ((x: Item, y: Item) => boolean)[] = [
+    (x, y) => x.kind === "module" && y.kind === "module" && x.name === y.name && x.label === y.label,
+    (x, y) =>
+      x.kind === "module" &&
+      y.kind === "module" &&
+      x.name === y.name &&
+      !isNumbered(x.name) &&
+      this.similarity.structure(x, y) >= 0.4,
+    (x, y) => x.kind === "module" && this.similarity.isExact(x, y) && this.similarity.isUsedAlike(x, y),
+    (x, y) => x.kind === "module" && this.similarity.isExact(x, y),
+    (x, y) => x.kind === y.kind && x.kind !== "op" && x.kind !== "module" && x.name === y.name,
+  ];
+
+  /** Pairs equal modules that have none yet, wherever they are, the largest first. */
+  #recover(isEqual: (before: Item, after: Item) => boolean): void {
+    const left = this.#leftOver(this.a, this.after, this.replaced);
+    const inReplaced = new Set([...this.replaced].flatMap((item) => this.after.get(item) ?? []));
+    const candidates = new Map<string, Item[]>();
+    for (const item of this.#leftOver(this.b, this.before, inReplaced)) append(candidates, item.label, item);
+    for (const item of left.sort((x, y) => y.size - x.size || x.position - y.position)) {
+      if (this.after.has(item)) continue;
+      const equals = (candidates.get(item.label) ?? []).filter(
+        (other) => !this.before.has(other) && isEqual(item, other),
+      );
+      const best = equals.sort((x, y) => compare(this.#distance(item, x), this.#distance(item, y)))[0];
+      if (best !== undefined && this.#isPlausible(item, best)) this.#match(item, best);
+    }
+  }
+
+  #leftOver(of: Side, pairs: ReadonlyMap<Item, Item>, closed: ReadonlySet<Item>): Item[] {
+    const hidden = new Set([...closed].flatMap((item) => inside(of, item)));
+    return of.items.filter(
+      (item) =>
+        item.kind === "module" &&
+        !pairs.has(item) &&
+        !hidden.has(item) &&
+        (item.total > 0 || this.similarity.ops(item).size > 1),
+    );
+  }
+
+  /** Sorts the candidates for one item: near in the tree, then by name, use and order. */
+  #distance(before: Item, after: Item): string {
+    const far = [
+      !this.isPair(this.holder(before, this.after), this.holder(after, this.before)),
+      before.name !== after.name,
+      lastPart(before.name) !== lastPart(after.name),
+      !this.similarity.isUsedAlike(before, after),
+    ];
+    return `${far.map(Number).join("")}${String(after.position).padStart(9, "0")}`;
+  }
+
+  /** Equal only in skeleton, far away and under another name is another thing. */
+  #isPlausible(before: Item, after: Item): boolean {
+    return (
+      this.similarity.isExact(before, after) || this.#distance(before, after)[0] === "0" || before.name === after.name
+    );
+  }
+
+  /** The innermost container that has a pair. */
+  holder(item: Item, pairs: ReadonlyMap<Item, Item>): Item | null {
+    let at = item.parent;
+    while (at !== null && !pairs.has(at)) at = at.parent;
+    return at;
+  }
+
+  /** Small things that moved along with their neighbours. */
+  #pairNeighbours(): void {
+    const moved = new Map<string, [Item, Item]>();
+    for (const [x, y] of this.after) {
+      if (x.parent === null || y.parent === null || this.isPair(x.parent, y.parent)) continue;
+      moved.set(`${x.parent.position} ${y.parent.position}`, [x.parent, y.parent]);
+    }
+    for (const [x, y] of moved.values()) {
+      const before = x.children.filter((child) => !this.after.has(child));
+      const after = y.children.filter((child) => !this.before.has(child));
+      for (const [i, j] of this.#inOrder(before, after)) {
+        const [one, other] = [before[i] as Item, after[j] as Item];
+        if (this.similarity.structure(one, other) >= 0.6) this.#match(one, other);
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/** Facts about modules: added, removed, repeated, renamed, moved, wrapped, replaced, reordered. */
+import { sizesAndArguments } from "./arguments.js";
+import { type Facts, NONE, type Place } from "./facts.js";
+import { type Item, inside, isLeaf } from "./items.js";
+import type { Matching } from "./match.js";
+import { areOfOneFamily, familyOf, isNumbered, patternOf, stemOf } from "./words.js";
+
+/** What is said as a whole: nothing inside is said again. */
+export type Covered = Set<Item>;
+
+export function moduleFacts(matching: Matching, facts: Facts): Covered {
+  const covered: Covered = new Set();
+  const pairs = [...matching.after].filter(([x, y]) => x.kind === "module" && y.kind === "module");
+  for (const [x, y] of pairs.sort(([, x], [, y]) => x.position - y.position)) {
+    if (covered.has(x)) continue;
+    placeFacts(matching, facts, x, y);
+    const isReplaced = replacement(matching, facts, covered, x, y);
+    if (!covered.has(x) || isReplaced) sizesAndArguments(facts, x, y);
+  }
+  for (const isBefore of [true, false]) unmatched(matching, facts, covered, isBefore);
+  reordered(matching, facts);
+  renumbered(pairs, matching, facts);
+  return covered;
+}
+
+function placeFacts(matching: Matching, facts: Facts, x: Item, y: Item): void {
+  if (x.parent === null || y.parent === null) return;
+  if (x.call === 1 && y.call > 1) facts.add("shared", y.label, NONE, [x, y]);
+  else if (x.call > 1 && y.call === 1) facts.add("unshared", x.label, NONE, [x, y]);
+  else if (matching.isPair(x.parent, y.parent)) {
+    if (x.name !== y.name && !isShifted(x, y)) facts.add("renamed", "", [patternOf(x.name), patternOf(y.name)], [x, y]);
+  } else if (!matching.isPair(matching.holder(x, matching.after), matching.holder(y, matching.before))) {
+    if (!matching.isPair(x.parent, y.parent))
+      facts.add("moved", x.label, [patternOf(x.path), patternOf(y.path)], [x, y]);
+  }
+}
+
+/** Members of one list that only have another number. */
+function isShifted(x: Item, y: Item): boolean {
+  return isNumbered(x.name) && isNumbered(y.name) && stemOf(x.name) === stemOf(y.name);
+}
+
+function replacement(matching: Matching, facts: Facts, covered: Covered, x: Item, y: Item): boolean {
+  if (x.label === y.label) return false;
+  const isWhole = matching.replaced.has(x) || (isLayer(x, y) && !computeAlike(matching, x, y));
+  if (!isWhole) {
+    facts.add("class", "", [x.label, y.label], [x, y]);
+    return false;
+  }
+  facts.add("replaced", "", [x.label, y.label], [x, y]);
+  for (const item of [x, ...inside(matching.a, x)]) covered.add(item);
+  for (const item of [y, ...inside(matching.b, y)]) covered.add(item);
+  return true;
+}
+
+function isLayer(x: Item, y: Item): boolean {
+  const isKnown = /activation|normalisation/.test(familyOf(x.label)) && areOfOneFamily(x.label, y.label);
+  return isKnown || (isLeaf(x) && isLeaf(y));
+}
+
+function computeAlike({ similarity }: Matching, x: Item, y: Item): boolean {
+  const isOne = x.children.length === 1 && y.children.length === 1;
+  return isOne ? x.children[0]?.label === y.children[0]?.label : similarity.opsAlike(x, y) === 1;
+}
+
+function unmatched(matching: Matching, facts: Facts, covered: Covered, isBefore: boolean): void {
+  const [of, pairs] = isBefore ? [matching.a, matching.after] : [matching.b, matching.before];
+  for (const item of of.items) {
+    if (item.kind !== "module" || pairs.has(item) || covered.has(item)) continue;
+    const within = inside(of, item);
+    const isAround = within.some((inner) => inner.kind === "module" && pairs.has(inner));
+    if (isAround) facts.add(isBefore ? "unwrapped" : "wrapped", item.label, NONE, placeOf(item, isBefore));
+    else {
+      for (const inner of [item, ...within]) covered.add(inner);
+      lone(matching, facts, item, isBefore);
+    }
+  }
+}
+
+function lone(matching: Matching, facts: Facts, item: Item, isBefore: boolean): void {
+  if (repeat(matching, facts, item, isBefore)) return;
+  facts.add(isBefore ? "removed" : "added", item.label, names(item, isBefore), placeOf(item, isBefore));
+}
+
+function placeOf(item: Item, isBefore: boolean): Place {
+  return isBefore ? [item, null] : [null, item];
+}
+
+function names(item: Item, isBefore: boolean): [string | null, string | null] {
+  const name = patternOf(item.name);
+  return isBefore ? [name, null] : [null, name];
+}
+
+/** Whether a module without a counterpart is one more of several: then that is said. */
+function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean): boolean {
+  const pairs = isBefore ? matching.after : matching.before;
+  const other = item.parent === null ? undefined : pairs.get(item.parent);
+  if (item.parent === null || other === undefined) return false;
+  const isMember = item.call > 1 ? sameModule(item) : sameList(item);
+  const own = item.parent.children.filter(isMember);
+  const paired = own.flatMap((member) => pairs.get(member) ?? []).filter(({ parent }) => parent === other);
+  const labels = new Set([item.label, ...paired.map(({ label }) => label)]);
+  const isOther = item.call > 1 ? ({ path }: Item) => paired.some((one) => one.path === path) : sameList(item, labels);
+  const others = other.children.filter(isOther);
+  const alike = paired.some((member) => matching.similarity.opsAlike(member, item) >= 0.75);
+  if (!alike || own.length <= others.length || (item.call === 1 && item.size < 3)) return false;
+  const counts: [number, number] = isBefore ? [own.length, others.length] : [others.length, own.length];
+  facts.add(item.call > 1 ? "calls" : "repeats", item.label, counts, placeOf(item, isBefore));
+  return true;
+}
+
+function sameModule({ path }: Item): (item: Item) => boolean {
+  return (item) => item.kind === "module" && item.path === path;
+}
+
+function sameList({ name, label }: Item, labels: ReadonlySet<string> = new Set([label])): (item: Item) => boolean {
+  const stem = stemOf(name);
+  return (item) => isNumbered(name) && isNumbered(item.name) && stemOf(item.name) === stem && labels.has(item.label);
+}
+
+function reordered(matching: Matching, facts: Facts): void {
+  for (const [x, y] of matching.after) {
+    const kept = y.children.filter((child) => {
+      const pair = matching.before.get(child);
+      return child.kind === "module" && child.call === 1 && pair?.parent === x && pair.kind === "module";
+    });
+    const before = kept.map((child) => matching.before.get(child) as Item);
+    const sorted = [...before].sort((one, other) => one.position - other.position);
+    if (before.every((item, i) => item === sorted[i])) continue;
+    const say = (items: Item[]) => items.map(({ name, label }) => (isNumbered(name) ? label : name));
+    facts.add("reordered", y.label, [say(sorted), say(before)], [x, y]);
+  }
+}
+
+/** Other numbers in a list, where nothing that came, went or moved explains them. */
+function renumbered(pairs: readonly [Item, Item][], matching: Matching, facts: Facts): void {
+  if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
+  for (const [x, y] of pairs) {
+    if (matching.isPair(x.parent, y.parent) && x.name !== y.name && isShifted(x, y) && x.call === y.call) {
+      facts.add("renamed", "", [x.name, y.name], [x, y]);
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/** What values are used for: tells twins such as the projections of an attention apart, whatever their names. */
+import { append } from "../graph/append.js";
+import type { Interner } from "./hashes.js";
+import { compare, type Item, type Reader, type Side } from "./items.js";
+import { isPlumbing } from "./words.js";
+
+/** Ops whose result is their input. */
+const PASSING = /^(contiguous|clone|detach|identity|alias|dropout)$/;
+const COMMUTATIVE = /^(add|mul)$/;
+const RESHAPES = /^(view|view_as|reshape|flatten|unflatten|squeeze|unsqueeze)$/;
+/** Arguments that change no result. */
+const IMMATERIAL = new Set(["inplace", "training"]);
+const LEVELS = 3;
+
+/** The whole computation before and after each value, as numbers that are equal on both sides for equal computations. */
+export class Roles {
+  readonly #before = new Map<Item, number>();
+  /** What becomes of a value; ops that pass it on are left out. */
+  readonly #after = new Map<Item, string[]>();
+  readonly #side: Side;
+  readonly #interner: Interner;
+  readonly #outputs: Item[];
+
+  constructor(side: Side, interner: Interner) {
+    this.#side = side;
+    this.#interner = interner;
+    this.#outputs = side.steps.filter(({ kind }) => kind === "output");
+    const numbers = new Map<string, number>();
+    for (const item of side.steps) {
+      const number = numbers.get(item.kind) ?? 0;
+      numbers.set(item.kind, number + 1);
+      if (item.kind !== "module") this.#before.set(item, this.#beforeOf(item, number));
+    }
+    for (const item of [...side.steps].reverse()) {
+      if (item.kind !== "module") this.#after.set(item, this.#readersOf(item));
+    }
+  }
+
+  /** What each output is computed from, in order. */
+  outputs(): string {
+    return this.#outputs.map((item) => this.#before.get(item)).join();
+  }
+
+  /** Name of a weight → what it is computed with, before and after. No entry where nothing uses it. */
+  ofWeights(): Map<string, { before: string; after: string }> {
+    const uses = new Map<string, [string, string][]>();
+    for (const item of this.#side.steps) {
+      if (item.kind === "parameter" || item.kind === "buffer") {
+        for (const { argument, to } of item.readers) append(uses, item.path, this.#use(argument, to));
+      }
+      for (const [argument, name] of Object.entries(item.weights)) append(uses, name, this.#use(argument, item));
+    }
+    const joined = (found: [string, string][], at: 0 | 1) =>
+      found
+        .map((use) => use[at])
+        .sort(compare)
+        .join(";");
+    return new Map([...uses].map(([name, found]) => [name, { before: joined(found, 0), after: joined(found, 1) }]));
+  }
+
+  #use(argument: string, by: Item): [string, string] {
+    return [`${argument} ${this.#before.get(by)}`, this.#step(argument, by)];
+  }
+
+  #beforeOf(item: Item, number: number): number {
+    if (isPassing(item)) return this.#value(item, 0);
+    const sources = item.sources.map(({ argument }, i) => [argument, this.#value(item, i)] as const);
+    const parts = COMMUTATIVE.test(item.label)
+      ? sources.map(([, value]) => value).sort((a, b) => a - b)
+      : sources.map(([argument, value]) => `${argument} ${value}`);
+    return this.#interner.of(`b${item.label} ${this.#facts(item, number)} ${parts.join()}`);
+  }
+
+  #facts(item: Item, number: number): string {
+    if (item.kind === "output") return "";
+    if (item.kind === "input") return `${number} ${JSON.stringify([item.shapes, item.dtypes])}`;
+    const given = RESHAPES.test(item.label) ? [] : Object.entries(item.arguments);
+    const kept = given.filter(([name, value]) => value !== null && !IMMATERIAL.has(name));
+    const weights = Object.entries(item.weights).map(([name, weight]) => [name, this.#shapeOf(weight)]);
+    return JSON.stringify([kept, weights, item.shapes]);
+  }
+
+  #shapeOf(weight: string): readonly unknown[] | null {
+    return this.#side.parameters.get(weight)?.shape ?? null;
+  }
+
+  #value(item: Item, index: number): number {
+    const source = item.sources[index];
+    const before = source === undefined ? -1 : (this.#before.get(source.from) ?? -1);
+    return source === undefined || source.output === 0 ? before : this.#interner.of(`v${before} ${source.output}`);
+  }
+
+  #readersOf(item: Item): string[] {
+    const found = item.readers.flatMap(({ to, argument, output }) => {
+      if (isPassing(to)) return this.#after.get(to) ?? [];
+      if (to.kind === "output") return [`output ${this.#outputs.indexOf(to)}`];
+      return [`${output} ${this.#step(argument, to)}`];
+    });
+    return found.sort(compare);
+  }
+
+  #step(argument: string, by: Item): string {
+    const port = COMMUTATIVE.test(by.label) ? "" : argument;
+    const after = (this.#after.get(by) ?? []).join(";");
+    return `${port} ${this.#interner.of(`a${by.label} ${this.#facts(by, 0)} ${after}`)}`;
+  }
+}
+
+function isPassing({ kind, label, sources }: Item): boolean {
+  return kind === "op" && PASSING.test(label) && sources.length === 1;
+}
+
+/** Op → what becomes of its value in the next few ops, rearrangements left out: alike in blocks that are alike. */
+export function usesIn({ items, steps }: Side, interner: Interner): Map<Item, number> {
+  const readers = directReaders(steps);
+  let uses = new Map<Item, number>();
+  for (let level = 0; level < LEVELS; level += 1) {
+    const next = new Map<Item, number>();
+    for (const [item, found] of readers) {
+      const texts = found.map(({ argument, to }) => `${argument} ${to.label} ${uses.get(to) ?? ""}`);
+      next.set(item, interner.of(`u${[...new Set(texts)].sort(compare).join()}`));
+    }
+    uses = next;
+  }
+  return ofModules(items, uses);
+}
+
+/** A module's last value is what it is for. */
+function ofModules(items: readonly Item[], uses: Map<Item, number>): Map<Item, number> {
+  const found = new Map(uses);
+  for (let i = items.length - 1; i >= 0; i -= 1) {
+    const item = items[i] as Item;
+    const last = item.kind === "module" ? item.children.at(-1) : undefined;
+    const use = last === undefined ? undefined : found.get(last);
+    if (use !== undefined) found.set(item, use);
+  }
+  return found;
+}
+
+const MOST_READERS = 12;
+
+/** The ops that compute with a value: those that only rearrange it are followed. */
+export function directReaders(steps: readonly Item[]): Map<Item, Reader[]> {
+  const found = new Map<Item, Reader[]>();
+  for (const item of [...steps].reverse()) {
+    if (item.kind === "module" || item.kind === "output") continue;
+    const readers = item.readers.flatMap((reader) =>
+      reader.to.kind === "op" && isPlumbing(reader.to.label) ? (found.get(reader.to) ?? []) : [reader],
+    );
+    found.set(item, readers.slice(0, MOST_READERS));
+  }
+  return found;
+}

@@ -1,0 +1,56 @@
+/** What comparisons know of names. */
+import { type Family, familyTold } from "../view/family_words.js";
+
+const PLUMBING =
+  /^(view|view_as|reshape|permute|transpose|contiguous|getitem|unsqueeze|squeeze|expand|expand_as|flatten|unflatten|t|T|mT|chunk|split|unbind|size|to|type|type_as|float|half|bfloat16|repeat|movedim|swapaxes|detach|clone|broadcast_to|narrow|select|identity|alias)$/;
+
+/** Whether an op only rearranges its input. */
+export function isPlumbing(label: string): boolean {
+  return PLUMBING.test(label);
+}
+
+const families = new Map<string, Family>();
+
+export function familyOf(label: string): Family {
+  let family = families.get(label);
+  if (family === undefined) {
+    family = familyTold(label).family;
+    families.set(label, family);
+  }
+  return family;
+}
+
+/** Whether two names tell one family of layers, of which one may take the place of another. */
+export function areOfOneFamily(a: string, b: string): boolean {
+  const family = familyOf(a);
+  return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyOf(b);
+}
+
+/** `0`, `layer_3`, `block1`: the name of a member of a list. */
+export function isNumbered(name: string): boolean {
+  return /(^|\.)(\d+|\w*[a-z_]\d+)$/i.test(name);
+}
+
+/** A name without its number: `layers.0` → `layers`, `layer_3` → `layer_`. */
+export function stemOf(name: string): string {
+  return name.replace(/\.?\d+$/, "");
+}
+
+/** A path with `*` for numbers of list members. */
+export function patternOf(path: string): string {
+  return path
+    .replace(/#\d+$/, "")
+    .replace(/\[\d+\]/g, "[*]")
+    .replace(/(?<=^|\.|_)\d+(?=$|\.)/g, "*");
+}
+
+export function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
+}
+
+/** Whether two names have a word in common. */
+export function shareWord(a: string, b: string): boolean {
+  const words = (text: string) => text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
+  const known = new Set(words(a));
+  return words(b).some((word) => known.has(word));
+}
