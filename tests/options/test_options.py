@@ -37,6 +37,14 @@ def test_directions_by_pattern(written: Any) -> None:
     assert list(view.direction) == ["*", "*.attn"]
 
 
+@pytest.mark.parametrize(
+    ("written", "means"),
+    [("none", "none"), ("columns", ["columns"]), ("[columns]", ["columns"]), (["columns"], ["columns"]), ("[]", [])],
+)
+def test_shapes_are_a_list_or_none(written: Any, means: Any) -> None:
+    assert parse_options({"model": "a.B", "shapes": written}).view.shapes == means
+
+
 def test_numbers_are_accepted_as_text() -> None:
     assert parse_options({"model": "a.B", "width": 640, "caption": 3}) == make_options(
         model="a.B", width="640", caption="3"
@@ -65,6 +73,7 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "depth": "two"}, "depth", "expected a whole number from 0 to 1000, got 'two'"),
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
         ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
+        ({"model": "a", "shapes": "columns, rows"}, "shapes", "expected a list of columns or none"),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "is not valid YAML: "),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),

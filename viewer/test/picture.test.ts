@@ -4,13 +4,14 @@ import { draw } from "../src/draw/draw.js";
 import { escapeText } from "../src/draw/svg_text.js";
 import type { GraphData, OpNode } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { type Layout, layout, layoutCache, locate, type Viz } from "../src/layout/layout.js";
+import { type Layout, layout, layoutCache, type Viz } from "../src/layout/layout.js";
 import type { State } from "../src/view/state.js";
 import { toggle } from "../src/view/toggle.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
 import { all, chain, fork, loose, residual, scan, wrapped } from "./fixtures.js";
 import broken from "./graphs/broken.json";
+import { locate } from "./locate.js";
 import { sketch } from "./sketch.js";
 import { NO_FAULTS, validate } from "./validate.js";
 

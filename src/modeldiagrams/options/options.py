@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.reading import read_directions, read_page, read_patterns
+from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes
 
 __all__ = ["PER_DIAGRAM", "READ", "Call", "Figure", "Limits", "Options", "View", "is_graph_file", "package_of"]
 
@@ -134,6 +134,15 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
         Meta(
             description="Width of edges: `bytes` makes them thicker the more their tensors hold, in four steps. By"
             " default all are alike."
+        ),
+    ] = None
+    shapes: Annotated[
+        list[Literal["columns"]] | Literal["none"] | None,
+        Meta(
+            description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
+            " an encoder and its decoder, or towers that meet late, beside each other; `none` draws every model in one"
+            " flow.",
+            extra={READ: read_shapes},
         ),
     ] = None
 

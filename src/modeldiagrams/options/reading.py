@@ -9,7 +9,7 @@ import yaml
 
 from modeldiagrams.errors import ModelDiagramsError
 
-__all__ = ["PAGES", "read_directions", "read_page", "read_patterns", "read_yaml", "yaml_line"]
+__all__ = ["PAGES", "read_directions", "read_page", "read_patterns", "read_shapes", "read_yaml", "yaml_line"]
 
 PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 """Width and height in CSS pixels of a sheet of paper without its margins of one inch."""
@@ -42,6 +42,11 @@ def yaml_line(value: Any) -> str:
 def read_patterns(value: Any) -> Any:
     """``a.b, *.c`` → ``["a.b", "*.c"]``; patterns need no quotes, though in YAML a leading ``*`` is an alias."""
     return _items(value, "[]") if isinstance(value, str) else value
+
+
+def read_shapes(value: Any) -> Any:
+    """``columns`` → ``["columns"]``; ``none`` stays."""
+    return value if value == "none" else read_patterns(value)
 
 
 def read_directions(value: Any) -> Any:

@@ -28,8 +28,9 @@ export function frameKey(frame: Frame): string {
 }
 
 /** With the lengths of texts, which may contain anything. */
-function itemKey({ kind, glyph, times, unrolled, loop, expandable, marks, frame, name, detail }: Item): string {
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${marks.join()} ${frame?.direction}`;
+function itemKey({ name, detail, marks, frame, ...item }: Item): string {
+  const { kind, glyph, times, unrolled, loop, expandable, stack } = item;
+  const sizes = [kind, glyph, times, unrolled, loop, expandable, stack, marks.join(), frame?.direction].join(" ");
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}`;
 }
 

@@ -76,32 +76,44 @@ function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   const low = routed.low - PADDING;
   const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
   const entries = ranking.inputs.map((place) => place - low);
-  const spot = titleSpot(titleForms(item), Math.min(width, ...entries), Math.max(0, ...entries), width);
+  const spot = titleSpot(titleForms(item), entries, width);
   // wires that run straight beside the title need no space below it
   const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
   const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID + below;
   const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
   const { lines } = spot.form;
   const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
-  const size = { width: width + spot.missing, height, across: spot.missing - low, along: header };
+  const { missing, behind } = spot;
+  const size = { width: width + missing + behind, height, across: missing - low, along: header };
   return { ...size, title, ...straightOn(planned, ranking, size) };
 }
 
 interface Spot {
   form: TitleLines;
   x: number;
-  /** Missing width at the left. */
+  /** Missing width at the left, and at the right. */
   missing: number;
+  behind: number;
 }
 
-/** Left of all entries in one line or two, else right of them, else in a wider container. */
-function titleSpot(forms: [TitleLines, TitleLines], first: number, last: number, width: number): Spot {
+/**
+ * Left of all entries in one line or two, else right of them, else between two of them, else in a container that is wider
+ * at the left or, if several wires enter and less is missing there, at the right.
+ */
+function titleSpot(forms: [TitleLines, TitleLines], entries: number[], width: number): Spot {
   const room = (form: TitleLines) => form.width + 2 * TITLE_PADDING;
-  const left = forms.find((form) => room(form) <= first);
-  if (left !== undefined) return { form: left, x: TITLE_PADDING, missing: 0 };
-  const right = forms.find((form) => room(form) <= width - last);
-  if (right !== undefined) return { form: right, x: last + TITLE_PADDING, missing: 0 };
-  return { form: forms[1], x: TITLE_PADDING, missing: ceilTo(room(forms[1]) - first, 2 * GRID) };
+  const edges = [0, ...[...entries].sort((a, b) => a - b), width];
+  const gaps = edges.slice(1).map((end, i) => ({ start: edges[i] ?? 0, length: end - (edges[i] ?? 0) }));
+  const [first = { start: 0, length: width }, ...others] = gaps;
+  for (const gap of [first, ...others.reverse()]) {
+    const form = forms.find((one) => room(one) <= gap.length);
+    if (form !== undefined) return { form, x: gap.start + TITLE_PADDING, missing: 0, behind: 0 };
+  }
+  const [last = first] = others;
+  const lacks = (length: number) => ceilTo(room(forms[1]) - length, 2 * GRID);
+  const [missing, behind] = [lacks(first.length), lacks(last.length)];
+  if (entries.length < 2 || missing <= behind) return { form: forms[1], x: TITLE_PADDING, missing, behind: 0 };
+  return { form: forms[1], x: last.start + TITLE_PADDING, missing: 0, behind };
 }
 
 /** Left to right: the title is in a separate header. */
@@ -149,11 +161,11 @@ function headerOf(
   inner: number,
 ): { header: number; missing: number; width: number; title: Title | null } {
   if (item === null) return { header: 0, missing: 0, width: inner, title: null };
-  const { form, x, missing } = titleSpot(titleForms(item), Math.min(inner, ...entries), Math.max(0, ...entries), inner);
+  const { form, x, missing, behind } = titleSpot(titleForms(item), entries, inner);
   const { lines, width } = form;
   return {
     header: TITLE_PADDING + lines * TITLE_LINE + BELOW_TITLE,
-    ...{ missing, width: inner + missing },
+    ...{ missing, width: inner + missing + behind },
     title: { ...{ x, y: TITLE_PADDING - 2, width, height: lines * TITLE_LINE }, lines },
   };
 }

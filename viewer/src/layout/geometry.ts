@@ -39,4 +39,6 @@ export interface Geometry {
   labels: Label[];
   ports: Ports;
   title: Title | null;
+  /** Whether the container has a structure with a layout of its own. */
+  shaped?: boolean;
 }

@@ -5,6 +5,7 @@
 
 import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, View } from "../view/frame.js";
+import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
@@ -19,6 +20,7 @@ import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
+import { structured } from "./structures/structured.js";
 import { asColumn, wrapped } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
@@ -30,6 +32,8 @@ export interface Placed {
   geometry: Geometry;
   /** Item → the layout of its inside; null unless expanded. */
   inner: (Placed | null)[];
+  /** Whether it, or anything inside it, has a structure with a layout of its own. */
+  shaped: boolean;
 }
 
 export interface Layout {
@@ -37,6 +41,7 @@ export interface Layout {
   width: number;
   height: number;
   direction: Direction;
+  shaped: boolean;
 }
 
 /** Frame → its layout; frames are immutable. */
@@ -49,7 +54,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
-    placeFrame({ viz, cache, line: view.line, around }, view.root, null, view.root.direction);
+    placeFrame({ viz, cache, line: view.line, shapes: view.shapes, around }, view.root, null, view.root.direction);
   const [first, ...tighter] = AROUND_FRAMES;
   let root = place(first);
   if (view.root.direction === "LR") {
@@ -60,12 +65,14 @@ export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutC
       if (other.geometry.width < root.geometry.width) root = other;
     }
   }
-  return { root, width: root.geometry.width, height: root.geometry.height, direction: view.direction };
+  const { geometry, shaped } = root;
+  return { root, width: geometry.width, height: geometry.height, direction: view.direction, shaped };
 }
 
 interface Context extends Engine {
   /** Length of lines. */
   line: number;
+  shapes: readonly Shape[];
   /** How much shorter they are in an open container than around it. */
   around: number;
 }
@@ -81,7 +88,7 @@ function placeFrame(
   const title = item === null ? "" : JSON.stringify(titleForms(item));
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
-  const key = `${context.viz === null ? "plain" : ""} ${around} ${line} ${title}`;
+  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
@@ -97,7 +104,8 @@ function placeFrame(
   const geometry =
     geometries.get(within) ?? geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
   geometries.set(within, geometry);
-  const placed: Placed = { frame, geometry, inner };
+  const shaped = geometry.shaped === true || inner.some((one) => one?.shaped);
+  const placed: Placed = { frame, geometry, inner, shaped };
   placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
 }
@@ -127,7 +135,8 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (rankAsChain(plan(frame, [], order)) !== null) return null;
-  return inOrder(context, frame, { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order }, []);
+  const around: Surrounding = { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order };
+  return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
 /** What decides a frame's enclosure besides its content. */
@@ -157,6 +166,8 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
+  const inShape = shaped(context, frame, surrounding, inner);
+  if (inShape !== null) return inShape;
   const whole = inOrder(context, frame, surrounding, inner);
   const isRoot = surrounding.item === null;
   const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
@@ -171,6 +182,20 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
       : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),
   );
   return inLines ?? whole;
+}
+
+/** The layout of a structure that the frame has, if any. */
+function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
+  if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  return structured(frame, inner, context.shapes, (part, parts, moved, isAround) => {
+    const around = isAround ? surrounding : A_LINE;
+    const key = `${isAround ? "around" : "column"} ${surrounding.key}`;
+    const ranked = (planned: Plan) => moved(planned, rank(context, planned));
+    const lay = (all: (Inner | null)[], order: Order | null) =>
+      geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
+    if (isAround || parts.every((one) => one === null)) return lay(parts, null);
+    return lay(parts, orderOf(lay([], null), part, null));
+  });
 }
 
 /** Most crossings that are less disturbing than a picture whose sides change. */
@@ -262,21 +287,4 @@ function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Su
   });
   const { width, height, ports, title } = frame;
   return { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
-}
-
-/** Absolute box of an item; null if it is not visible. */
-export function locate(found: Layout, id: string): Box | null {
-  const stack: { placed: Placed; x: number; y: number }[] = [{ placed: found.root, x: 0, y: 0 }];
-  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-    const { placed, x, y } = at;
-    for (const [i, item] of placed.frame.items.entries()) {
-      const box = placed.geometry.boxes[i];
-      if (box === undefined) continue;
-      const absolute = { ...box, x: x + box.x, y: y + box.y };
-      if (item.id === id) return absolute;
-      const inner = placed.inner[i];
-      if (inner) stack.push({ placed: inner, x: absolute.x, y: absolute.y });
-    }
-  }
-  return null;
 }

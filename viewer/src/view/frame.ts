@@ -1,6 +1,7 @@
 /** The parts of a view: frames of items and wires, without positions. */
 import type { Flow, GraphNode } from "../graph/graph.js";
 import type { Family, Glyph } from "./op_families.js";
+import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
 
 /** The end of a wire at the container's border. */
@@ -49,6 +50,8 @@ export interface Item {
   /** Ids of all that a rolled repeat stands for, in order; else empty. */
   members: string[];
   expandable: boolean;
+  /** Whether it stands for equal blocks, or holds them; absent in frames that fewer than two tensors enter. */
+  stack?: boolean;
   /** Extra CSS classes: `error`, `unseen`, `again`. */
   marks: string[];
   frame: Frame | null;
@@ -69,4 +72,5 @@ export interface View {
   root: Frame;
   direction: Direction;
   line: number;
+  shapes: readonly Shape[];
 }

@@ -28,8 +28,8 @@ import { view } from "./view.js";
  * its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
  */
 const SCREEN = { width: 740, height: 1020, tallest: 1340, widest: 740 };
-/** Its width where exemplars of blocks need more: in a column of 740 px, its smallest text still has 9 px. */
-const WIDEST = 820;
+/** Its width where exemplars of blocks need more: in a column of 740 px, its smallest text still has 8.8 px. */
+const WIDEST = 840;
 /** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
@@ -131,6 +131,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
     ...turned(index, options.direction, direction),
     ...(page.line && { line: page.line }),
     ...(options.edge_width && { edgeWidth: options.edge_width }),
+    ...(options.shapes && { shapes: options.shapes === "none" ? [] : options.shapes }),
   };
   const start = withBundles(traced, { expanded: [], unrolled: [], direction, ...shape }, page);
   const closed = new Set(matching(index, options.collapse ?? []));
@@ -156,13 +157,37 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   for (const { from, widest } of attempts(traced, start, page)) {
     // bundles hide more than a second tower tells
     if (from.kept !== undefined && best.telling >= ALONE) break;
-    const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
-    const told = telling ?? Math.sign(expanded.length);
-    if (told > best.telling || best.state === start)
-      best = { state: { ...from, expanded: expanded.sort() }, telling: told };
-    if (told === 1 || (telling === undefined && from.kept !== undefined)) break;
+    const { state, telling, isExemplary } = withMostTold(traced, from, { ...page, widest }, isClosed);
+    if (telling > best.telling || best.state === start) best = { state, telling };
+    if (telling === 1 || (!isExemplary && from.kept !== undefined)) break;
   }
   return best.state;
+}
+
+interface Told {
+  state: State;
+  telling: number;
+  /** Whether there are blocks to show as exemplars. */
+  isExemplary: boolean;
+}
+
+/** With the layouts of structures unless a picture without them tells more, because it is less broad. */
+function withMostTold(traced: GraphIndex, from: State, page: Page, isClosed: (id: string) => boolean): Told {
+  let isShaped = false;
+  const measure: Measure = (state) => {
+    const drawn = page.measure(state);
+    if (drawn.shaped) isShaped = true;
+    return drawn;
+  };
+  const tell = (start: State): Told => {
+    const { expanded, telling } = defaultExpansion(traced, start, { ...page, measure }, isClosed);
+    const state = { ...start, expanded: expanded.sort() };
+    return { state, telling: telling ?? Math.sign(expanded.length), isExemplary: telling !== undefined };
+  };
+  const shaped = tell(from);
+  if (!isShaped || shaped.telling === 1) return shaped;
+  const plain = tell({ ...from, shapes: [] });
+  return plain.telling > shaped.telling ? plain : shaped;
 }
 
 /** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
@@ -195,6 +220,8 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
+  const plain: State = { ...orderly, shapes: [] };
+  if (page.measure(orderly).shaped && fits(plain, page.highest)) return plain;
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
   return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;
 }

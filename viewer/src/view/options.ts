@@ -1,3 +1,4 @@
+import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
 
 /** The author's options for the initial state; the viewer chooses those that are absent or null. */
@@ -17,4 +18,6 @@ export interface ViewOptions {
   fit?: readonly [width: number, height: number] | null;
   /** Whether edges are thicker the more their tensors hold. */
   edge_width?: "bytes" | null;
+  /** The structures that have a layout of their own, or none of them. */
+  shapes?: readonly Shape[] | "none" | null;
 }

@@ -3,8 +3,8 @@ import { type GraphIndex, ROOT } from "../graph/graph.js";
 import { innermost, shownIn } from "./openable.js";
 import type { State } from "./state.js";
 
-/** Size of the picture of a state, in px. */
-export type Measure = (state: State) => { width: number; height: number };
+/** Size of the picture of a state, in px, and whether any structure of the model has a layout of its own there. */
+export type Measure = (state: State) => { width: number; height: number; shaped?: boolean };
 
 /** The page or screen that a picture has to fit, in px. */
 export interface Page {

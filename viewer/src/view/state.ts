@@ -1,5 +1,7 @@
 /** What the reader of a diagram can change. */
 
+import type { Shape } from "./shapes.js";
+
 export type Direction = "TB" | "LR";
 
 /** Plain data; ids are those of module calls. */
@@ -24,4 +26,6 @@ export interface State {
   kept?: readonly string[] | undefined;
   /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */
   line?: number;
+  /** The structures that have a layout of their own; absent if all have. */
+  shapes?: readonly Shape[];
 }

@@ -22,7 +22,9 @@ import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
 import { markChanges } from "./shape_changes.js";
+import { SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
+import { markStacks } from "./stacks.js";
 import type { Direction, State } from "./state.js";
 
 /** Default for `State.line`: with what is around lines, as broad as a text column. */
@@ -66,6 +68,7 @@ export function view(traced: GraphIndex, state: State): View {
     root: frameOf(context, ROOT, { chain: [ROOT], run: null }),
     direction: state.direction,
     line: state.line ?? LINE,
+    shapes: state.shapes ?? SHAPES,
   };
 }
 
@@ -144,6 +147,7 @@ function makeFrame(
   if (loop !== null) openInputs(context.index, frame, { ...loop, returns });
   frame.wires = wiresOf(context.index, links, frame, positions);
   markChanges(frame);
+  markStacks(context.index, frame);
   nameParallels(context.index, frame);
   const around = frame.items.flatMap((item) => aroundLoop(context.index, item));
   const back = wiresOf(context.index, [...kept, ...around], frame, positions);

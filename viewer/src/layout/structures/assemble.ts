@@ -1,0 +1,87 @@
+/** The parts of a frame as one geometry. */
+import type { Box, Geometry, Label } from "../geometry.js";
+import type { Inner } from "../input.js";
+import { BLOCK, type Cut, type Piece } from "./cut.js";
+
+/** All columns as one item. */
+export interface Block extends Inner {
+  placed: Geometry[];
+  /** Column → its distance from the left. */
+  offsets: number[];
+  /** Column → its distance from the top. */
+  drops: number[];
+  /** Tensor from one column to the next → where it turns below the first. */
+  levels: number[];
+}
+
+type Point = Geometry["lines"][number][number];
+
+/** A part in its place. */
+interface Part {
+  members: number[];
+  geometry: Geometry;
+  x: number;
+  y: number;
+}
+
+/** All parts as one geometry; `around` is that of the part around the columns. */
+export function assemble(made: Cut, block: Block, around: Geometry): Geometry {
+  const parts = partsOf(made, block, around);
+  const boxes: Box[] = [];
+  for (const part of parts) {
+    for (const [i, item] of part.members.entries()) {
+      const box = part.geometry.boxes[i];
+      if (box !== undefined && item !== BLOCK) boxes[item] = shifted(box, part);
+    }
+  }
+  const labels = parts.flatMap((part, at) =>
+    part.geometry.labels.map((label): Label => {
+      const isFirst = ([first]: Piece[]) => first?.part === at && first.wire === label.wire;
+      return { ...shifted(label, part), wire: made.pieces.findIndex(isFirst) };
+    }),
+  );
+  const rows = parts.flatMap(({ geometry, members }) =>
+    geometry.rows.map((row) => row.map((i) => members[i] ?? BLOCK)),
+  );
+  const lines = made.pieces.map((pieces) => lineOf(made, block, parts, pieces));
+  return { ...around, boxes, labels, lines, rows: rows.filter((row) => !row.includes(BLOCK)), shaped: true };
+}
+
+function partsOf({ members }: Cut, { placed, offsets, drops }: Block, around: Geometry): Part[] {
+  const outside = members[placed.length] ?? [];
+  const { x, y } = around.boxes[outside.indexOf(BLOCK)] ?? { x: 0, y: 0 };
+  const columns = placed.map(
+    (geometry, i): Part => ({ members: members[i] ?? [], geometry, x: x + (offsets[i] ?? 0), y: y + (drops[i] ?? 0) }),
+  );
+  return [...columns, { members: outside, geometry: around, x: 0, y: 0 }];
+}
+
+function shifted<T extends { x: number; y: number }>(one: T, { x, y }: Part): T {
+  return { ...one, x: one.x + x, y: one.y + y };
+}
+
+function lineOf(made: Cut, block: Block, parts: Part[], pieces: Piece[]): Point[] {
+  const [start = [], end = []] = pieces.map(({ part, wire }) => {
+    const { geometry, x, y } = parts[part] ?? { geometry: undefined, x: 0, y: 0 };
+    return (geometry?.lines[wire] ?? []).map(([px, py]): Point => [px + x, py + y]);
+  });
+  const [first, last] = pieces.map(({ part }) => part);
+  const isAcross = last !== undefined && Math.max(first ?? 0, last) < block.placed.length;
+  return isAcross ? turned(start, end, (parts[first ?? 0]?.y ?? 0) + levelOf(made, block, pieces)) : [...start, ...end];
+}
+
+/** From one column to the next: below the first, then in the gap to the height where it turns into the second. */
+function turned(start: Point[], end: Point[], level: number): Point[] {
+  const [[from] = [0], [to] = [0]] = [start[start.length - 1] ?? [0, 0], end[0] ?? [0, 0]];
+  return [...start.slice(0, -1), [from, level], [to, level], ...end.slice(1)];
+}
+
+function levelOf({ parts, across }: Cut, { levels }: Block, [first, last]: Piece[]): number {
+  const out = parts[first?.part ?? 0]?.wires[first?.wire ?? 0];
+  const into = parts[last?.part ?? 0]?.wires[last?.wire ?? 0];
+  const at = across.findIndex(
+    ({ from, fromPort, to, toPort }) =>
+      from === first?.part && fromPort === out?.toPort && to === last?.part && toPort === into?.fromPort,
+  );
+  return levels[at] ?? 0;
+}

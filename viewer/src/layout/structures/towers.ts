@@ -1,0 +1,93 @@
+/**
+ * Towers: chains that depend on different inputs until an item reads them together, such as the two encoders of CLIP, the
+ * branches of a siamese network, or the encoder of T5 with all that its decoder does.
+ */
+import { BORDER, type Frame, type Wire } from "../../view/frame.js";
+import { readersOf, sourcesOf } from "./sources.js";
+
+/** Items that stand in columns beside each other, in the order of their inputs. */
+export interface Towers {
+  columns: number[][];
+  /** The item under all columns; null if the last column goes on to the end, as a decoder does. */
+  join: number | null;
+}
+
+interface Sides {
+  sources: ReadonlySet<number>[];
+  readers: number[][];
+  /** Item → the wires into it; returns don't count. */
+  arriving: Wire[][];
+}
+
+/** The towers of a frame; null if there are none. */
+export function towersIn(frame: Frame): Towers | null {
+  if (inputsOf(frame) < 2) return null;
+  const sides: Sides = { sources: sourcesOf(frame), readers: readersOf(frame), arriving: arrivingAt(frame) };
+  for (const [item] of frame.items.entries()) {
+    const found = towersAt(frame, sides, item);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function arrivingAt({ items, wires }: Frame): Wire[][] {
+  const arriving: Wire[][] = items.map(() => []);
+  for (const wire of wires) if (wire.flow !== "return" && wire.from !== wire.to) arriving[wire.to]?.push(wire);
+  return arriving;
+}
+
+function inputsOf({ inputs, items }: Frame): number {
+  return inputs.length + items.filter(({ kind }) => kind === "input").length;
+}
+
+/** The towers that meet at an item. */
+function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
+  const meeting = meetingAt(sides, item);
+  if (meeting.length < 2) return null;
+  const columns = meeting.map((sources) => above(frame, sides, sources, item));
+  const [encoder, ...stacks] = columns.filter((column) => column.some((one) => frame.items[one]?.stack));
+  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0)
+    return { columns: [encoder, beside(frame, sides, encoder)], join: null };
+  const large = columns.filter((column) => isLarge(frame, column));
+  return large.length > 1 ? { columns: large, join: item } : null;
+}
+
+/** All items but these, and but what both read. */
+function beside({ items }: Frame, { readers }: Sides, column: number[]): number[] {
+  const shared = new Set(column);
+  for (let item = items.length - 1; item >= 0; item -= 1) {
+    if (readers[item]?.some((reader) => shared.has(reader))) shared.add(item);
+  }
+  return items.flatMap((_, i) => (shared.has(i) ? [] : [i]));
+}
+
+/** The inputs of what an item reads, in sets that have none in common. */
+function meetingAt({ sources, arriving }: Sides, item: number): Set<number>[] {
+  let sets: Set<number>[] = [];
+  for (const { from, fromPort } of arriving[item] ?? []) {
+    const read = from === BORDER ? new Set([fromPort]) : (sources[from] ?? new Set());
+    if (read.size === 0) continue;
+    const common = sets.filter((set) => [...read].some((one) => set.has(one)));
+    sets = [...sets.filter((set) => !common.includes(set)), new Set([...read, ...common.flatMap((set) => [...set])])];
+  }
+  return sets.sort((a, b) => Math.min(...a) - Math.min(...b));
+}
+
+/** The items that depend on these inputs and no others, with the parameters that only they read. */
+function above({ items }: Frame, { sources, readers }: Sides, inputs: Set<number>, join: number): number[] {
+  const own = new Set<number>();
+  for (let item = items.length - 1; item >= 0; item -= 1) {
+    const from = [...(sources[item] ?? [])];
+    const to = readers[item] ?? [];
+    const isOwn =
+      from.length > 0 ? from.every((one) => inputs.has(one)) : to.length > 0 && to.every((one) => own.has(one));
+    if (isOwn && item !== join) own.add(item);
+  }
+  return [...own].reverse();
+}
+
+/** Whether items are a tower: a module with an inside, or several. */
+function isLarge({ items }: Frame, column: number[]): boolean {
+  const modules = column.flatMap((i) => items[i] ?? []).filter(({ kind }) => kind === "module" || kind === "group");
+  return modules.length > 1 || modules.some(({ expandable, frame }) => expandable || frame !== null);
+}
