@@ -84,6 +84,46 @@ def test_migrated_weights_load_and_give_equal_outputs(seed):
     torch.testing.assert_close(after(given()), before(given()))
 
 
+class Longer(nn.Module):
+    """Another number of blocks, and something before them or after them."""
+
+    def __init__(self, net, more):
+        super().__init__()
+        self.net, self.more = net, more
+
+    def forward(self, x):
+        return torch.tanh(self.net(x)) if self.more == "after" else self.net(x * 2 if self.more else x)
+
+
+def jobs(net):
+    """Name of a layer → which layer of which block it is."""
+    found = {"net.head": "head"}
+    for number, block in enumerate(getattr(net, net.list)):
+        inner, path = block, f"net.{net.list}.{number}."
+        if isinstance(block, Holder):
+            inner, path = getattr(block, block.name), f"{path}{block.name}."
+        found |= {path + name: (number, role) for role, name in inner.names.items()}
+    return found
+
+
+@pytest.mark.parametrize("seed", [9, 50, 123])
+def test_no_weight_is_said_to_be_another_one_where_models_differ(seed):
+    random_ = random.Random(1000 + seed)  # noqa: S311
+    nets = Net(random_), Net(random_, depth=random_.choice([2, 3]))
+    found = modeldiagrams.diff(*(traced(Longer(net, more)) for net, more in zip(nets, ("", "after"), strict=True)))
+    before, after = map(jobs, nets)
+    keys = found.checkpoints
+    names = {pair.before: pair.after for pair in keys.renamed}
+    doubtful = {name for group in keys.ambiguous for name in group.before} | {*keys.other_role} - {*names}
+    for layer, job in before.items():
+        key = f"{layer}.weight"
+        now = names.get(key, key).removesuffix(".weight")
+        assert key in doubtful or after[now] == job, (key, now)
+    assert names or doubtful
+    with pytest.raises(ModelDiagramsError, match="can't be migrated"):
+        found.migrate(nets[0].state_dict(prefix="net."))
+
+
 class Twins(nn.Module):
     def __init__(self, one="a", other="b"):
         super().__init__()

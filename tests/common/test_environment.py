@@ -6,7 +6,7 @@ from importlib import metadata
 import pytest
 
 from modeldiagrams.common import environment
-from modeldiagrams.common.environment import distributions_of, has_torch, made_with
+from modeldiagrams.common.environment import distributions_of, has_torch, importable_names_digest, made_with
 
 
 @pytest.fixture
@@ -55,3 +55,14 @@ def test_made_with_changes_with_our_own_code(own_code):
     own_code.write_text("second = 2\n")
     environment._own_code.cache_clear()
     assert made_with() != before
+
+
+def test_output_of_a_build_is_nothing_to_import(tmp_path):
+    before = importable_names_digest([tmp_path])
+    (tmp_path / "site" / "assets").mkdir(parents=True)
+    (tmp_path / "site" / "assets" / "index.html").touch()
+    (tmp_path / "Makefile").touch()
+    assert importable_names_digest([tmp_path]) == before
+    (tmp_path / "space" / "package").mkdir(parents=True)
+    (tmp_path / "space" / "package" / "m.py").touch()
+    assert importable_names_digest([tmp_path]) != before

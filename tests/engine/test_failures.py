@@ -118,6 +118,7 @@ def test_missing_module_is_looked_for_again_when_something_new_can_be_imported(p
     build(project, "later.Net")
     assert runs == ["later.Net"]
     (project / "later").mkdir()
+    (project / "later" / "net.py").touch()
     build(project, "later.Net")
     assert runs == ["later.Net"] * 2
 

@@ -23,6 +23,8 @@ def message(monkeypatch):
     monkeypatch.setenv("CI_JOB_URL", "https://ci.example/7")
     monkeypatch.setenv("CI_PROJECT", "mypkg.models")
     monkeypatch.setenv("OLD_KEY", "abc")
+    monkeypatch.setenv("LONG_KEY", "hunter2-42")
+    monkeypatch.setenv("DB_PASSWORD", "back\\slash-1")
 
     def shown(text: str, path: tuple[str, ...] = ("/srv/project", "/srv/project/src")) -> str:
         return cleaned(Refused(problem=Problem(kind="model", message=text)), path).problem.message
@@ -42,6 +44,8 @@ def message(monkeypatch):
         (r"C:\Users\me\models\w.bin", "…/w.bin"),
         ("see https://example.org/a/b and a/b/c, 1/2/3", "see https://example.org/a/b and a/b/c, 1/2/3"),
         ("token s3cret, not s3crets", "token $API_TOKEN, not s3crets"),
+        ("xhunter2-42hunter2-42", "x$LONG_KEY$LONG_KEY"),
+        (r"back\slash-1 and 'back\\slash-1'", "$DB_PASSWORD and '$DB_PASSWORD'"),
         ("at https://ci.example/7", "at $CI_JOB_URL"),
         ("mypkg.models.Net has abc", "mypkg.models.Net has abc"),
         ("\x1b[31mred\x1b[0m \x07bell \x9b \udcff \u202e", r"red \x07bell \x9b \udcff \u202e"),

@@ -136,6 +136,7 @@ class FeaturePyramid(nn.Module):
         self.pyramid = Pyramid(widths, pyramid)
         self.head = RegionHead(pyramid, anchors)
 
-    def forward(self, image: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Map images to the scores and the boxes of regions, on three scales."""
-        return [self.head(level) for level in self.pyramid(self.backbone(image))]
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor]:
+        """Map images to the scores and the boxes of regions, of three scales in a row."""
+        scores, boxes = zip(*(self.head(level) for level in self.pyramid(self.backbone(image))), strict=True)
+        return torch.cat([one.flatten(1) for one in scores], 1), torch.cat([one.flatten(1) for one in boxes], 1)

@@ -21,6 +21,8 @@ __all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_wit
 
 _PACKAGE = Path(__file__).parents[1]
 _IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
+_MOST_LOOKED_AT = 1000
+"""Entries of a folder: one of data may have millions."""
 _TRACER_CODE = (
     "ir/**/*.py",
     "tracer/**/*.py",
@@ -80,7 +82,15 @@ def importable_names_digest(folders: Iterable[Path], python: str | None = None) 
 
 def _is_module(path: Path) -> bool:
     """Whether a folder entry can be imported, or is a distribution's metadata."""
-    return path.suffix in _IMPORTED or (path.name.isidentifier() and path.name != "__pycache__")
+    if path.suffix in _IMPORTED:
+        return True
+    if not path.name.isidentifier() or path.name == "__pycache__":
+        return False
+    if (path / "__init__.py").exists():
+        return True
+    # a package without that file has modules somewhere inside, the output of a build has none
+    inside = [*itertools.islice(path.rglob("*"), _MOST_LOOKED_AT)]
+    return len(inside) == _MOST_LOOKED_AT or any(entry.suffix in _IMPORTED for entry in inside)
 
 
 @functools.cache

@@ -76,14 +76,14 @@ class _Machine:
 
     def without(self, text: str) -> str:
         """Text without absolute paths and values of the environment."""
-        text = _ABSOLUTE.sub("…/", self._relative(_replaced(text, self._secrets)))
+        text = _ABSOLUTE.sub("…/", self._relative(_replaced(text, self._secrets, anywhere=True)))
         return _replaced(text, self._values)
 
     def without_in_graph(self, graph: bytes) -> bytes:
         """A graph's JSON text without secrets and the folders of this machine; other text is the model's own."""
         if not any(_in_json(found) in graph for found in (*self._roots, *self._secrets)):
             return graph
-        return self._relative(_replaced(graph.decode(), self._secrets)).encode()
+        return self._relative(_replaced(graph.decode(), self._secrets, anywhere=True)).encode()
 
     def _relative(self, text: str) -> str:
         return _folders(tuple(self._roots)).sub(lambda found: self._name(found[1], found[2]), text)
@@ -112,9 +112,15 @@ def _folders(roots: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w/.~-])({_any_of(roots)})(?:([/\\]+)|(?![\w.-]))")
 
 
-def _replaced(text: str, names: dict[str, str]) -> str:
-    found = [value for value in names if value in text]
-    return re.sub(rf"(?<!\w)({_any_of(found)})(?!\w)", lambda match: names[match[1]], text) if found else text
+def _replaced(text: str, names: dict[str, str], *, anywhere: bool = False) -> str:
+    """Text with names for values, whole words only; with `anywhere`, long ones are found inside words, too."""
+    found = {value: name for value, name in names.items() if value in text or value.replace("\\", "\\\\") in text}
+    if not found:
+        return text
+    inside = _any_of(value for value in found if anywhere and len(value) >= _SHORTEST_VALUE)
+    pattern = rf"(?<!\w)(?:{_any_of(found)})(?!\w)" + (f"|{inside}" if inside else "")
+    by_text = {value.replace("\\\\", "\\"): name for value, name in found.items()}
+    return re.sub(pattern, lambda match: by_text[match[0].replace("\\\\", "\\")], text)
 
 
 def _any_of(texts: Iterable[str]) -> str:

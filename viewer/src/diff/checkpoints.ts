@@ -258,8 +258,19 @@ function otherRoles({ keys, pairs }: Found, matching: Matching, sameComputation:
     const other = keys[1].get(key);
     if (other === undefined || String(other.shape) !== String(shape)) return [];
     const isElsewhere = pairs.has(key) && pairs.get(key) !== key;
-    return isElsewhere || (!sameComputation && isAmongOthers(matching, key)) ? [key] : [];
+    const isOther = !sameComputation && (isAmongOthers(matching, key) || hasHeir(keys[1], matching, key));
+    return isElsewhere || isOther ? [key] : [];
   });
+}
+
+/** Whether what a weight was used for is now done by another one of its shape beside it. */
+function hasHeir(keys: Keys, matching: Matching, key: string): boolean {
+  const own = use(matching, 0, key);
+  if (own === use(matching, 1, key)) return false;
+  const shape = String(keys.get(key)?.shape);
+  return [...keys].some(
+    ([name, spec]) => isBeside(name, key) && String(spec.shape) === shape && use(matching, 1, name) === own,
+  );
 }
 
 /** Whether the module of a weight reads from other modules than before, and feeds others, all of which both have. */

@@ -141,6 +141,8 @@ export class Matching {
 
   /** What pairs children that changed their order, the most telling first. */
   readonly #unordered: ((x: Item, y: Item) => boolean)[] = [
+    (x, y) => x.kind === "module" && x.name === y.name && x.label === y.label && this.similarity.isUsedAlike(x, y),
+    (x, y) => x.kind === "module" && this.similarity.isExact(x, y) && this.similarity.isUsedAlike(x, y),
     (x, y) => x.kind === "module" && y.kind === "module" && x.name === y.name && x.label === y.label,
     (x, y) =>
       x.kind === "module" &&
@@ -148,7 +150,6 @@ export class Matching {
       x.name === y.name &&
       !isNumbered(x.name) &&
       this.similarity.structure(x, y) >= 0.4,
-    (x, y) => x.kind === "module" && this.similarity.isExact(x, y) && this.similarity.isUsedAlike(x, y),
     (x, y) => x.kind === "module" && this.similarity.isExact(x, y),
     (x, y) => x.kind === y.kind && x.kind !== "op" && x.kind !== "module" && x.name === y.name,
   ];

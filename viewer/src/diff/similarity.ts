@@ -48,9 +48,12 @@ export class Similarity {
     const bothModules = before.kind === "module" && after.kind === "module";
     if (structure === 0) return bothModules && isSamePlace(before, after) ? LEAST + 0.03 : 0;
     if (bothModules && isOtherThing(before, after)) return 0.2;
-    const use = this.isUsedAlike(before, after) ? 0.08 : 0;
-    if (before.name === after.name) return structure + use + (isNumbered(before.name) ? 0.1 : 0.12);
-    return structure + use;
+    const isAlike = this.isUsedAlike(before, after);
+    if (isNumbered(before.name) && isNumbered(after.name)) {
+      return structure + (isAlike ? 0.08 : 0) + (numbersMatch(before, after) ? 0.1 : 0);
+    }
+    // names may be exchanged: what a value is for says more
+    return structure + (isAlike ? 0.2 : 0) + (before.name === after.name ? 0.12 : 0);
   }
 
   structure(before: Item, after: Item): number {
@@ -91,6 +94,11 @@ export class Similarity {
     if (areOfOneFamily(before.label, after.label)) return Math.max(0.45, 0.25 + 0.6 * alike);
     return alike >= 0.5 ? 0.25 + 0.5 * alike : 0;
   }
+}
+
+/** The third of a list is the third of a list under another name. */
+function numbersMatch(before: Item, after: Item): boolean {
+  return before.name.match(/\d+$/)?.[0] === after.name.match(/\d+$/)?.[0];
 }
 
 /** Under one name that is more than a number, something else. */
