@@ -28,6 +28,8 @@ interface Segment extends Box {
   upright: boolean;
   first: boolean;
   last: boolean;
+  /** Where it leads to. */
+  end: [number, number];
 }
 
 const SLACK = 0.6;
@@ -60,12 +62,13 @@ function segmentsOf(placed: Placed): Segment[] {
       return {
         ...{ x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) },
         ...{ wire, net: netOf(carried), upright: Math.abs(x1 - x0) < 2 },
-        ...{ first: i === 0, last: i + 2 === line.length },
+        ...{ first: i === 0, last: i + 2 === line.length, end: [x1, y1] },
       };
     });
   });
 }
 
+/** Key of a wire's tensor. */
 function netOf(wire: Wire | undefined): string {
   return `${wire?.from} ${wire?.source}`;
 }
@@ -145,11 +148,12 @@ function checkSharing(wires: Wire[], segments: Segment[], faults: Faults): void 
   });
 }
 
-/** Key of a wire's tensor; members of a series share one port. */
+/** Whether wires into one port, as those of a series, meet for good: they share their way from here to the port. */
 function joins(wires: Wire[], a: Segment, b: Segment): boolean {
   const [one, other] = [wires[a.wire], wires[b.wire]];
   const port = one?.toPort ?? -1;
-  return a.last && b.last && port >= 0 && one?.to === other?.to && port === other?.toPort;
+  const meet = Math.hypot(a.end[0] - b.end[0], a.end[1] - b.end[1]) < TOUCHING;
+  return meet && port >= 0 && one?.to === other?.to && port === other?.toPort;
 }
 
 function isShared(a: Segment, b: Segment): boolean {
