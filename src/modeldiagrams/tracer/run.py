@@ -203,7 +203,7 @@ class _Pass:
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
-            modes, invocation = self._prepare(recorder)
+            modes, invocation = self._prepare(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
             table = replacements(calls, modules, modes, snapshot.before_backward)
@@ -218,12 +218,13 @@ class _Pass:
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare(self, recorder: Recorder) -> tuple[list[Any], Invocation]:
+    def _prepare(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
         """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":
             fake_mode = FakeTensorMode(allow_non_fake_inputs=True) if self._attempt.mode == "fake" else None
             values = ConcreteValues(fake_mode, recorder.on_guess)
+            scope.callback(values.close)
             if fake_mode is not None:
                 put_fakes = functools.partial(put_fake_weights, fake_mode=fake_mode, values=values)
                 put_fakes(invocation.function)

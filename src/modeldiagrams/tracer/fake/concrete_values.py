@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -16,8 +17,6 @@ from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from torch._subclasses.fake_tensor import FakeTensorMode
 
 _FACTORIES = frozenset(
     {"arange", "eye", "full", "linspace", "ones", "scalar_tensor", "tril_indices", "triu_indices", "zeros"}
@@ -49,11 +48,19 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._on_guess = on_guess
         self.known = KnownValues()
         self._has_guessed = False
+        self._is_closed = False
+
+    def close(self) -> None:
+        """The pass is over: threads that still run compute for real, except with fakes that they have."""
+        self._is_closed = True
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
+        if self._is_closed and not any(isinstance(leaf, FakeTensor) for leaf in tree_leaves((args, kwargs))):
+            with _disable_current_modes():
+                return func(*args, **kwargs)
         if not isinstance(func, Operator):
             return func(*args, **kwargs)
         if func is _PACK and (lengths := self.known.value(args[1])) is not None:

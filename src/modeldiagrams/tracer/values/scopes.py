@@ -102,7 +102,7 @@ class Scopes:
         """The innermost scope around the line that `SourceFinder.line_of` found last."""
         self._running: dict[Any, Scope | None] = {}
         """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self._innermost: Any = _NONE
+        self._innermost: Any = _Mark()
         """The last mark."""
 
     def move_to(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
@@ -165,9 +165,6 @@ class _Mark:
 
     def __call__(self, *_: object) -> None:
         pass
-
-
-_NONE = _Mark()
 
 
 def _marked(frame: FrameType) -> Any:
