@@ -6,6 +6,7 @@ Long because it is a list of cases, each with a small model of its own.
 import copy
 import dataclasses
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from modeldiagrams.ir.graph import OutputNode
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.recording import dispatch_recorder
-from tracer.traced_graph import Lambda, checked, linear, names, x
+from tracer.traced_graph import Lambda, checked, linear, names, traced, x
 
 
 def after_linear(function):
@@ -273,6 +274,17 @@ def test_weights_converted_in_the_forward(convert):
         return self.a(h.to(dtype))
 
     checked(Lambda(forward, a=linear()), x(), mode="fake")
+
+
+def test_threads_run_on_fake_tensors():
+    def forward(self, h):
+        with ThreadPoolExecutor(4) as pool:
+            return sum(pool.map(lambda module: module(h), self.layers))
+
+    layers = nn.ModuleList(nn.Sequential(linear(), nn.LayerNorm(4), nn.GELU()) for _ in range(8))
+    found = traced(Lambda(forward, layers=layers), x(), mode="fake")
+    calls = {call.path for call in found.calls if "." not in call.path.removeprefix("layers.")}
+    assert calls == {f"layers.{i}" for i in range(8)}
 
 
 def test_all_experts_run_on_fake_tensors():

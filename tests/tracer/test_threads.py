@@ -20,6 +20,7 @@ from modeldiagrams.tracer.recording import module_calls
 from modeldiagrams.tracer.values.source_lines import SourceFinder
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, traced, x
 
+MODES = ("real", "fake")
 POOL = ThreadPoolExecutor(2)
 POOL.submit(int).result()  # one of its threads is there before any trace
 _turns = itertools.count()
@@ -91,9 +92,10 @@ def on_thread_of_a_thread(_model, h):
 WAYS = (on_threads, on_own_class, in_new_pool, in_old_pool, on_thread_of_a_thread)
 
 
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("way", WAYS)
-def test_raw_ops_on_threads(way):
-    found = traced(Lambda(way), x(), mode="real")
+def test_raw_ops_on_threads(way, mode):
+    found = traced(Lambda(way), x(), mode=mode)
     assert sorted(node.id for node in found.graph.nodes[1:-2]) == [
         *("/add", "/add#2", "/add#3", "/full", "/full#2", "/full#3", "/mul", "/mul#2", "/mul#3"),
     ]
@@ -108,7 +110,8 @@ def test_raw_ops_on_threads(way):
     assert {op.source.rpartition("test_threads.py:")[2] for op in found.ops["mul"]} == {str(line + 2)}
 
 
-def test_one_module_on_several_threads():
+@pytest.mark.parametrize("mode", MODES)
+def test_one_module_on_several_threads(mode):
     def forward(self, h):
         def work(number):
             wait()
@@ -117,22 +120,24 @@ def test_one_module_on_several_threads():
         with ThreadPoolExecutor(3) as pool:
             return torch.cat(list(pool.map(work, range(12))))
 
-    found = traced(Lambda(forward, a=linear()), x(), mode="real")
+    found = traced(Lambda(forward, a=linear()), x(), mode=mode)
     assert sorted(call.id for call in found.calls) == sorted(["a", *(f"a#{i}" for i in range(2, 13))])
     assert sorted(op.arguments["other"] for op in found.ops["mul"]) == list(range(12))
     assert {op.flops for op in found.ops["linear"]} == {96}
 
 
-def test_work_belongs_to_the_module_that_started_it():
+@pytest.mark.parametrize("mode", MODES)
+def test_work_belongs_to_the_module_that_started_it(mode):
     class Inner(nn.Module):
         def forward(self, h):
             return on_threads(self, h)
 
-    found = traced(Lambda(lambda self, h: self.inner(h) * 2, inner=Inner()), x(), mode="real")
+    found = traced(Lambda(lambda self, h: self.inner(h) * 2, inner=Inner()), x(), mode=mode)
     assert {found.graph.hierarchy[op.id] for op in found.ops["full"]} == {"inner"}
 
 
-def test_threads_that_hand_parts_to_each_other():
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_hand_parts_to_each_other(mode):
     """As stages of a pipeline hand on one part of the batch after the other."""
 
     def forward(_model, h):
@@ -154,13 +159,14 @@ def test_threads_that_hand_parts_to_each_other():
             thread.join()
         return stages[2].get()
 
-    found = traced(Lambda(forward), x(), mode="real")
+    found = traced(Lambda(forward), x(), mode=mode)
     assert [node.id for node in found.graph.nodes[1:-1]] == [
         *("/sin", "/mul", "/mul#2", "/cos", "/mul#3", "/mul#4"),
     ]
 
 
-def test_threads_that_write_to_parts_of_one_tensor():
+@pytest.mark.parametrize("mode", MODES)
+def test_threads_that_write_to_parts_of_one_tensor(mode):
     def forward(_model, h, other):
         out = torch.zeros(2, 3, 4)
 
@@ -175,17 +181,25 @@ def test_threads_that_write_to_parts_of_one_tensor():
             thread.join()
         return out[0].exp(), out[1].cos(), out
 
-    found = traced(Lambda(forward), x(), x(), mode="real")
+    found = traced(Lambda(forward), x(), x(), mode=mode)
     assert [len(node.outputs) for node in found.ops["getitem"]] == [1] * 4
     first, second = (next(edge.to for edge in found.graph.adjacency[f"input:args[{i}]"]) for i in (0, 1))
     assert "/cos" not in found.reached([first])
     assert "/exp" not in found.reached([second])
 
 
-def test_model_with_threads_is_traced_with_values():
-    status = trace(Lambda(in_new_pool), (x(),)).status
-    assert (status.state, status.mode) == ("complete", "real")
-    assert "fake tensors serve one thread only" in status.notes[0]
+def test_guesses_on_threads_belong_to_the_op_that_asked():
+    def forward(self, h):
+        def work(number):
+            wait()
+            return h * number if self.a(h).sum().item() else h
+
+        with ThreadPoolExecutor(2) as pool:
+            return torch.stack(list(pool.map(work, (1, 2, 3))))
+
+    found = traced(Lambda(forward, a=linear()), x(), mode="auto")
+    assert found.graph.status.mode == "fake"
+    assert sorted(guess.node for guess in found.graph.status.guesses) == ["/item", "/item#2", "/item#3"]
 
 
 def test_threads_started_by_others_are_not_recorded():
@@ -222,7 +236,8 @@ def test_failure_on_a_thread_is_the_error_of_the_graph():
     assert [op.id for op in TracedGraph(graph).ops["sin"]] == ["/sin"]
 
 
-def test_thread_that_outlives_the_forward_is_recorded_no_more():
+@pytest.mark.parametrize("mode", MODES)
+def test_thread_that_outlives_the_forward_is_recorded_no_more(mode):
     go, results = threading.Event(), queue.Queue()
 
     def late():
@@ -236,14 +251,15 @@ def test_thread_that_outlives_the_forward_is_recorded_no_more():
         return self.a(h)
 
     threads = []
-    graph = trace(Lambda(forward, a=linear()), (x(),), mode="real")
+    graph = trace(Lambda(forward, a=linear()), (x(),), mode=mode)
     go.set()
     threads[0].join()
     assert [node.id for node in graph.nodes[1:-1]] == ["a", "a/linear"]
     assert type(results.get()) is torch.Tensor
 
 
-def test_thread_in_a_module_when_the_forward_ends_is_recorded_no_more():
+@pytest.mark.parametrize("mode", MODES)
+def test_thread_in_a_module_when_the_forward_ends_is_recorded_no_more(mode):
     go, started, results = threading.Event(), threading.Event(), queue.Queue()
 
     class Slow(nn.Module):
@@ -263,7 +279,7 @@ def test_thread_in_a_module_when_the_forward_ends_is_recorded_no_more():
         started.wait()
         return self.a(h)
 
-    trace(Lambda(forward, a=linear(), slow=Slow()), (x(),), mode="real")
+    trace(Lambda(forward, a=linear(), slow=Slow()), (x(),), mode=mode)
     go.set()
     assert results.get(timeout=120)
 

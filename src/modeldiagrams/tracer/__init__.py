@@ -17,8 +17,7 @@ Limits:
 - Tensors read from a file, unpickled, or taken from a DLPack capsule (``to_dlpack(x)``) look as if made there.
 - `functools.lru_cache` in installed packages, except those that define the model's classes, is not emptied.
 - Operators run by C++ extensions are seen only with costs.
-- Ops of several threads are recorded in the order in which they arrive, and only in a pass with values or on meta: fake
-  tensors serve one thread.
+- Ops of several threads are recorded in the order in which they arrive.
 """
 
 from modeldiagrams.tracer.run import Mode, Trace, trace, trace_run

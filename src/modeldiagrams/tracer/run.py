@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.status import status_of
+from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.replace import patched
 from modeldiagrams.tracer.patches.table import replacements
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
@@ -207,8 +207,8 @@ class _Pass:
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
             table = replacements(calls, modules, modes, snapshot.before_backward)
-            scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
-            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes)
+            undo = scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
+            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes, undo)
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
@@ -222,7 +222,7 @@ class _Pass:
         """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":
-            fake_mode = FakeTensorMode(allow_non_fake_inputs=True) if self._attempt.mode == "fake" else None
+            fake_mode = new_fake_mode() if self._attempt.mode == "fake" else None
             values = ConcreteValues(fake_mode, recorder.on_guess)
             scope.callback(values.close)
             if fake_mode is not None:
@@ -243,10 +243,8 @@ class _Pass:
         return modes, invocation
 
 
-def _modes_for_threads(modes: Sequence[Any]) -> Sequence[Any]:
-    """The modes for another thread than the main one to enter; raises where torch can't enter them on several."""
-    if any(isinstance(mode, FakeTensorMode) for mode in modes):
-        raise RuntimeError("fake tensors serve one thread only, and the model runs several")
+def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
+    share_fake_modes(undo)
     return modes
 
 
