@@ -5,6 +5,7 @@ import { index } from "../src/graph/indexing.js";
 import { type Box, type Layout, layout } from "../src/layout/layout.js";
 import { towersIn } from "../src/layout/structures/towers.js";
 import { initialState } from "../src/view/initial_state.js";
+import type { ViewOptions } from "../src/view/options.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
@@ -134,18 +135,39 @@ it("finds no towers in graphs without any", () => {
 
 it("draws a model in one flow where columns would leave no room on the page for what it is made of", () => {
   const traced = index(translator);
-  const open = (least: number) =>
-    initialState(traced, {}, (state) => {
+  const open = (least: number, options: ViewOptions = {}) =>
+    initialState(traced, options, (state) => {
       const made = layout(view(traced, state), viz);
       return made.shaped && state.expanded.length > 0 ? { ...made, width: Math.max(made.width, least) } : made;
     });
   expect(open(0)).toMatchObject({ expanded: expect.arrayContaining(["decoder.0"]) });
   expect(open(0).shapes).toBeUndefined();
   expect(open(2000).shapes).toEqual([]);
+  expect(open(2000, { shapes: ["columns"] }).shapes).toEqual(["columns"]);
 });
 
 it("takes the option of the author", () => {
   const traced = index(towers);
   expect(firstState(traced, { shapes: "none" }, viz).shapes).toEqual([]);
   expect(firstState(traced, { shapes: ["columns"] }, viz).shapes).toEqual(["columns"]);
+});
+
+it("tells an encoder and a decoder apart that look alike", () => {
+  const layers = [0, 1, 2];
+  const stack = (name: string, first: string, second: string) =>
+    layers.flatMap((i) => {
+      const [from, id] = [i === 0 ? first : `m.${name}.layers.${i - 1}/add`, `m.${name}.layers.${i}`];
+      return [`${from} > ${id}/linear > ${id}/add`, `${from} > ${id}/add`, `${second} > ${id}/add`];
+    });
+  const lines = [
+    ...stack("encoder", "source", "mask"),
+    ...stack("decoder", "target", "m.encoder.layers.2/add"),
+    "m.decoder.layers.2/add > head/linear > words",
+  ];
+  const classes = layers.flatMap((i) => [
+    [`m.encoder.layers.${i}`, "Layer"],
+    [`m.decoder.layers.${i}`, "Reader"],
+  ]);
+  const alike = sketch(lines.join("\n"), { m: "Model", ...Object.fromEntries(classes) });
+  expect(layout(view(index(alike), { expanded: ["m"], unrolled: [], direction: "TB" }), viz).shaped).toBe(true);
 });

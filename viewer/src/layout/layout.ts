@@ -187,9 +187,9 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
 /** The layout of a structure that the frame has, if any. */
 function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
   if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
-  return structured(frame, inner, context.shapes, (part, parts, moved, isAround) => {
+  return structured(frame, inner, context.shapes, (part, parts, moved, moves, isAround) => {
     const around = isAround ? surrounding : A_LINE;
-    const key = `${isAround ? "around" : "column"} ${surrounding.key}`;
+    const key = `${isAround ? "around" : "column"} ${moves} ${surrounding.key}`;
     const ranked = (planned: Plan) => moved(planned, rank(context, planned));
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);

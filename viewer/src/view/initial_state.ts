@@ -153,7 +153,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
 
 /**
  * What the picture shows without `depth` and `expand`: with the layouts of structures, unless one flow tells more because it
- * is less broad, or as much without bundles.
+ * is less broad, or as much without bundles. Structures that the author asked for stay.
  */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let isShaped = false;
@@ -163,7 +163,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
     return drawn;
   };
   const shaped = mostTold(traced, start, { ...page, measure }, isClosed);
-  if (!isShaped) return shaped.state;
+  if (!isShaped || start.shapes !== undefined) return shaped.state;
   const plain = mostTold(traced, { ...start, shapes: [] }, page, isClosed);
   const hidesMore = shaped.state.kept !== undefined && plain.state.kept === undefined;
   if (plain.telling > shaped.telling || hidesMore || !page.measure(shaped.state).shaped) return plain.state;
@@ -226,7 +226,7 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
     );
     if (shaped !== undefined) return shaped;
     const plain: State = { ...orderly, shapes: [] };
-    if (fits(plain, page.highest)) return plain;
+    if (start.shapes === undefined && fits(plain, page.highest)) return plain;
   }
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
   return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;

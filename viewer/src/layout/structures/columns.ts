@@ -15,8 +15,8 @@ import type { Towers } from "./towers.js";
 
 /** Changes the positions that the items of a frame would have. */
 export type Moved = (plan: Plan, ranking: Ranking) => Ranking;
-/** Lays out a part of a frame; the last one is around all others. */
-export type Place = (part: Frame, inner: (Inner | null)[], moved: Moved, isAround: boolean) => Geometry;
+/** Lays out a part of a frame; the last one is around all others. `moves` is equal for equal parts that move alike. */
+export type Place = (part: Frame, inner: (Inner | null)[], moved: Moved, moves: string, isAround: boolean) => Geometry;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
@@ -32,12 +32,14 @@ export function inColumns(
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
   const inside = (part: number) => (made.members[part] ?? []).map((item) => inner[item] ?? null);
-  const placed = columns.map((_, i) => place(made.parts[i] ?? frame, inside(i), leftFirst(made, i), false));
+  const placed = columns.map((_, i) =>
+    place(made.parts[i] ?? frame, inside(i), leftFirst(made, i), arrivals(made, i).join(), false),
+  );
   if (!placed.every((geometry, i) => isLeftFree(made, i, geometry))) return null;
   const block = beside(made, placed);
   const last = columns.length;
   const sizes = inside(last).map((size, i) => (made.members[last]?.[i] === BLOCK ? block : size));
-  return assemble(made, block, place(made.parts[last] ?? frame, sizes, centred(made, join), true));
+  return assemble(made, block, place(made.parts[last] ?? frame, sizes, centred(made, join), `${join}`, true));
 }
 
 /** The ports of a column for tensors from the column before. */
