@@ -117,6 +117,36 @@ class Hooked(Encoder):
         self.register_forward_hook(lambda _module, _args, result: (result[0] * 2, (result[0], result[0] + 1)))
 
 
+class Proxy:
+    def __getattr__(self, name):
+        return self
+
+    def __getitem__(self, key):
+        return self
+
+    def __call__(self, *_args):
+        return self
+
+
+def backwards(forward):
+    @functools.wraps(forward)
+    def wrapper(*args):
+        first, second = forward(*args)
+        yield second
+        yield first
+
+    return wrapper
+
+
+class Streamed(nn.Module):
+    """A decorator that hands on items in another order."""
+
+    @backwards
+    def forward(self, x):
+        mean, std = x.mean(), x.std()
+        return mean, std
+
+
 def passed_on(model: nn.Module) -> nn.Module:
     """With a forward of its own, as libraries that place models on devices do it."""
     inner = model.forward
@@ -151,6 +181,7 @@ UNREADABLE = "class Made(nn.Module):\n    def forward(self, x):\n        y = x +
         (OtherName(), ["half", "right", "[2]"]),
         (Timed(), ["[0]", "[1]"]),
         (Generator(), ["[0]", "[1]"]),
+        (Streamed(), ["[0]", "[1]"]),
         (Hooked(), ["[0]", "[1][0]", "[1][1]"]),
         (passed_on(Recurrent()), ["out", "h", "c"]),
         (written(UNREADABLE), ["[0]", "[1]"]),
@@ -162,6 +193,22 @@ def test_outputs(model, names):
     graph = trace(model, (ROW,))
     assert [node.name for node in graph.nodes if node.kind == "output"] == names
     assert list(graph.model.outputs) == names
+
+
+def test_hooks_for_all_modules_may_return_something_else():
+    handle = nn.modules.module.register_module_forward_hook(lambda _module, _inputs, output: output)
+    try:
+        graph = trace(Recurrent(), (ROW,))
+    finally:
+        handle.remove()
+    assert list(graph.model.outputs) == ["[0]", "[1]", "[2]"]
+    assert list(graph.node("lstm").outputs) == ["[0]", "[1][0]", "[1][1]"]
+
+
+def test_proxies_have_no_names():
+    """They answer every question, also for what is inside of them, with themselves."""
+    found = [("[0]", ROW), ("[1]", ROW)]
+    assert return_names.with_return_names(Proxy(), (ROW, ROW), found) == found
 
 
 def test_outputs_of_a_module_inside():

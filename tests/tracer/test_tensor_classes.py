@@ -120,3 +120,11 @@ def test_tensor_subclass():
     found = checked(Lambda(lambda self, h: torch.relu(self.a(h).as_subclass(Branded)) * 2, a=linear()), x())
     assert found.edges("linear", "relu")
     assert found.edges("relu", "mul")
+
+
+def test_constant_of_a_tensor_class_with_an_attribute_named_type():
+    class Edge(torch.Tensor):
+        type = "edge"
+
+    constant = torch.ones(4).as_subclass(Edge)
+    assert trace(lambda a: a + constant, (torch.ones(4),)).status.state == "complete"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from torch import Tensor
+
 from modeldiagrams.tracer.torch_facts.private_api import unseen_by_modes
 from modeldiagrams.tracer.values.provenance import spec_of
 from modeldiagrams.tracer.values.records import GraphInput, Spec
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from modeldiagrams.tracer.recording.thread_context import ThreadContexts
     from modeldiagrams.tracer.values.provenance import Provenance
     from modeldiagrams.tracer.values.records import Op, Value
@@ -58,7 +58,7 @@ class UnknownTensors:
         if name is not None:
             return GraphInput("constant", f"constant:{name}", (name,)).hold(spec_of(tensor))
         with unseen_by_modes():
-            constructor = tensor.type().rpartition(".")[2]  # no mode sees ``torch.IntTensor([1, 2])``
+            constructor = Tensor.type(tensor).rpartition(".")[2]  # no mode sees ``torch.IntTensor([1, 2])``
         if tensor.grad_fn is None and self._finder.mentions(constructor):
             constant = GraphInput("constant", call.new_id(constructor), (f"torch.{constructor}",))
         else:

@@ -8,10 +8,11 @@ import functools
 import inspect
 import linecache
 import textwrap
-from types import CodeType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import nn
+from torch.nn.modules.module import _global_forward_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +45,8 @@ def with_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]
 
 
 def _returns(function: Any) -> Sequence[_Shape]:
+    if isinstance(function, nn.Module) and (function._forward_hooks or _global_forward_hooks):  # noqa: SLF001
+        return ()  # they may return something else
     if type(function) in _DOCUMENTED:
         return _DOCUMENTED[type(function)]
     try:
@@ -52,7 +55,7 @@ def _returns(function: Any) -> Sequence[_Shape]:
         code = called.__code__
     except Exception:  # noqa: BLE001 (a user's object)
         return ()
-    if isinstance(function, nn.Module) and function._forward_hooks:  # noqa: SLF001 - they may return something else
+    if not isinstance(code, CodeType):
         return ()
     return _returns_of(code, code.co_varnames[0] if is_bound and code.co_argcount else "")
 
@@ -60,11 +63,12 @@ def _returns(function: Any) -> Sequence[_Shape]:
 def _own_code(called: Any) -> Any:
     """The function inside of decorators that return what it returns, such as `torch.no_grad`; else the outermost."""
     bound_to = getattr(called, "__self__", None)
-    while (inner := getattr(called, "__wrapped__", None)) is not None:
+    called = getattr(called, "__func__", called)
+    while isinstance(called, FunctionType) and (inner := getattr(called, "__wrapped__", None)) is not None:
         if not (called.__globals__["__name__"].startswith("modeldiagrams.tracer.") or _passes_on(called, inner)):
             break
         called = inner
-    return called if bound_to is None or inspect.ismethod(called) else MethodType(called, bound_to)
+    return called if bound_to is None else MethodType(called, bound_to)
 
 
 def _passes_on(wrapper: Any, inner: Any) -> bool:
@@ -72,7 +76,7 @@ def _passes_on(wrapper: Any, inner: Any) -> bool:
     code = wrapper.__code__
     cells = dict(zip(code.co_freevars, wrapper.__closure__ or (), strict=True))
     names = {name for name, cell in cells.items() if cell.cell_contents is inner}
-    tree = _source_of(code)
+    tree = None if code.co_flags & inspect.CO_GENERATOR else _source_of(code)
     return tree is not None and all(
         isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names
         for value in _returned(tree.body)
