@@ -268,7 +268,4 @@ def _interpreter_settings() -> Iterator[None]:
     finally:
         sys.setrecursionlimit(limit)
         if was_enabled:
-            if not gc.get_freeze_count():  # counts all objects made since as old: the collector would look at each now
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
