@@ -3,12 +3,14 @@
 Long because it is a list of cases, each with a small model of its own.
 """
 
+import atexit
 import concurrent.futures
 import itertools
 import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 
 import pytest
 import torch
@@ -23,6 +25,8 @@ from tracer.traced_graph import Lambda, TracedGraph, checked, linear, traced, x
 MODES = ("real", "fake")
 POOL = ThreadPoolExecutor(2)
 POOL.submit(int).result()  # one of its threads is there before any trace
+OLD_POOL = ThreadPool(2)
+atexit.register(OLD_POOL.terminate)
 _turns = itertools.count()
 
 
@@ -80,6 +84,16 @@ def in_old_pool(_model, h):
     return torch.stack([future.result() for future in [POOL.submit(shifted, h, number) for number in (1, 2, 3)]])
 
 
+def in_process_like_pool(_model, h):
+    with ThreadPool(2) as pool:
+        return torch.stack(pool.starmap(shifted, [(h, 1), (h, 2), (h, 3)], chunksize=1))
+
+
+def in_old_process_like_pool(_model, h):
+    first = OLD_POOL.apply_async(func=shifted, args=(h, 1))
+    return torch.stack([first.get(), *OLD_POOL.imap(lambda number: shifted(h, number), (2, 3))])
+
+
 def on_thread_of_a_thread(_model, h):
     def outer(number):
         with ThreadPoolExecutor(1) as pool:
@@ -89,7 +103,10 @@ def on_thread_of_a_thread(_model, h):
         return torch.stack(list(pool.map(outer, (1, 2, 3))))
 
 
-WAYS = (on_threads, on_own_class, in_new_pool, in_old_pool, on_thread_of_a_thread)
+WAYS = (
+    *(on_threads, on_own_class, in_new_pool, in_old_pool, in_process_like_pool, in_old_process_like_pool),
+    on_thread_of_a_thread,
+)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -301,9 +318,10 @@ def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
     assert results.get(timeout=120)
 
 
-def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started():
+@pytest.mark.parametrize("start", [ThreadPoolExecutor, ThreadPool])
+def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started(start):
     def forward(self, h):
-        with ThreadPoolExecutor(2) as pool:
+        with start(2) as pool:
             modules = list(pool.map(self.a, [h, h * 2]))
             return list(pool.map(torch.nn.functional.relu, modules))
 
@@ -342,7 +360,7 @@ def test_threads_that_meet_a_constant_and_a_module_at_once_share_them(monkeypatc
 
 
 def test_trace_undoes_its_patches_of_threads():
-    owners = (threading.Thread, concurrent.futures.Executor, ThreadPoolExecutor)
+    owners = (threading.Thread, concurrent.futures.Executor, ThreadPoolExecutor, ThreadPool)
     before = [dict(vars(owner)) for owner in owners]
     trace(Lambda(in_new_pool), (x(),))
     trace(Lambda(lambda _self, h: h @ h), (x(),))

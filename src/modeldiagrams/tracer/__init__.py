@@ -10,8 +10,8 @@ Limits:
 - A module that reads its input and then returns it unchanged: the value flows past the module.
 - A `torch.autograd.Function` whose forward calls modules: the graph shows the modules, and one op after them if the
   function returns more than they do.
-- Threads that were started before the trace, except those of a `concurrent.futures.ThreadPoolExecutor`, and threads of
-  a `multiprocessing.pool.ThreadPool`: what they compute outside of modules has no origin (`Status.unseen`).
+- Threads outside of pools that were started before the trace: what they compute outside of modules has no origin
+  (`Status.unseen`).
 - Generators as forwards of inner modules: they run outside of the module call, when the caller asks for items.
 - Writes by numpy to memory that it shares with a tensor: the tensor keeps the value that torch wrote last.
 - Tensors read from a file, unpickled, or taken from a DLPack capsule (``to_dlpack(x)``) look as if made there.

@@ -1,8 +1,8 @@
 """Recording what runs on threads that the model starts, and in jobs that it gives to pools of threads.
 
 Torch's modes hold on the thread that entered them. So for the time of a trace, a thread that a recorded thread starts
-enters them before it runs, and so does every job of a `concurrent.futures.ThreadPoolExecutor`, whoever made the pool.
-Threads that others start are left alone.
+enters them before it runs, and so does every job of a `concurrent.futures.ThreadPoolExecutor` or a
+`multiprocessing.pool.ThreadPool`, whoever made the pool. Threads that others start are left alone.
 """
 
 from __future__ import annotations
@@ -52,9 +52,35 @@ def recorded_submit(recorder: Recorder, original: Callable[..., Any]) -> Callabl
     return submit
 
 
-def _new_context(recorder: Recorder) -> ThreadContext | None:
-    """The context of a thread or job that the running thread starts; None if this is not recorded."""
-    start = recorder.context
+def recorded_apply_async(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """`ThreadPool.apply_async`."""
+
+    def apply_async(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return original(self, _recorded_job(recorder, _new_context(recorder), func), *args, **kwargs)
+
+    return apply_async
+
+
+def recorded_tasks(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes the jobs of `ThreadPool.map` and its like: a thread of the pool asks for them one by one."""
+
+    def tasks(self: Any, *args: Any) -> Any:
+        found = original(self, *args)
+        start = _new_context(recorder)
+        if start is None:
+            return found
+        start.is_recording = True
+        return (
+            (number, i, _recorded_job(recorder, _new_context(recorder, start), function), *rest)
+            for number, i, function, *rest in found
+        )
+
+    return tasks
+
+
+def _new_context(recorder: Recorder, start: ThreadContext | None = None) -> ThreadContext | None:
+    """The context of a thread or job that one of these starts, by default the running one; None if not recorded."""
+    start = start or recorder.context
     if not start.records_ops:
         return None
     start.stack[-1].is_empty = False
