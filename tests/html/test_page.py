@@ -295,9 +295,9 @@ def built(monkeypatch, tmp_path):
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else SCRIPT)
     (tmp_path / "packed.js").write_text("start()")
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
-    standalone._viewer.cache_clear()
+    standalone._parts.cache_clear()
     yield
-    standalone._viewer.cache_clear()
+    standalone._parts.cache_clear()
 
 
 @pytest.mark.usefixtures("built")

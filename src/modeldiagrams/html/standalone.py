@@ -34,7 +34,7 @@ def standalone(diagram: Diagram) -> str:
         RenderError: if the viewer has not been built.
     """
     title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-    return _page(title, _with_data(diagram), with_viewer=is_interactive(diagram))
+    return _page(title, _with_data(diagram), viewer=_viewer(_parts()) if is_interactive(diagram) else None)
 
 
 def notebook_output(diagram: Diagram, svg: str) -> str:
@@ -64,10 +64,13 @@ def notebook_viewer() -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    place = "<!-- diagram -->"
-    page = _page("Diagram", Markup(place), with_viewer=True)  # noqa: S704  our own text
-    viewer = packed(msgspec.json.encode(page.split(place)))
-    return f"<script>{asset('notebook.js').read_text('utf-8')}modelDiagramsNotebook('{viewer}')</script>"
+    diagram, parts = "<!-- diagram -->", "<!-- parts -->"
+    page = _page("Diagram", Markup(diagram), viewer=_viewer(parts))  # noqa: S704  our own text
+    head, rest = page.split(diagram)
+    # the parts are packed already: once more would make them longer
+    around = packed(msgspec.json.encode([head, *rest.split(parts)]))
+    script = asset("notebook.js").read_text("utf-8")
+    return f"<script>{script}modelDiagramsNotebook('{around}',{_parts()})</script>"
 
 
 def _with_data(diagram: Diagram) -> Markup:
@@ -78,19 +81,22 @@ def _with_data(diagram: Diagram) -> Markup:
     return html
 
 
-def _page(title: str, body: Markup, *, with_viewer: bool) -> str:
+def _page(title: str, body: Markup, *, viewer: Markup | None) -> str:
     return template("standalone").render(
         title=title,
         css=Markup(asset("model-graph.css").read_text("utf-8")),  # noqa: S704  our own file
         body=body,
-        viewer=_viewer() if with_viewer else None,
+        viewer=viewer,
     )
 
 
-@cache
-def _viewer() -> Markup:
+def _viewer(parts: str) -> Markup:
     """A script that starts the viewer from its own text."""
-    parts = {name: packed(asset(name).read_bytes()) for name in SCRIPTS}
     start = asset("packed.js").read_text("utf-8")
-    script = f"globalThis.modelDiagramsPacked={msgspec.json.encode(parts).decode()};\n{start}"
-    return Markup(script)  # noqa: S704  nothing in it ends the script
+    return Markup(f"globalThis.modelDiagramsPacked={parts};\n{start}")  # noqa: S704  nothing in it ends the script
+
+
+@cache
+def _parts() -> str:
+    """The viewer's scripts, packed, as an object of JavaScript."""
+    return msgspec.json.encode({name: packed(asset(name).read_bytes()) for name in SCRIPTS}).decode()

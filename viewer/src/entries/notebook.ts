@@ -12,7 +12,7 @@ import { colourBehind } from "../widget/parts/page_colour.js";
 
 declare global {
   /** Show the diagrams of outputs that are new; the first call brings the viewer. */
-  var modelDiagramsNotebook: ((packedViewer?: string) => void) | undefined;
+  var modelDiagramsNotebook: ((packedPage?: string, parts?: object) => void) | undefined;
 }
 
 /** A page around a diagram: what comes before it, and after it. */
@@ -25,10 +25,15 @@ const SCREEN_SHARE = 0.8;
 
 let viewer: Promise<Viewer> | undefined;
 
-function show(packedViewer?: string): void {
-  if (packedViewer !== undefined) viewer ??= unpacked(packedViewer).then((text) => JSON.parse(text) as Viewer);
+function show(packedPage?: string, parts?: object): void {
+  if (packedPage !== undefined) viewer ??= unpacked(packedPage).then((text) => withParts(JSON.parse(text), parts));
   if (viewer === undefined) return;
   for (const output of document.querySelectorAll<HTMLElement>(WAITING)) void frame(output, viewer);
+}
+
+/** The page has room for a diagram, and then for the viewer's scripts. */
+function withParts([head, middle, tail]: [string, string, string], parts: object | undefined): Viewer {
+  return [head, middle + JSON.stringify(parts) + tail];
 }
 
 async function frame(output: HTMLElement, viewer: Promise<Viewer>): Promise<void> {
