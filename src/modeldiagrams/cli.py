@@ -189,9 +189,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
 @main.command("diff")
 @click.argument("before")
 @click.argument("after")
-@click.option(
-    "--format", "form", default="text", type=click.Choice(["text", "markdown", "json"]), help="What to print."
-)
+@click.option("--format", "form", default="text", type=click.Choice(_FORMS), help="What to print.")
 @click.option(
     "--fail-on",
     default="none",
