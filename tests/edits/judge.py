@@ -11,8 +11,8 @@ from edits.subject import Line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from modeldiagrams.api.difference import Change, Difference
     from edits.subject import Edited
+    from modeldiagrams.api.difference import Change, Difference
 
 MIRRORS = (
     ("input-added", "input-removed"),

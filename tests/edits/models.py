@@ -156,7 +156,9 @@ class UNet(nn.Module):
         self.down = nn.ModuleList([TimeBlock(width, width), TimeBlock(width, 2 * width)])
         self.shrink = nn.ModuleList([nn.AvgPool2d(2), nn.AvgPool2d(2)])
         self.middle = nn.ModuleList([TimeBlock(2 * width, 2 * width), TimeBlock(2 * width, 2 * width)])
-        self.grow = nn.ModuleList([nn.ConvTranspose2d(2 * width, 2 * width, 2, 2), nn.ConvTranspose2d(width, width, 2, 2)])
+        self.grow = nn.ModuleList(
+            [nn.ConvTranspose2d(2 * width, 2 * width, 2, 2), nn.ConvTranspose2d(width, width, 2, 2)]
+        )
         self.up = nn.ModuleList([TimeBlock(4 * width, width), TimeBlock(2 * width, width)])
         self.last = nn.Sequential(nn.GroupNorm(4, width), nn.SiLU(), nn.Conv2d(width, 3, 3, padding=1))
 
@@ -189,12 +191,13 @@ def _timed(size: int) -> dict[str, Tensor]:
 
 SIZE = [Line("size")]
 
-ENCODER = Subject(
-    "encoder", Encoder, lambda: _ids(6), {"width": (lambda: Encoder(2 * WIDTH), SIZE)}, lambda: _ids(9)
-)
+ENCODER = Subject("encoder", Encoder, lambda: _ids(6), {"width": (lambda: Encoder(2 * WIDTH), SIZE)}, lambda: _ids(9))
 CONVNET = Subject("convnet", Convnet, lambda: _image(32), {"width": (lambda: Convnet(32), SIZE)}, lambda: _image(64))
 RECURRENT = Subject(
-    "recurrent", Recurrent, lambda: {"words": torch.zeros(2, 6, dtype=torch.int64)}, {"width": (lambda: Recurrent(40), SIZE)}
+    "recurrent",
+    Recurrent,
+    lambda: {"words": torch.zeros(2, 6, dtype=torch.int64)},
+    {"width": (lambda: Recurrent(40), SIZE)},
 )
 UNET = Subject("unet", UNet, lambda: _timed(16), {"width": (lambda: UNet(32), SIZE)}, lambda: _timed(32))
 DEVELOPMENT = (ENCODER, CONVNET, RECURRENT)

@@ -1,26 +1,14 @@
-"""Edits of the modules: their names, their order, what is around them, how many there are, which they are."""
+"""Edits of the modules: their names, their order, what is around them, how many there are."""
 
 from __future__ import annotations
 
 import copy
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import nn
 
-from edits.rewriting import parsed, rename_attribute, replace_calls, rewrite
-from edits.subject import (
-    Edited,
-    InapplicableError,
-    Line,
-    Probe,
-    Subject,
-    choice,
-    keys_under,
-    parent_of,
-    paths,
-    put,
-)
+from edits.rewriting import rename_attribute, rewrite
+from edits.subject import Edited, InapplicableError, Line, Probe, Subject, choice, keys_under, paths, put
 
 if TYPE_CHECKING:
     import random
@@ -45,7 +33,7 @@ def moved_keys(model: nn.Module, old: str, new: str) -> dict[str, str]:
     return {key: new + key[len(old) :] for key in keys_under(model, old)}
 
 
-def _users(subject: Subject) -> list[tuple[Probe, str]]:
+def users(subject: Subject) -> list[tuple[Probe, str]]:
     """Modules of own code and the names of children that they call."""
     return [
         (probe, name)
@@ -83,13 +71,13 @@ def _members(subject: Subject, path: str) -> list[str]:
 
 
 def renamed(subject: Subject, random_: random.Random) -> Edited:
-    users = [one for one in _users(subject) if not isinstance(one[0].module.get_submodule(one[1]), LISTS)]
-    return _rename(subject, choice(random_, users), random_.choice(NAMES))
+    found = [one for one in users(subject) if not isinstance(one[0].module.get_submodule(one[1]), LISTS)]
+    return _rename(subject, choice(random_, found), random_.choice(NAMES))
 
 
 def list_renamed(subject: Subject, random_: random.Random) -> Edited:
-    users = [one for one in _users(subject) if isinstance(one[0].module.get_submodule(one[1]), nn.ModuleList)]
-    return _rename(subject, choice(random_, users), "renamed_list")
+    found = [one for one in users(subject) if isinstance(one[0].module.get_submodule(one[1]), nn.ModuleList)]
+    return _rename(subject, choice(random_, found), "renamed_list")
 
 
 def class_renamed(subject: Subject, random_: random.Random) -> Edited:
@@ -113,7 +101,7 @@ def _wrap(subject: Subject, probes: list[Probe]) -> Edited:
 
 
 def layer_wrapped(subject: Subject, random_: random.Random) -> Edited:
-    probe = choice(random_, [one for one in subject.of(nn.Linear, nn.Conv2d, nn.LayerNorm, inner=True)])
+    probe = choice(random_, subject.of(nn.Linear, nn.Conv2d, nn.LayerNorm, inner=True))
     return _wrap(subject, [probe])
 
 
@@ -170,7 +158,7 @@ def _repeated(subject: Subject, path: str, members: list[Probe], more: int) -> E
     holder._modules = {str(i): module for i, module in enumerate([*every[:at], *new, *every[at:]])}
     same = sum(type(one.module) is type(last.module) for one in members)
     places = frozenset(f"{path}.{at + i}" for i in range(more))
-    return Edited(model, [Line("repeats", frozenset(), places, more, (same, same + more))], keys)
+    return Edited(model, [Line("repeats", frozenset(), places, more, (same, same + more))], keys, has_to_run=places)
 
 
 def block_repeated(subject: Subject, random_: random.Random) -> Edited:
@@ -197,9 +185,9 @@ def _sequences(subject: Subject) -> list[tuple[str, list[str]]]:
     found = []
     for path, module in subject.original.named_modules():
         names = list(module._modules)
-        if type(module) is nn.Sequential and path and len(names) > 1 and all(name.isdigit() for name in names):
-            if all(f"{path}.{name}" in subject.probes for name in names):
-                found.append((path, names))
+        is_sequence = type(module) is nn.Sequential and path and len(names) > 1
+        if is_sequence and all(name.isdigit() and f"{path}.{name}" in subject.probes for name in names):
+            found.append((path, names))
     return found
 
 
@@ -225,7 +213,7 @@ def weighted_member_added(subject: Subject, random_: random.Random) -> Edited:
     shape = subject.probes[f"{path}.{at - 1}"].returned
     if shape is None or len(shape) not in {2, 3, 4}:
         raise InapplicableError("no tensor")
-    new = nn.GroupNorm(1, shape[1]) if len(shape) == 4 else nn.RMSNorm(shape[-1])  # noqa: PLR2004
+    new = nn.GroupNorm(1, shape[1]) if len(shape) == 4 else nn.RMSNorm(shape[-1])
     return _with_member(subject, path, at, new)
 
 
@@ -249,7 +237,7 @@ def member_removed(subject: Subject, random_: random.Random) -> Edited:
 
 
 def members_grouped(subject: Subject, random_: random.Random) -> Edited:
-    path, names = choice(random_, [(path, names) for path, names in _sequences(subject) if len(names) > 2])  # noqa: PLR2004
+    path, names = choice(random_, [(path, names) for path, names in _sequences(subject) if len(names) > 2])
     at = random_.randint(0, len(names) - 2)
     model = subject.copy()
     holder = model.get_submodule(path)
@@ -281,94 +269,6 @@ def members_reordered(subject: Subject, random_: random.Random) -> Edited:
     return Edited(model, [Line("reordered", frozenset({path}), frozenset({path}))], keys)
 
 
-ACTIVATIONS = (nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.LeakyReLU, nn.ELU)
-
-
-def _replaced(subject: Subject, probes: list[Probe], make: Any, ids: str = "replaced") -> Edited:
-    model = subject.copy()
-    for probe in probes:
-        put(model, probe.path, make(probe).eval())
-    same = paths(probes)
-    untold = "|".join(rf"^{path}\." for path in same)
-    return Edited(model, [Line(ids, same, same)], untold=untold or r"(?!)")
-
-
-def activation_replaced(subject: Subject, random_: random.Random) -> Edited:
-    probe = choice(random_, subject.of(*ACTIVATIONS, inner=True))
-    return _replaced(subject, [probe], lambda _: nn.Softplus())
-
-
-def activations_replaced(subject: Subject, random_: random.Random) -> Edited:
-    class_ = type(choice(random_, subject.of(*ACTIVATIONS, inner=True)).module)
-    return _replaced(subject, subject.of(class_, inner=True), lambda _: nn.Hardswish())
-
-
-def norms_replaced(subject: Subject, random_: random.Random) -> Edited:
-    class_ = type(choice(random_, subject.of(nn.LayerNorm, nn.BatchNorm2d, nn.GroupNorm, inner=True)).module)
-
-    def make(probe: Probe) -> nn.Module:
-        if isinstance(probe.module, nn.LayerNorm):
-            return nn.RMSNorm(probe.module.normalized_shape)
-        return nn.InstanceNorm2d((probe.given or (1, 1))[1], affine=True)
-
-    return _replaced(subject, subject.of(class_, inner=True), make)
-
-
-def norm_dropped(subject: Subject, random_: random.Random) -> Edited:
-    probe = choice(random_, subject.of(nn.LayerNorm, nn.BatchNorm2d, nn.GroupNorm, inner=True))
-    return _replaced(subject, subject.like(probe), lambda _: nn.Identity(), "replaced removed")
-
-
-def pool_replaced(subject: Subject, random_: random.Random) -> Edited:
-    probe = choice(random_, subject.of(nn.MaxPool2d, nn.AvgPool2d))
-
-    def make(probe: Probe) -> nn.Module:
-        old = probe.module
-        new = nn.AvgPool2d if isinstance(old, nn.MaxPool2d) else nn.MaxPool2d
-        return new(old.kernel_size, old.stride, old.padding, ceil_mode=old.ceil_mode)
-
-    return _replaced(subject, [probe], make)
-
-
-def linear_factored(subject: Subject, random_: random.Random) -> Edited:
-    probe = choice(random_, subject.of(nn.Linear, inner=True))
-
-    def make(probe: Probe) -> nn.Module:
-        old: Any = probe.module
-        return nn.Sequential(nn.Linear(old.in_features, 3, bias=False), nn.Linear(3, old.out_features))
-
-    return _replaced(subject, subject.like(probe), make)
-
-
-def module_to_function(subject: Subject, random_: random.Random) -> Edited:
-    """`self.act(x)` → `torch.nn.functional.relu(x)`."""
-    functions = {nn.ReLU: "relu", nn.GELU: "gelu", nn.SiLU: "silu"}
-    users = [
-        (probe, name)
-        for probe, name in _users(subject)
-        if type(probe.module.get_submodule(name)) in functions and f"{probe.path}.{name}".lstrip(".") in subject.probes
-    ]
-    probe, name = choice(random_, users)
-    class_ = type(probe.module)
-    function = functions[type(probe.module.get_submodule(name))]  # type: ignore[index]
-
-    def is_call(node: Any) -> bool:
-        return getattr(node.func, "attr", "") == name and getattr(getattr(node.func, "value", None), "id", "") == "self"
-
-    def call(node: Any) -> Any:
-        new: Any = parsed(f"torch.nn.functional.{function}(x)")
-        new.args = node.args
-        return new
-
-    model = subject.copy()
-    rewrite(model, class_, replace_calls(is_call, call))
-    users_ = subject.of(class_)
-    for user in users_:
-        holder, _ = parent_of(model, f"{user.path}.x".lstrip("."))
-        del holder._modules[name]
-    return Edited(model, [Line("module-to-op", paths(users_, name), paths(users_))])
-
-
 KINDS = {
     kind.__name__: kind
     for kind in (
@@ -387,12 +287,5 @@ KINDS = {
         member_removed,
         members_grouped,
         members_reordered,
-        activation_replaced,
-        activations_replaced,
-        norms_replaced,
-        norm_dropped,
-        pool_replaced,
-        linear_factored,
-        module_to_function,
     )
 }

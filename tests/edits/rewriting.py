@@ -8,6 +8,8 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from edits.subject import InapplicableError
 
 if TYPE_CHECKING:
@@ -15,14 +17,12 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-Change = "Callable[[ast.FunctionDef], None]"
-
 
 def rewrite(model: nn.Module, class_: type, change: Callable[[ast.FunctionDef], Any], *, name: str = "") -> None:
     """Give all instances of a class new code: `change` edits its `forward`, or each method that it has to."""
     new = _compiled(class_, change)
     new.__name__ = name or class_.__name__
-    new.__qualname__ = class_.__qualname__ if not name else name
+    new.__qualname__ = name or class_.__qualname__
     for module in model.modules():
         if type(module) is class_:
             module.__class__ = new
@@ -43,10 +43,7 @@ def _compiled(class_: type, change: Callable[[ast.FunctionDef], Any]) -> type:
         if isinstance(method, ast.FunctionDef):
             change(method)
     ast.fix_missing_locations(tree)
-    names = {**vars(sys.modules[class_.__module__])}
-    import torch
-
-    names |= {"torch": torch}
+    names = {**vars(sys.modules[class_.__module__]), "torch": torch}
     exec(compile(tree, inspect.getsourcefile(class_) or "", "exec"), names)  # noqa: S102
     return names[class_.__name__]
 
@@ -87,20 +84,22 @@ def on_return(text: str) -> Callable[[ast.FunctionDef], None]:
     def change(method: ast.FunctionDef) -> None:
         if method.name != "forward":
             return
-        first = method.args.args[1].arg if len(method.args.args) > 1 else ""
+        if len(method.args.args) > 1:
+            # the name may have another value by then
+            method.body.insert(0, ast.parse(f"given_first = {method.args.args[1].arg}").body[0])
         for node in ast.walk(method):
             if isinstance(node, ast.Return) and node.value is not None:
-                node.value = _filled(text, node.value, first)
+                node.value = _filled(text, node.value)
 
     return change
 
 
-def _filled(text: str, value: ast.expr, first: str) -> ast.expr:
+def _filled(text: str, value: ast.expr) -> ast.expr:
     class Fill(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
             if node.id == "VALUE":
                 return value
-            return ast.Name(first, ast.Load()) if node.id == "FIRST" else node
+            return ast.Name("given_first", ast.Load()) if node.id == "FIRST" else node
 
     return Fill().visit(ast.parse(text, mode="eval").body)
 

@@ -50,6 +50,8 @@ class Edited:
     """Kinds of change that may be told as well: consequences."""
     untold: str = r"(?!)"
     """Pattern of the keys of which nothing is expected, because nobody could say."""
+    has_to_run: frozenset[str] = frozenset()
+    """Paths without which the edit is none."""
     graph: Any = None
 
 

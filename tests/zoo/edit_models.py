@@ -17,7 +17,9 @@ def of_transformers(kind: str) -> Subject:
 
 def of_torchvision(name: str) -> Subject:
     models = import_from_zoo("torchvision").models
-    return Subject(name, lambda: models.get_model(name, weights=None), lambda: _image("x"), None, lambda: _image("x", 96))
+    return Subject(
+        name, lambda: models.get_model(name, weights=None), lambda: _image("x"), None, lambda: _image("x", 96)
+    )
 
 
 def of_timm(name: str) -> Subject:
