@@ -10,7 +10,7 @@ import { moduleFacts } from "./modules.js";
 import { opFacts } from "./ops.js";
 import { textOf } from "./texts.js";
 import { weightFacts } from "./weights.js";
-import { patternOf, stemOf } from "./words.js";
+import { holders, patternOf, stemOf } from "./words.js";
 
 interface End {
   model: string;
@@ -75,7 +75,7 @@ function end({ model }: GraphData): End {
 function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[] {
   const facts = new Facts();
   const { a, b, similarity } = matching;
-  interfaceFacts(a, b, facts);
+  interfaceFacts(matching, facts);
   if (!isOne) {
     facts.add("architecture", "", [a.data.model.class, b.data.model.class], [a.root, b.root]);
     return facts.all();
@@ -164,7 +164,7 @@ function isConsequence({ id, subject }: Change): boolean {
 }
 
 /** What these follow from. */
-const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape)$/;
+const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
 function listed(facts: Fact[], found: Checkpoints): Change[] {
   const affected = affectedModules(found);
@@ -185,15 +185,6 @@ function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Chec
   const before = [...gone, ...both.map((one) => one.before), ...ambiguous.flatMap((one) => one.before)];
   const after = [...come, ...both.map((one) => one.after), ...ambiguous.flatMap((one) => one.after)];
   return [holders(before), holders(after)];
-}
-
-function holders(keys: readonly string[]): Set<string> {
-  const found = new Set<string>();
-  for (const key of keys) {
-    for (let at = key.lastIndexOf("."); at > 0; at = key.lastIndexOf(".", at - 1)) found.add(key.slice(0, at));
-    found.add(key);
-  }
-  return found;
 }
 
 /** Changes of code alone, which no weight explains. */

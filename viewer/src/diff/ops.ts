@@ -2,7 +2,7 @@
 import { append } from "../graph/append.js";
 import type { Json } from "../graph/graph.js";
 import { type Facts, NONE } from "./facts.js";
-import { compare, type Item, isLeaf } from "./items.js";
+import { compare, type Item, isInside, isLeaf } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
 import { isPlumbing } from "./words.js";
@@ -15,6 +15,11 @@ const DERIVED =
   /^(size|shape|sizes|split_size|split_size_or_sections|key|normalized_shape|end|start|length|steps|diagonal|chunks|repeats|index|dtype|other_shape|output_size|embed_dim_to_check|num_heads_dim)$/;
 const MAKING = /^(arange|zeros|ones|full|empty|zeros_like|new_zeros|new_ones|linspace|meshgrid|roll)$/;
 const ORDERED = /^(sub|div|matmul|cat|bmm|pow|scaled_dot_product_attention)$/;
+
+/** The greatest numbers of float16, bfloat16, float32 and float64, which stand for infinity in masks. */
+const LIMITS: ReadonlySet<number> = new Set([
+  65504, 3.3895313892515355e38, 3.4028234663852886e38, 1.7976931348623157e308,
+]);
 
 /** What differs in the code of one module. */
 interface Code {
@@ -76,7 +81,7 @@ function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, holder: C
   // what is a layer says its arguments itself
   const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isSaid) argumentsOf(facts, x, y);
-  if (isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
+  if (!isReordered(facts, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
 }
 
 function argumentsOf(facts: Facts, x: Item, y: Item): void {
@@ -92,9 +97,19 @@ function argumentsOf(facts: Facts, x: Item, y: Item): void {
 /** Numbers that follow from sizes, such as the scale of an attention, or a size itself. */
 function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   const sizes = (item: Item) => item.sources.flatMap(({ from, output }) => from.shapes[output] ?? []);
+  const isLimit = [before, after].every((value) => LIMITS.has(Math.abs(Number(value))));
+  if (isLimit && x.dtypes.join() !== y.dtypes.join()) return true;
   if (sizes(x).join() === sizes(y).join()) return false;
   const isFraction = [before, after].every((value) => typeof value === "number" && !Number.isInteger(value));
   return isFraction || (sizes(x).some((size) => size === before) && sizes(y).some((size) => size === after));
+}
+
+/** Whether an op is in a module of which another order is said, or reads from it only. */
+function isReordered(facts: Facts, x: Item, y: Item): boolean {
+  const orders = facts.all().flatMap(({ id, places }) => (id === "reordered" ? places : []));
+  const isIn = (at: 0 | 1) => (item: Item) => orders.some((ends) => ends[at] !== null && isInside(item, ends[at]));
+  const areIn = (at: 0 | 1, item: Item) => isIn(at)(item) || item.sources.some(({ from }) => isIn(at)(from));
+  return areIn(0, x) && areIn(1, y);
 }
 
 /** Whether an op reads other values, all of which both graphs have. */

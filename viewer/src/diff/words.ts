@@ -48,6 +48,16 @@ export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
+/** Paths, and those of all that is around them, the innermost first. */
+export function holders(paths: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    found.add(path);
+    for (let at = path.lastIndexOf("."); at > 0; at = path.lastIndexOf(".", at - 1)) found.add(path.slice(0, at));
+  }
+  return found;
+}
+
 /** Whether two names have a word in common. */
 export function shareWord(a: string, b: string): boolean {
   const words = (text: string) => text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];

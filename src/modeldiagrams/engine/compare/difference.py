@@ -37,6 +37,8 @@ class Difference(Found, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return self.to_text()
 
+    __repr__ = __str__
+
     def to_text(self, *, details: bool = False, title: str = "") -> str:
         """Lines for a terminal.
 
