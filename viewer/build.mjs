@@ -70,6 +70,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
+const PAGE_STYLES = ["page", "table", "difference"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -96,7 +97,7 @@ mkdirSync(output, { recursive: true });
 const { pictureStylesheet, classStylesheet } = await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 const shadow = [pictureStylesheet(), classStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
-writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page"), widgetStyle("table")));
+writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = { STYLE: JSON.stringify(await sheet(...shadow)) };
