@@ -14,7 +14,7 @@ from torch import nn
 
 import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
-from modeldiagrams.api.difference import difference_schema
+from modeldiagrams.engine.compare.difference import difference_schema
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import Failure, Status
 

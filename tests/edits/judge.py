@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from edits.subject import Edited
-    from modeldiagrams.api.difference import Change, Difference
+    from modeldiagrams.engine.compare.difference import Change, Difference
 
 MIRRORS = (
     ("input-added", "input-removed"),
