@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from modeldiagrams.api.difference import diff
 from modeldiagrams.common.files import digest
+from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.diagram import forward_problem, in_words
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.serialize import load, save
