@@ -137,7 +137,7 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
         ),
     ] = None
     shapes: Annotated[
-        list[Literal["columns"]] | Literal["none"] | None,
+        list[Literal["columns", "u"]] | Literal["none"] | None,
         Meta(
             description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
             " an encoder and its decoder, or towers that meet late, beside each other; `none` draws every model in one"

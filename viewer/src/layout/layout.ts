@@ -19,8 +19,12 @@ import { titleForms } from "./metrics.js";
 import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
+import { encloseRising, upsideDown } from "./rising.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
-import { structured } from "./structures/structured.js";
+import type { Arms } from "./structures/arms.js";
+import type { Place } from "./structures/columns.js";
+import { risingIn, structured } from "./structures/structured.js";
+import { inU } from "./structures/u.js";
 import { asColumn, wrapped } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
@@ -54,7 +58,12 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
-    placeFrame({ viz, cache, line: view.line, shapes: view.shapes, around }, view.root, null, view.root.direction);
+    placeFrame(
+      { viz, cache, line: view.line, shapes: view.shapes, around, up: false },
+      view.root,
+      null,
+      view.root.direction,
+    );
   const [first, ...tighter] = AROUND_FRAMES;
   let root = place(first);
   if (view.root.direction === "LR") {
@@ -75,6 +84,8 @@ interface Context extends Engine {
   shapes: readonly Shape[];
   /** How much shorter they are in an open container than around it. */
   around: number;
+  /** Whether all flows up. */
+  up: boolean;
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -88,7 +99,7 @@ function placeFrame(
   const title = item === null ? "" : JSON.stringify(titleForms(item));
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
-  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${line} ${title}`;
+  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${context.up} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
@@ -96,16 +107,25 @@ function placeFrame(
   const alike = alikeOf(context, frame, placeKey, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
   const inside = { ...context, line: Math.max(SHORTEST_LINE, outer - context.around) };
-  const inner = frame.items.map((child, i) =>
-    child.frame === null ? null : placeFrame(inside, child.frame, child, frame.direction, alike.ports[i] ?? null),
-  );
-  const within = innerKey(inner);
-  const { order, geometries } = alike;
-  const geometry =
-    geometries.get(within) ?? geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
-  geometries.set(within, geometry);
-  const shaped = geometry.shaped === true || inner.some((one) => one?.shaped);
-  const placed: Placed = { frame, geometry, inner, shaped };
+  const place = (arms: Arms | null): Placed | null => {
+    const inner = frame.items.map((child, i) => {
+      const within = arms?.right.includes(i) ? { ...inside, up: true } : inside;
+      return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
+    });
+    const surrounding = { item, around, key, order: alike.order };
+    const [sizes, within] = [inner.map(innerSize), innerKey(inner)];
+    const lay = () =>
+      arms === null
+        ? geometryIn(context, frame, surrounding, sizes)
+        : inU(frame, sizes, arms, placeIn(context, surrounding));
+    const geometry = alike.geometries.get(within) ?? lay();
+    if (geometry === null) return null;
+    alike.geometries.set(within, geometry);
+    return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
+  };
+  const arms = armsOf(context, frame, around, key);
+  const placed = (arms && place(arms)) ?? place(null);
+  if (placed === null) throw new Error("expected a layout");
   placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
 }
@@ -139,12 +159,20 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
+/** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
+function armsOf(context: Context, frame: Frame, around: Direction, key: string): Arms | null {
+  if (context.up || frame.direction !== "TB" || around !== "TB") return null;
+  return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
+}
+
 /** What decides a frame's enclosure besides its content. */
 interface Surrounding {
   item: Item | null;
   around: Direction;
   /** Whether wires leave it where they end, not beside its start. */
   leavesAtEnd?: boolean;
+  /** Whether it flows up. */
+  up?: boolean;
   /** The order to keep. */
   order: Order | null;
   /** Key of all of it. */
@@ -186,16 +214,24 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
 
 /** The layout of a structure that the frame has, if any. */
 function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
-  if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
-  return structured(frame, inner, context.shapes, (part, parts, moved, moves, isAround) => {
-    const around = isAround ? surrounding : A_LINE;
-    const key = `${isAround ? "around" : "column"} ${moves} ${surrounding.key}`;
-    const ranked = (planned: Plan) => moved(planned, rank(context, planned));
+  if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  return structured(frame, inner, context.shapes, placeIn(context, surrounding));
+}
+
+/** Lays out the parts of a structure. */
+function placeIn(context: Context, surrounding: Surrounding): Place {
+  return (part, parts, moved, moves, isAround, arm) => {
+    const around = isAround ? surrounding : { ...A_LINE, up: arm?.up ?? false };
+    const key = `${isAround ? "around" : "column"} ${moves} ${arm?.up} ${surrounding.key}`;
+    const ranked = (planned: Plan) => {
+      for (const wire of planned.wires) if (arm?.isRail(wire)) wire.rail = true;
+      return moved(planned, rank(context, planned));
+    };
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
     if (isAround || parts.every((one) => one === null)) return lay(parts, null);
     return lay(parts, orderOf(lay([], null), part, null));
-  });
+  };
 }
 
 /** Most crossings that are less disturbing than a picture whose sides change. */
@@ -253,7 +289,8 @@ function geometryOf(
   if (known !== undefined) return known;
   const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
   const [closed, routed] = closeLoops(planned, route(planned, ranking));
-  const geometry = toPage(closed, ranking, routed, surrounding);
+  const rises = context.up || surrounding.up === true;
+  const geometry = toPage(closed, ranking, routed, rises, surrounding);
   context.cache.geometries.set(key, geometry);
   return geometry;
 }
@@ -265,9 +302,9 @@ function innerSize(placed: Placed | null): Inner | null {
 }
 
 /** Flow coordinates → x and y in the container, including title and padding. */
-function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Surrounding): Geometry {
+function toPage(planned: Plan, ranking: Ranking, routed: Routed, rises: boolean, surrounding: Surrounding): Geometry {
   const { vertical } = planned;
-  const frame = enclose(planned, ranking, routed, surrounding);
+  const frame = (rises ? encloseRising : enclose)(planned, ranking, routed, surrounding);
   const point = ([across, along]: Point): [number, number] =>
     vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
   const boxes = routed.places.map((place, i): Box => {
@@ -286,5 +323,6 @@ function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Su
     return { x, y, width, height, before, wire: wire ?? planned.wires.findIndex((one) => one.net === net) };
   });
   const { width, height, ports, title } = frame;
-  return { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
+  const made = { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
+  return rises ? upsideDown(made) : made;
 }

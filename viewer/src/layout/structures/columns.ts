@@ -8,7 +8,7 @@ import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { GRID } from "../metrics.js";
 import { mirrored } from "../mirror.js";
-import type { Plan } from "../plan.js";
+import type { Plan, PlanWire } from "../plan.js";
 import { assemble, type Block } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";
 import type { Towers } from "./towers.js";
@@ -16,7 +16,19 @@ import type { Towers } from "./towers.js";
 /** Changes the positions that the items of a frame would have. */
 export type Moved = (plan: Plan, ranking: Ranking) => Ranking;
 /** Lays out a part of a frame; the last one is around all others. `moves` is equal for equal parts that move alike. */
-export type Place = (part: Frame, inner: (Inner | null)[], moved: Moved, moves: string, isAround: boolean) => Geometry;
+export type Place = (
+  part: Frame,
+  inner: (Inner | null)[],
+  moved: Moved,
+  moves: string,
+  isAround: boolean,
+  arm?: Arm,
+) => Geometry;
+/** How an arm of a U is laid out: whether it flows up, and the wires that ranking ignores. */
+export interface Arm {
+  up: boolean;
+  isRail: (wire: PlanWire) => boolean;
+}
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
