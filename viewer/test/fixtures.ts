@@ -248,7 +248,7 @@ export const unet = sketch(
       `${i === 0 ? "middle/gelu" : `up.${i - 1}/add`} > cat'${i} > up.${i}/norm > up.${i}/mul > up.${i}/add`,
       `down.${2 - i}/add > cat'${i}`,
       `up.${i}/norm > up.${i}/add`,
-      ...(i === 1 ? ["time/silu > up.1/mul"] : []),
+      ...(i === 1 ? ["time/silu > up.1/add"] : []),
     ]),
     "up.2/add > y",
   ].join("\n"),
