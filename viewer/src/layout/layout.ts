@@ -20,7 +20,7 @@ import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { type Plan, planKey } from "./plan.js";
 import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
-import { structured } from "./structures/structured.js";
+import { hasColumns, structured } from "./structures/structured.js";
 import { asColumn, wrapped } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
@@ -54,7 +54,12 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
-    placeFrame({ viz, cache, line: view.line, shapes: view.shapes, around }, view.root, null, view.root.direction);
+    placeFrame(
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: false },
+      view.root,
+      null,
+      view.root.direction,
+    );
   const [first, ...tighter] = AROUND_FRAMES;
   let root = place(first);
   if (view.root.direction === "LR") {
@@ -75,6 +80,8 @@ interface Context extends Engine {
   shapes: readonly Shape[];
   /** How much shorter they are in an open container than around it. */
   around: number;
+  /** Whether it is in columns. */
+  isNarrow: boolean;
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -85,24 +92,26 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? "" : JSON.stringify(titleForms(item));
+  const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
-  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${line} ${title}`;
+  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${context.isNarrow} ${around} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey && known.lines === lines) return known.placed;
   const alike = alikeOf(context, frame, placeKey, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
-  const inside = { ...context, line: Math.max(SHORTEST_LINE, outer - context.around) };
+  const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
+  inside.line = Math.max(SHORTEST_LINE, outer - context.around);
   const inner = frame.items.map((child, i) =>
     child.frame === null ? null : placeFrame(inside, child.frame, child, frame.direction, alike.ports[i] ?? null),
   );
   const within = innerKey(inner);
   const { order, geometries } = alike;
   const geometry =
-    geometries.get(within) ?? geometryIn(context, frame, { item, around, key, order }, inner.map(innerSize));
+    geometries.get(within) ??
+    geometryIn(context, frame, { item, around, isNarrow: context.isNarrow, key, order }, inner.map(innerSize));
   geometries.set(within, geometry);
   const shaped = geometry.shaped === true || inner.some((one) => one?.shaped);
   const placed: Placed = { frame, geometry, inner, shaped };
@@ -135,7 +144,8 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (rankAsChain(plan(frame, [], order)) !== null) return null;
-  const around: Surrounding = { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order };
+  const at = { around: frame.direction, isNarrow: context.isNarrow };
+  const around: Surrounding = { ...A_LINE, ...at, key: `closed ${at.around} ${at.isNarrow}`, order };
   return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
@@ -145,15 +155,15 @@ interface Surrounding {
   around: Direction;
   /** Whether wires leave it where they end, not beside its start. */
   leavesAtEnd?: boolean;
+  isNarrow?: boolean;
   /** The order to keep. */
   order: Order | null;
   /** Key of all of it. */
   key: string;
 }
 
-/** Space around the lines of the model. */
+/** Space around the lines of the model, and around those of open containers: more if the picture becomes too wide. */
 const AROUND_LINES = 104;
-/** The same of open containers with the wires around them; more is tried if the picture becomes too wide. */
 const AROUND_FRAMES = [80, 140, 200, 240] as const;
 /** Pictures that are wider by this factor don't fit with shorter lines, either. */
 const HOPELESS = 2;
@@ -187,14 +197,14 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
 /** The layout of a structure that the frame has, if any. */
 function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
   if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
-  return structured(frame, inner, context.shapes, (part, parts, moved, moves, isAround) => {
-    const around = isAround ? surrounding : A_LINE;
+  return structured(frame, inner, context.shapes, ({ frame: part, inner: parts, closed, moved, moves, isAround }) => {
+    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true };
     const key = `${isAround ? "around" : "column"} ${moves} ${surrounding.key}`;
     const ranked = (planned: Plan) => moved(planned, rank(context, planned));
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    if (isAround || parts.every((one) => one === null)) return lay(parts, null);
-    return lay(parts, orderOf(lay([], null), part, null));
+    const isOpen = parts.some((one, i) => one !== (closed[i] ?? null));
+    return lay(parts, isOpen ? orderOf(lay(closed, null), part, null) : null);
   });
 }
 
@@ -205,7 +215,7 @@ const FOR_ORDER = 2;
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
   if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order))}`;
+  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow))}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const found = mostInOrder(context, frame, { ...around, order }, inner);
@@ -247,7 +257,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner, surrounding.order);
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;

@@ -19,10 +19,15 @@ export function structured(
   shapes: readonly Shape[],
   place: Place,
 ): Geometry | null {
-  const towers = shapes.includes("columns") ? foundIn(frame) : null;
+  const towers = hasColumns(frame, shapes) ? foundIn(frame) : null;
   const closed = towers === null ? null : inColumns(frame, [], towers, place);
   if (towers === null || closed === null || closed.width > BROADEST) return null;
   return inner.every((one) => one === null) ? closed : inColumns(frame, inner, towers, place);
+}
+
+/** Whether a frame has towers. */
+export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
+  return shapes.includes("columns") && foundIn(frame) !== null;
 }
 
 function foundIn(frame: Frame): Towers | null {
