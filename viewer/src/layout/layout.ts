@@ -11,19 +11,18 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
-import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
-import { encloseRising, upsideDown } from "./rising.js";
-import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
+import { route } from "./routing/route.js";
 import type { Arms } from "./structures/arms.js";
 import type { Place } from "./structures/columns.js";
-import { risingIn, structured } from "./structures/structured.js";
+import { hasColumns, risingIn, structured } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
 import { asColumn, wrapped } from "./wrap.js";
 
@@ -59,7 +58,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
     placeFrame(
-      { viz, cache, line: view.line, shapes: view.shapes, around, up: false },
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: false, up: false },
       view.root,
       null,
       view.root.direction,
@@ -84,6 +83,8 @@ interface Context extends Engine {
   shapes: readonly Shape[];
   /** How much shorter they are in an open container than around it. */
   around: number;
+  /** Whether it is in columns. */
+  isNarrow: boolean;
   /** Whether all flows up. */
   up: boolean;
 }
@@ -96,23 +97,25 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? "" : JSON.stringify(titleForms(item));
+  const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
-  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${around} ${context.up} ${line} ${title}`;
+  const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey && known.lines === lines) return known.placed;
   const alike = alikeOf(context, frame, placeKey, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
-  const inside = { ...context, line: Math.max(SHORTEST_LINE, outer - context.around) };
+  const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
+  inside.line = Math.max(SHORTEST_LINE, outer - context.around);
   const place = (arms: Arms | null): Placed | null => {
     const inner = frame.items.map((child, i) => {
-      const within = arms?.right.includes(i) ? { ...inside, up: true } : inside;
+      const within = arms === null ? inside : { ...inside, isNarrow: true, up: arms.right.includes(i) };
       return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
     });
-    const surrounding = { item, around, key, order: alike.order };
+    const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
     const [sizes, within] = [inner.map(innerSize), innerKey(inner)];
     const lay = () =>
       arms === null
@@ -155,7 +158,8 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (rankAsChain(plan(frame, [], order)) !== null) return null;
-  const around: Surrounding = { ...A_LINE, around: frame.direction, key: `closed ${frame.direction}`, order };
+  const at = { around: frame.direction, isNarrow: context.isNarrow };
+  const around: Surrounding = { ...A_LINE, ...at, key: `closed ${at.around} ${at.isNarrow}`, order };
   return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
@@ -165,23 +169,8 @@ function armsOf(context: Context, frame: Frame, around: Direction, key: string):
   return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
-/** What decides a frame's enclosure besides its content. */
-interface Surrounding {
-  item: Item | null;
-  around: Direction;
-  /** Whether wires leave it where they end, not beside its start. */
-  leavesAtEnd?: boolean;
-  /** Whether it flows up. */
-  up?: boolean;
-  /** The order to keep. */
-  order: Order | null;
-  /** Key of all of it. */
-  key: string;
-}
-
-/** Space around the lines of the model. */
+/** Space around the lines of the model, and around those of open containers: more if the picture becomes too wide. */
 const AROUND_LINES = 104;
-/** The same of open containers with the wires around them; more is tried if the picture becomes too wide. */
 const AROUND_FRAMES = [80, 140, 200, 240] as const;
 /** Pictures that are wider by this factor don't fit with shorter lines, either. */
 const HOPELESS = 2;
@@ -220,17 +209,17 @@ function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner:
 
 /** Lays out the parts of a structure. */
 function placeIn(context: Context, surrounding: Surrounding): Place {
-  return (part, parts, moved, moves, isAround, arm) => {
-    const around = isAround ? surrounding : { ...A_LINE, up: arm?.up ?? false };
-    const key = `${isAround ? "around" : "column"} ${moves} ${arm?.up} ${surrounding.key}`;
+  return ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) => {
+    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up };
+    const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
     const ranked = (planned: Plan) => {
-      for (const wire of planned.wires) if (arm?.isRail(wire)) wire.rail = true;
+      for (const wire of planned.wires) if (isRail?.(wire)) wire.rail = true;
       return moved(planned, rank(context, planned));
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
-      geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    if (isAround || parts.every((one) => one === null)) return lay(parts, null);
-    return lay(parts, orderOf(lay([], null), part, null));
+      geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
+    const isOpen = inner.some((one, i) => one !== (closed[i] ?? null));
+    return lay(inner, isOpen ? orderOf(lay(closed, null), frame, null) : null);
   };
 }
 
@@ -241,7 +230,7 @@ const FOR_ORDER = 2;
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
   if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order))}`;
+  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow))}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const found = mostInOrder(context, frame, { ...around, order }, inner);
@@ -273,9 +262,6 @@ function mostInOrder(
   return best.geometry;
 }
 
-const A_LINE: Surrounding = { item: null, around: "TB", key: "line", order: null };
-const LAST_LINE: Surrounding = { ...A_LINE, key: "last line", leavesAtEnd: true };
-
 function geometryOf(
   context: Context,
   frame: Frame,
@@ -283,7 +269,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner, surrounding.order);
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
@@ -299,30 +285,4 @@ function innerSize(placed: Placed | null): Inner | null {
   if (placed === null) return null;
   const { width, height, ports } = placed.geometry;
   return { width, height, ports };
-}
-
-/** Flow coordinates → x and y in the container, including title and padding. */
-function toPage(planned: Plan, ranking: Ranking, routed: Routed, rises: boolean, surrounding: Surrounding): Geometry {
-  const { vertical } = planned;
-  const frame = (rises ? encloseRising : enclose)(planned, ranking, routed, surrounding);
-  const point = ([across, along]: Point): [number, number] =>
-    vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
-  const boxes = routed.places.map((place, i): Box => {
-    const slot = planned.slots[i];
-    const across = slot?.across ?? 0;
-    const along = slot?.along ?? 0;
-    const [x, y] = point([place[0] - across / 2, place[1]]);
-    return { x, y, width: vertical ? across : along, height: vertical ? along : across };
-  });
-  const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
-  const labels = routed.labels.map(({ across, along, text, net, before, wire }): Label => {
-    const [px, py] = point([across, along]);
-    const [x, y, width, height] = vertical
-      ? labelBox(true, px, py, text, before)
-      : labelBox(false, py, px, text, false);
-    return { x, y, width, height, before, wire: wire ?? planned.wires.findIndex((one) => one.net === net) };
-  });
-  const { width, height, ports, title } = frame;
-  const made = { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
-  return rises ? upsideDown(made) : made;
 }

@@ -18,10 +18,15 @@ export function structured(
   shapes: readonly Shape[],
   place: Place,
 ): Geometry | null {
-  const towers = shapes.includes("columns") ? towersOf(frame) : null;
+  const towers = hasColumns(frame, shapes) ? towersOf(frame) : null;
   const closed = towers === null ? null : inColumns(frame, [], towers, place);
   if (towers === null || closed === null || closed.width > BROADEST) return null;
   return inner.every((one) => one === null) ? closed : inColumns(frame, inner, towers, place);
+}
+
+/** Whether a frame has towers. */
+export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
+  return shapes.includes("columns") && towersOf(frame) !== null;
 }
 
 /** The arms of a frame that is drawn as a U; null if it is none, or too broad while all is closed. */

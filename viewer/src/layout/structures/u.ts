@@ -3,13 +3,12 @@
  * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
  */
 import { BORDER, type Frame } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
 import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
 import type { PlanWire } from "../plan.js";
 import type { Arms } from "./arms.js";
 import { assemble, type Block } from "./assemble.js";
-import type { Place } from "./columns.js";
+import type { Moved, Part, Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
 import { type Arm, inLine, type Level } from "./levels.js";
@@ -41,19 +40,23 @@ export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, 
   const u = uOf(frame, arms);
   if (u === null) return null;
   const { parts, members } = u.made;
-  const sizes = (part: number) => (members[part] ?? []).map((item) => inner[item] ?? null);
-  const [left, right] = [LEFT, RIGHT].map((part) => layArm(u, part, frame, sizes(part), place));
-  const between = arms.isBetween ? place(parts[CENTRE] ?? frame, sizes(CENTRE), STAYS, "", false) : null;
+  const lay = (part: number, how: Partial<Part> = {}): Geometry => {
+    const sizes = (members[part] ?? []).map((item) => inner[item] ?? null);
+    const whole = { frame: parts[part] ?? frame, inner: sizes, closed: [], moved: STAYS, moves: "", isAround: false };
+    return place({ ...whole, ...how });
+  };
+  const [left, right] = [LEFT, RIGHT].map((part) => layArm(u, part, lay));
+  const between = arms.isBetween ? lay(CENTRE) : null;
   const lined = left && right ? inLine(left, right, levelsOf(u, left, right)) : null;
   if (lined === null) return null;
   const block = blockOf(u, lined, between, inner[arms.fold] == null);
   if (block === null) return null;
   const last = parts.length - 1;
-  const around = sizes(last).map((size, i) => (members[last]?.[i] === BLOCK ? block : size));
-  return assemble(u.made, block, place(parts[last] ?? frame, around, STAYS, "", true));
+  const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
+  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true }));
 }
 
-const STAYS = (_: unknown, ranking: Ranking) => ranking;
+const STAYS: Moved = (_, ranking) => ranking;
 
 /** The parts of a U; null if more leads from one to the other than it shows. */
 function uOf(frame: Frame, { left, right, fold, isBetween }: Arms): U | null {
@@ -71,16 +74,14 @@ function uOf(frame: Frame, { left, right, fold, isBetween }: Arms): U | null {
 function layArm(
   { made, sides }: U,
   part: number,
-  frame: Frame,
-  inner: (Inner | null)[],
-  place: Place,
+  lay: (part: number, how: Partial<Part>) => Geometry,
 ): Geometry | null {
-  const [own, whole] = [sides[part] ?? NO_SIDES, made.parts[part] ?? frame];
-  const arm = { up: part === RIGHT, isRail: (wire: PlanWire) => isAtSide(own, wire) };
+  const own = sides[part] ?? NO_SIDES;
+  const isRail = (wire: PlanWire) => isAtSide(own, wire);
   for (const clear of CLEAR) {
-    const moves = `${part} ${clear} ${JSON.stringify(own)}`;
-    const geometry = place(whole, inner, (plan, ranking) => aside(own, clear, plan, ranking), moves, false, arm);
-    if (isClear(own, whole.wires, geometry)) return geometry;
+    const moved: Moved = (plan, ranking) => aside(own, clear, plan, ranking);
+    const geometry = lay(part, { moved, moves: `${part} ${clear} ${JSON.stringify(own)}`, up: part === RIGHT, isRail });
+    if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
   }
   return null;
 }
