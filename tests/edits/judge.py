@@ -66,7 +66,8 @@ def _judge_lines(verdict: Verdict, found: Difference, lines: list[Line], allowed
             verdict.problems.append(f"not said: {line}")
         else:
             open_.remove(match)
-    more = [change for change in open_ if change.level != "detail" and change.id not in allowed]
+    shown = [change for change in open_ if change.level != "detail" and change.caused_by is None]
+    more = [change for change in shown if change.id not in allowed]
     verdict.problems += [f"said: {change.level} {change.id}: {change.text}" for change in more]
     missing = sum(problem.startswith("not said") for problem in verdict.problems)
     verdict.expected, verdict.right = len(lines), len(lines) - missing

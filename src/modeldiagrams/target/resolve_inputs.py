@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.search import Found
     from modeldiagrams.tracer import Trace
 
-__all__ = ["Inputs", "resolve_inputs"]
+__all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
+
+WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inputs_from`"
+"""What authors are told whose model no rule finds inputs for."""
 
 
 @dataclass
@@ -142,8 +145,7 @@ def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
     required = [p.name for p in parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     note = (
         f"No inputs were found that {name} can be called with, so it shows modules but no data flow{_reason(budget)}. "
-        f"Its forward takes {', '.join(required or parameters)}: write the option `inputs` with a shape for each "
-        "tensor, or `inputs_from`."
+        f"Its forward takes {', '.join(required or parameters)}: {WRITE_INPUTS}."
     )
     rule = Rule.HIERARCHY.assumption(
         f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"

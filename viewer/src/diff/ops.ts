@@ -5,7 +5,7 @@ import { type Facts, NONE } from "./facts.js";
 import { compare, type Item, isInside, isLeaf } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
-import { isPlumbing } from "./words.js";
+import { isPlumbing, isSameValue } from "./words.js";
 
 /** From so many different ops on, a module's code counts as rewritten. */
 const REWRITTEN = 5;
@@ -14,6 +14,8 @@ const FARTHEST = 400;
 const DERIVED =
   /^(size|shape|sizes|split_size|split_size_or_sections|key|normalized_shape|end|start|length|steps|diagonal|chunks|repeats|index|dtype|other_shape|output_size|embed_dim_to_check|num_heads_dim)$/;
 const MAKING = /^(arange|zeros|ones|full|empty|zeros_like|new_zeros|new_ones|linspace|meshgrid|roll)$/;
+/** What only makes a tensor of a number. */
+const CONSTANT = /^(tensor|as_tensor|scalar_tensor)$/;
 const ORDERED = /^(sub|div|matmul|cat|bmm|pow|scaled_dot_product_attention)$/;
 
 /** The greatest numbers of float16, bfloat16, float32 and float64, which stand for infinity in masks. */
@@ -88,8 +90,7 @@ function argumentsOf(facts: Facts, x: Item, y: Item): void {
   if (isPlumbing(x.label) || MAKING.test(x.label)) return;
   for (const name of new Set([...Object.keys(x.arguments), ...Object.keys(y.arguments)])) {
     const [before, after] = [x.arguments[name] ?? null, y.arguments[name] ?? null];
-    if (JSON.stringify(before) === JSON.stringify(after) || DERIVED.test(name) || isDerived(x, y, before, after))
-      continue;
+    if (isSameValue(before, after) || DERIVED.test(name) || isDerived(x, y, before, after)) continue;
     facts.add("op-argument", `${y.label} ${name}`, [before, after], [x, y]);
   }
 }
@@ -163,7 +164,7 @@ function different(removed: readonly Item[], added: readonly Item[]): [Item[], I
 
 function byLabel(ops: readonly Item[]): Map<string, Item[]> {
   const found = new Map<string, Item[]>();
-  for (const op of ops) if (!isPlumbing(op.label)) append(found, op.label, op);
+  for (const op of ops) if (!isPlumbing(op.label) && !CONSTANT.test(op.label)) append(found, op.label, op);
   return found;
 }
 

@@ -67,10 +67,10 @@ def head_lines(found: Found) -> Iterator[str]:
 
 
 def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
-    shown = [change for change in found.changes if details or change.level != "detail"]
-    for change in shown:
-        yield change.level, change.text
-    hidden = len(found.changes) - len(shown)
+    for change in found.changes:
+        if details or (change.level != "detail" and change.caused_by is None):
+            yield change.level, change.text
+    hidden = 0 if details else sum(change.level == "detail" for change in found.changes)
     if hidden:
         yield "detail", f"{hidden} change{'s'[: hidden != 1]} without effect on results"
     if not found.changes:
