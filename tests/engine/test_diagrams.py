@@ -46,7 +46,7 @@ class FakeWorker:
         self.requests.append(("trace", options.call.model, tuple(paths)))
         return self._answer(self.traced)
 
-    def render(self, graph, view, earlier=None):
+    def render(self, graph, view, _earlier=None):
         self.requests.append(("render", graph, view))
         return self._answer(self.drawn)
 
