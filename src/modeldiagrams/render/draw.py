@@ -176,9 +176,10 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Picture) -> Picture:
-    """The picture with the style sheet inside its SVG."""
-    style = asset("picture.css").read_text("utf-8")
+def with_style(picture: Picture, *, compares: bool = False) -> Picture:
+    """The picture with the style sheet inside its SVG; that of a difference has more."""
+    names = ("picture.css", "difference.css") if compares else ("picture.css",)
+    style = "".join(asset(name).read_text("utf-8") for name in names)
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")

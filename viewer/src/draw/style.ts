@@ -83,7 +83,6 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("name"), style: { "font-weight": 600 } },
   { on: select("name", "kind-op"), style: { "font-weight": 400 } },
   { on: select("detail"), style: { "font-size": 11, "font-weight": 400, fill: text(86) } },
-  { on: [...select("name", "same"), ...select("detail", "same")], style: { fill: text(68), "font-weight": 400 } },
   { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
   { on: select("same-shape"), style: { fill: text(68) } },
   { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
@@ -113,21 +112,6 @@ export const SHAPE_RULES: readonly Rule[] = [
   // faint, so that items in nested containers keep their colours
   { on: select("panel"), style: { fill: hue(3), stroke: hue(40), "stroke-width": 1 } },
   { on: select("cards"), style: { fill: "none", stroke: hue(48) } },
-  // differences: each look has a sign beside it
-  { on: select("box", "same"), style: { fill: hue(9), stroke: hue(34) } },
-  {
-    on: [...select("box", "added"), ...select("panel", "added")],
-    style: { stroke: text(90), "stroke-width": 2.5 },
-  },
-  {
-    on: [...select("box", "removed"), ...select("panel", "removed")],
-    style: { fill: "none", stroke: text(90), "stroke-width": 2, "stroke-dasharray": "7 3" },
-  },
-  {
-    on: [...select("box", "changed"), ...select("panel", "changed")],
-    style: { stroke: text(90), "stroke-width": 2.5, "stroke-dasharray": "14 3 2 3" },
-  },
-  { on: select("pill", "change"), style: { fill: hue(12), stroke: text(90), "stroke-width": 1.25 } },
   { on: select("hit"), style: { fill: "transparent" } },
   { on: [...select("box", "error"), ...select("panel", "error")], style: { stroke: error, "stroke-width": 2 } },
   // opaque inside a translucent group, so that wires with a common beginning do not add up
@@ -150,7 +134,6 @@ export const SHAPE_RULES: readonly Rule[] = [
       style: { "stroke-width": width, "stroke-linecap": "butt" },
     }),
   ),
-  { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
   { on: select("flow-shape"), style: { "stroke-dasharray": "1 4", opacity: 0.7 } },
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
@@ -159,10 +142,30 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },
 ];
 
+/** For pictures of differences; each look has a sign beside it. */
+export const DIFFERENCE_RULES: readonly Rule[] = [
+  { on: [...select("name", "same"), ...select("detail", "same")], style: { fill: text(68), "font-weight": 400 } },
+  { on: select("box", "same"), style: { fill: hue(9), stroke: hue(34) } },
+  {
+    on: [...select("box", "added"), ...select("panel", "added")],
+    style: { stroke: text(90), "stroke-width": 2.5 },
+  },
+  {
+    on: [...select("box", "removed"), ...select("panel", "removed")],
+    style: { fill: "none", stroke: text(90), "stroke-width": 2, "stroke-dasharray": "7 3" },
+  },
+  {
+    on: [...select("box", "changed"), ...select("panel", "changed")],
+    style: { stroke: text(90), "stroke-width": 2.5, "stroke-dasharray": "14 3 2 3" },
+  },
+  { on: select("pill", "change"), style: { fill: hue(12), stroke: text(90), "stroke-width": 1.25 } },
+  { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
+];
+
 /** The style of a part of a standalone picture, by its roles and the classes of the surrounding group. */
 export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
   const applies = ({ role, of = [], within }: Selector) =>
     roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
-  const rules = [...TEXT_RULES, ...SHAPE_RULES].filter(({ on }) => on.some(applies));
+  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES].filter(({ on }) => on.some(applies));
   return Object.assign({}, ...rules.map(({ style }) => style));
 }
