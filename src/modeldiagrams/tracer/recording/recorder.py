@@ -143,7 +143,7 @@ class Recorder(TorchFunctionMode):
             result, call.flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call)
-            op.failed = True
+            self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
         return self._after(context, call, result)
