@@ -167,9 +167,9 @@ class Op(_Record):
     parent: ModuleCall
     scope: Scope | None = None
     """The function in its parent that made the call."""
+    flops: int | None = None
     inputs: list[OpInput] = []
     outputs: list[Value] = []
-    flops: int | None = None
     nbytes: int = 0
     """New memory it allocated: 0 for views and writes in place."""
     ordinal: int = 0
