@@ -106,6 +106,7 @@ class Recorder(TorchFunctionMode):
         """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
         self._is_closed = True
         self.recording = Recording(self.recording.root)  # for ops that are running right now
+        self.counter = None  # knows this recorder: memory is freed at once, not by garbage collection
         self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
 
     def __torch_function__(

@@ -228,7 +228,7 @@ class Recording(_Record):
 
     def release(self) -> None:
         """Break reference cycles, so that memory is freed at once (garbage collection is off during a trace)."""
-        for step in (self.root, *self.steps):
+        for step in (self.root, *self.inputs, *self.steps):
             step.outputs.clear()
             if type(step) is ModuleCall:
                 step.module = step.forward = None
