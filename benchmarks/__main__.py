@@ -1,10 +1,10 @@
-"""``python -m benchmarks [trace|cold|picture|layout|site|widget]``: print the tables."""
+"""``python -m benchmarks [trace|cold|picture|layout|site|widget|inference]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, layout, picture, site, trace, widget
+from benchmarks import cold, inference, layout, picture, site, trace, widget
 
 BENCHMARKS = {
     "trace": trace.main,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "layout": layout.main,
     "site": site.main,
     "widget": widget.main,
+    "inference": inference.main,
 }
 
 

@@ -95,8 +95,8 @@ def python() -> str:
     public = [package[str(name).strip("'\"")] for name in package.exports or ()]
     functions = [item for item in public if item.is_function]
     named = (
-        "api.found.Change",
-        "api.found.Checkpoints",
+        "engine.compare.found.Change",
+        "engine.compare.found.Checkpoints",
         "api.notebook.ModelDiagram",
         "api.summary.ModelSummary",
         "ir.query_results.Connection",

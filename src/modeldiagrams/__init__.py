@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeldiagrams.api.difference import Difference, diff
     from modeldiagrams.api.dot import to_dot
     from modeldiagrams.api.export import to_html, to_pdf, to_png, to_svg
     from modeldiagrams.api.mermaid import to_mermaid
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.api.notebook_viewer import notebook
     from modeldiagrams.api.pandas import to_pandas
     from modeldiagrams.api.summary import summary
+    from modeldiagrams.engine.compare.difference import Difference, diff
     from modeldiagrams.errors import (
         GraphError,
         ModelDiagramsError,
@@ -64,11 +64,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Difference": "api.difference",
+    "Difference": "engine.compare.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
     "diagram": "api.notebook",
-    "diff": "api.difference",
+    "diff": "engine.compare.difference",
     "load": "ir.serialize",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",

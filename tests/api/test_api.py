@@ -39,6 +39,14 @@ def test_all_lists_exactly_the_public_names():
         modeldiagrams.nothing  # noqa: B018
 
 
+def test_results_are_legible_at_a_prompt():
+    """Prompts and notebooks show the repr of an expression; a graph has megabytes of fields."""
+    graph = small_graph()
+    assert repr(graph) == f"<graph of {graph.model.name}: {len(graph.nodes)} nodes, complete>"
+    difference = modeldiagrams.diff(graph, graph)
+    assert repr(difference) == difference.to_text()
+
+
 @pytest.mark.parametrize("ask", ["from modeldiagrams import trace", "modeldiagrams.diagram(None)"])
 def test_without_torch_an_error_says_what_to_install(ask):
     script = f"import sys\nsys.modules['torch'] = None\nimport modeldiagrams\n{ask}"

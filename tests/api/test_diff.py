@@ -14,7 +14,7 @@ from torch import nn
 
 import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
-from modeldiagrams.api.difference import difference_schema
+from modeldiagrams.engine.compare.difference import difference_schema
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import Failure, Status
 
@@ -154,6 +154,67 @@ def test_what_has_no_words_is_no_silence():
     found = modeldiagrams.diff(heads(2), heads(4))
     assert [change.id for change in found.changes] == ["inner-shape"]
     assert found.changes[0].text.startswith("sizes inside: view gives 2×2×4 → 2×4×2")
+
+
+class Gated(nn.Module):
+    """Another class for what `Plain` does, with more inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.gate, self.down = nn.Linear(8, 16), nn.Linear(8, 16), nn.Linear(16, 8)
+        self.act = nn.GELU()
+
+    def forward(self, x):
+        return self.down(self.act(self.gate(x)) * self.up(x))
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.act = nn.Linear(8, 16), nn.Linear(16, 8), nn.ReLU()
+
+    def forward(self, x):
+        return self.down(self.act(self.up(x)))
+
+
+def sequence(*layers):
+    return modeldiagrams.trace(nn.Sequential(nn.Linear(8, 8), *layers, nn.Linear(8, 2)).eval(), (torch.zeros(2, 8),))
+
+
+def test_what_follows_from_another_class_is_told_as_details():
+    found = modeldiagrams.diff(sequence(Plain(), Plain()), sequence(Gated(), Gated()))
+    assert [change.text for change in found.changes if change.caused_by is None] == [
+        "Plain replaced by Gated ×2 at * (+288 parameters)"
+    ]
+    cause = next(i for i, change in enumerate(found.changes) if change.before == "Plain")
+    told = {change.id for change in found.changes if change.caused_by == cause}
+    assert {"added", "replaced", "op-added"} <= told
+    assert "GELU" not in str(found)
+    assert "GELU" in found.to_text(details=True)
+
+
+def test_what_computes_nothing_is_a_detail():
+    found = modeldiagrams.diff(sequence(nn.ReLU()), sequence(nn.ReLU(), nn.Identity()))
+    assert [(change.id, change.level) for change in found.changes] == [("added", "detail")]
+    assert found.same_computation
+
+
+def test_activations_without_weights_may_be_shared():
+    act = nn.ReLU()
+    found = modeldiagrams.diff(sequence(act, act), sequence(nn.ReLU(), nn.ReLU()))
+    assert [change.level for change in found.changes] == ["detail"]
+    assert found.same_computation
+
+
+def test_one_number_and_as_many_equal_ones_are_the_same_argument():
+    def pooled(size):
+        return modeldiagrams.trace(nn.Sequential(nn.AdaptiveAvgPool2d(size)), (torch.zeros(1, 2, 4, 4),))
+
+    assert modeldiagrams.diff(pooled(2), pooled((2, 2))).same_computation
+    assert [change.id for change in modeldiagrams.diff(pooled((2, 2)), pooled((1, 2))).changes] == [
+        "output-shape",
+        "argument",
+    ]
 
 
 def test_two_architectures_are_an_inventory(before):

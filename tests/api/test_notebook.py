@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import sys
 from types import SimpleNamespace
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -68,6 +68,53 @@ def shown():
     return modeldiagrams.diagram(Residual(), (torch.ones(1, 8),))
 
 
+class Example(nn.Module):
+    @staticmethod
+    def modeldiagrams_example():
+        return torch.ones(3, 8)
+
+    def forward(self, x):
+        return x.relu()
+
+
+class Optional(Residual):
+    def forward(self, x=None):
+        if x is None:
+            raise ValueError("no x")
+        return super().forward(x)
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [(Residual().train(), (1, 8)), (Residual().eval(), (1, 8)), (Example(), (3, 8)), (Optional(), (1, 8))],
+)
+def test_without_inputs_a_diagram_finds_them_as_documentation_does(model, shape):
+    before = model.training
+    graph = modeldiagrams.diagram(model).graph
+    assert (graph.status.state, graph.model.name, model.training) == ("complete", type(model).__name__, before)
+    assert graph.tensors["input:x:0"].shape == shape
+    assert graph.assumptions
+
+
+def test_without_inputs_models_that_need_none_are_called_as_they_are():
+    class Noise(nn.Module):
+        def forward(self, size=3):
+            return torch.zeros(size)
+
+    graph = modeldiagrams.diagram(Noise()).graph
+    assert (graph.status.state, graph.assumptions) == ("complete", ())
+
+
+def test_model_whose_inputs_are_not_found_shows_its_modules_and_says_what_to_do():
+    class Stubborn(Residual):
+        def forward(self, key):  # noqa: ARG002  (a signature is what is tested)
+            raise KeyError("vocabulary")
+
+    with pytest.warns(UserWarning, match="most tries raised KeyError: 'vocabulary'. Its forward takes key: give the"):
+        graph = modeldiagrams.diagram(Stubborn()).graph
+    assert [node.id for node in graph.nodes] == ["norm", "fc1", "fc2"]
+
+
 def carries(output) -> bool:
     return VIEWER in output._repr_html_()
 
@@ -94,8 +141,8 @@ def test_output_is_html_and_a_picture_for_whatever_shows_no_html(shown):
 def test_without_scripts_and_attributes_picture_and_text_remain(shown):
     """As in notebooks that are not trusted, and on GitHub."""
     output = re.sub("<script>.*?</script>", "", shown._repr_html_(), flags=re.DOTALL)
-    (source,) = re.findall('<img alt="Architecture of Residual[^"]*" src="data:image/svg\\+xml;base64,([^"]*)"', output)
-    assert base64.b64decode(source).decode() == shown._repr_mimebundle_()["image/svg+xml"]
+    (source,) = re.findall("<img alt=\"Architecture of Residual[^\"]*\" src='data:image/svg\\+xml,([^']*)'", output)
+    assert unquote(source) == shown._repr_mimebundle_()["image/svg+xml"]
     assert "To open modules, trust this notebook." in output
 
 

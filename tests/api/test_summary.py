@@ -59,7 +59,9 @@ def graph():
 
 
 def test_equal_blocks_are_one_row_and_tied_weights_count_once(graph):
-    assert f"\n{modeldiagrams.summary(graph, depth=2)}\n" == TABLE
+    table = modeldiagrams.summary(graph, depth=2)
+    assert f"\n{table}\n" == TABLE
+    assert repr(table) == str(table)  # what the prompt of Python and saved notebooks show
 
 
 def test_depth_is_the_number_of_levels(graph):

@@ -43,7 +43,7 @@ def worker():
 @pytest.fixture
 def run(monkeypatch, worker):
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setattr("modeldiagrams.cli.Worker", lambda *_, **__: nullcontext(worker))
+    monkeypatch.setattr("modeldiagrams.cli.tracing.Worker", lambda *_, **__: nullcontext(worker))
     return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
 
 
@@ -238,7 +238,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli._traced", lambda *_: (None, partial, ()))
+    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: (None, partial, ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
@@ -255,7 +255,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli._traced", lambda *_: (None, partial, ()))
+    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: (None, partial, ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)

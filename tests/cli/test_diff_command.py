@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from torch import nn
 
 import modeldiagrams
-from modeldiagrams.api import sides
 from modeldiagrams.cli import main
+from modeldiagrams.engine.compare import sides
 from modeldiagrams.ir.graph import Failure, Status
 
 
@@ -133,6 +133,6 @@ def test_a_side_may_be_a_model(folder, monkeypatch):
         asked.append((target, mode, given))
         return None, modeldiagrams.load(folder / "relu.json"), ()
 
-    monkeypatch.setattr("modeldiagrams.cli._traced", trace)
+    monkeypatch.setattr("modeldiagrams.cli.comparing.traced", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
     assert asked == [("mypkg.Model", "auto", {})]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import textwrap
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any, NamedTuple
 
 import markdown
@@ -72,6 +74,12 @@ class Host(ABC):
             file.write_text(self.text(name, *bodies))
 
 
+def _site(out: Path, pages: Iterable[str], result: CompletedProcess[str], log: str) -> Site:
+    if result.returncode:  # a build that fails must say so: some tools print why, others die
+        log += f"\nended with {result.returncode}\n{result.stdout}"
+    return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, log)
+
+
 class SphinxHost(Host):
     def __init__(self, build: Build) -> None:
         self._build = build
@@ -95,7 +103,7 @@ class SphinxHost(Host):
         (source / "conf.py").write_text("\n".join(conf))
         out = source.with_name("out")
         result = self._build(source, out)
-        return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, result.stderr)
+        return _site(out, pages, result, result.stderr)
 
 
 class MkDocsHost(Host):
@@ -120,7 +128,7 @@ class MkDocsHost(Host):
         out = source.with_name("out")
         result = self._build(source, out)
         log = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("INFO"))
-        return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, log)
+        return _site(out, pages, result, log)
 
 
 class MarkdownHost(MkDocsHost):

@@ -340,7 +340,7 @@ class Stubborn(nn.Module):
         self.blocks = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
         self.head = nn.Linear(3, 1, bias=False)
 
-    def forward(self, secret):
+    def forward(self, secret, flag=None, **more):
         raise ValueError("not this one")
 
 
@@ -361,6 +361,9 @@ def test_model_without_inputs_shows_its_modules_and_the_option_to_write():
     target = resolve(parse_options({"model": f"{__name__}.Stubborn"}).call)
     graph = record(target).graph
     assert graph.status.state == "hierarchy"
-    assert "write the option `inputs` with a shape for each tensor" in graph.status.notes[0]
+    assert graph.status.notes[0].endswith(
+        "can be called with, so it shows modules but no data flow; most tries raised ValueError: not this one. Its "
+        "forward takes secret: write the option `inputs` with a shape for each tensor, or `inputs_from`."
+    )
     assert target.tried
     assert target.assumptions[0].value == "5 (module hierarchy)"

@@ -40,6 +40,7 @@ def message(monkeypatch):
         ("in /srv/project, and /srv/projects/x", "in ., and …/x"),
         (f"{sys.prefix}/lib/x.py", "lib/x.py"),
         ("open('/srv/me/.cache/w.bin')", "open('~/.cache/w.bin')"),
+        ("HOME=/srv/me, /srv/me/", "HOME=~, ~/"),
         ("/etc/ssl/certs/ca.pem is missing", "…/ca.pem is missing"),
         (r"C:\Users\me\models\w.bin", "…/w.bin"),
         ("see https://example.org/a/b and a/b/c, 1/2/3", "see https://example.org/a/b and a/b/c, 1/2/3"),

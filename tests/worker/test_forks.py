@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from modeldiagrams.worker import Traced, template, tracing
+from modeldiagrams.worker import Traced, Worker, template, tracing
 from modeldiagrams.worker.forks import _converse
+from modeldiagrams.worker.process import Process
 from modeldiagrams.worker.process_state import process_state
 from modeldiagrams.worker.template import ask_for_fork
 from option_helpers import make_options
@@ -144,6 +146,32 @@ def test_dead_template_is_replaced(worker):
     assert wait_until(lambda: not before.is_usable())
     assert isinstance(worker.trace(LAYER), Traced)
     assert worker._way._template is not before
+
+
+def test_templates_that_are_killed_at_once_are_a_problem_of_the_model(monkeypatch):
+    """An error with EPIPE that reaches Click, and so MkDocs, ends the build without a word."""
+    spawn = Process.spawn
+
+    def killed(*arguments, **options):
+        process = spawn(*arguments, **options)
+        process.kill()
+        return process
+
+    monkeypatch.setattr(Process, "spawn", killed)
+    with Worker() as worker:
+        problem = worker.trace(LAYER).problem
+    assert (problem.kind, problem.message) == (
+        "worker",
+        "importing PyTorch failed: the process that does it was killed 2 times",
+    )
+
+
+def test_guard_that_is_killed_before_it_reads_is_a_problem_of_the_model(worker):
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours:
+        problem = _converse(ours, worker.request(LAYER)).problem
+    assert (problem.kind, problem.message) == ("worker", "tracing torch.nn.Identity ended the process that guards it")
 
 
 def test_fork_with_modules_has_imported_them(worker, project):

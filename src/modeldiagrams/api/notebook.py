@@ -34,7 +34,8 @@ def diagram(
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode.
-        args: Positional arguments of one call.
+        args: Positional arguments of one call. A model that fails without any gets example inputs, found as in
+            documentation; the outline below the picture says which.
         kwargs: Keyword arguments of that call.
         **view: As in `to_svg`.
 
@@ -45,15 +46,25 @@ def diagram(
         OptionError: for a wrong view keyword.
         TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
         ModelDiagramsError: if PyTorch is not installed.
+        TargetError: if example inputs that the model's class offers can't be made.
     """
     parse_view(view)  # before the trace, which may take long
+    graph = _traced(model, args, kwargs)
+    if problem := forward_problem(graph.model.name, graph):
+        warnings.warn(in_words(problem), stacklevel=2)
+    return ModelDiagram(graph, view)
+
+
+def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
     graph = trace(model, args, kwargs)
-    if problem := forward_problem(graph.model.name, graph):
-        warnings.warn(in_words(problem), stacklevel=2)
-    return ModelDiagram(graph, view)
+    if graph.status.error is None or args or kwargs:
+        return graph
+    from modeldiagrams.target import infer  # noqa: PLC0415  (imports torch)
+
+    return infer(model) or graph
 
 
 class ModelDiagram:

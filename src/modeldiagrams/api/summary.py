@@ -84,6 +84,8 @@ class ModelSummary:
         totals = [f"{title}: {text}" for title, text in self._content.totals.items()]
         return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         style = asset("table.css").read_text("utf-8")
         return f"<style>{style}</style>{summary_table(self._content, self._columns)}"

@@ -28,11 +28,15 @@ __all__ = ["SnapshotReport", "Snapshots", "take_snapshots"]
 
 _REPORT = "MODELDIAGRAMS_SNAPSHOT_REPORT"
 """Environment variable: the file to which a build reports its snapshots. If it is set, the build writes them."""
+_INTO = "MODELDIAGRAMS_SNAPSHOTS_INTO"
+"""Environment variable: a folder to write them to, instead of the documentation's."""
 
 
 class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
     """The snapshots of the models that documentation mentions."""
 
+    folder: Path
+    """Of the documentation's snapshots."""
     written: tuple[Path, ...]
     """New, or of another structure than before."""
     unchanged: tuple[Path, ...]
@@ -48,6 +52,7 @@ class Snapshots:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._report = os.environ.get(_REPORT)
+        self._into = Path(os.environ.get(_INTO, folder))
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
@@ -80,7 +85,8 @@ class Snapshots:
         path = self.path(name)
         if self._report:
             if graph.status.error is None:
-                self._note("written" if _update(path, graph) else "unchanged", path.absolute())
+                is_new = _update(self._into / path.name, graph)
+                self._note("written" if is_new else "unchanged", path.absolute())
             return None
         try:
             kept = deserialize(path.read_bytes())
@@ -114,12 +120,13 @@ def _update(path: Path, graph: Graph) -> bool:
 _FIX = "run `modeldiagrams snapshot` and commit the result"
 
 
-def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
+def take_snapshots(source: Path, *, prune: bool = False, into: Path | None = None) -> SnapshotReport:
     """Build documentation into a temporary folder, and keep the graphs of its models.
 
     Args:
         source: The folder of ``conf.py`` or ``mkdocs.yml``.
         prune: Whether to remove graphs from the folder of snapshots that no page mentions.
+        into: A folder to keep them in, under the same names, instead of the documentation's.
 
     Returns:
         The snapshots that were written, and those that were not.
@@ -131,8 +138,9 @@ def take_snapshots(source: Path, *, prune: bool = False) -> SnapshotReport:
         report = Path(temporary) / "report"
         report.touch()
         command = [sys.executable, "-m", *_builder(source, temporary)]
+        environment = {**os.environ, _REPORT: str(report), **({_INTO: str(into.absolute())} if into else {})}
         # the builder says what it traces; our own stdout lists files
-        done = subprocess.run(command, check=False, env={**os.environ, _REPORT: str(report)}, stdout=sys.__stderr__)  # noqa: S603
+        done = subprocess.run(command, check=False, env=environment, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
             raise ModelDiagramsError(f"the documentation build failed with exit status {done.returncode}; see above")
         result = _read_report(report.read_text("utf-8"), source / SNAPSHOTS)
@@ -157,8 +165,10 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     kept = written | unchanged
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
-    files = sorted(file for searched in noted.get("folder", {folder: None}) for file in searched.glob("*.json"))
+    searched = [*noted.get("folder", {folder: None})]
+    files = sorted(file for each in searched for file in each.glob("*.json"))
     return SnapshotReport(
+        folder=searched[0],
         written=tuple(written),
         unchanged=tuple(unchanged),
         missing=tuple(path for path in wanted if path not in kept),

@@ -177,3 +177,7 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     status: Status
     assumptions: tuple[Assumption, ...] = ()
     provenance: Provenance
+
+    def __repr__(self) -> str:
+        """Short, because notebooks show it."""
+        return f"<graph of {self.model.name}: {len(self.nodes)} nodes, {self.status.state}>"

@@ -10,25 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from torch import nn
+
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.build import variants
+from modeldiagrams.options.options import Call
+from modeldiagrams.target.build import Built, variants
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.inference.search import Budget
-from modeldiagrams.target.resolve_inputs import resolve_inputs
+from modeldiagrams.target.resolve_inputs import WRITE_INPUTS, resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
 from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
-    from torch import nn
-
-    from modeldiagrams.ir.graph import Assumption
-    from modeldiagrams.options.options import Call
-    from modeldiagrams.target.build import Built
+    from modeldiagrams.ir.graph import Assumption, Graph
     from modeldiagrams.target.resolve_inputs import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "loaded_sources", "record", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
 
 _VARIANT_PASSES = 24
 """Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
@@ -83,6 +83,22 @@ def resolve(call: Call, device: str | None = None) -> Target:
         tried=tuple(tried),
         trace=None if device else inputs.trace,  # that was on the CPU
     )
+
+
+def infer(model: Any) -> Graph | None:
+    """Trace a model that somebody has made, as it is, with inputs that the rules find.
+
+    Returns:
+        The graph, with the inputs among its assumptions; None for what is no module.
+    """
+    if not isinstance(model, nn.Module):
+        return None
+    kind = type(model)
+    inputs = resolve_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
+    note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
+    target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    graph = record(target).graph
+    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 
 def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:

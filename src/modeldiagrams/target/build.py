@@ -12,6 +12,7 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.construct import construct, construct_afforded
+from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import (
     configuration_class,
     conventional_arguments,
@@ -19,6 +20,7 @@ from modeldiagrams.target.inference.conventions import (
 )
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
+from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.reduced_config import small_values
 from modeldiagrams.target.user_code import user_code
 
@@ -64,12 +66,14 @@ class _Arguments:
     values: dict[str, Any] = field(default_factory=dict)
     """Values for the configuration."""
     assumptions: tuple[Assumption, ...] = ()
+    is_last: bool = False
+    """Whether there are no others to try."""
 
     def config(self) -> Any:
         """A new configuration for every use, because models write into it."""
         name = getattr(self.config_class, "__name__", "config_class")
         with user_code(f"making a {name} from the option `config`" if self.values else f"making a default {name}"):
-            return self.config_class(**self.values) if self.config_class else None
+            return self.config_class(**from_option(self.values)) if self.config_class else None
 
 
 def variants(call: Call, device: str | None = None) -> Iterator[Built]:
@@ -209,19 +213,33 @@ def _made(
         )
     except TargetError as error:
         is_open = all(given is None for given in (call.args, call.kwargs, call.config, arguments.config_class))
-        more = without_which_it_fails(found, arguments.kwargs, str(error)) if is_open else {}
-        if not more:
+        if not is_open or arguments.is_last:
             raise
-        try:
-            return _made(found, call, _with(arguments, more), meta_from)
-        except TargetError:
-            raise error from None
+        for other in _others(found, arguments, error):
+            try:
+                return _made(found, call, other, meta_from)
+            except TargetError:
+                continue
+        raise
     return model, arguments.assumptions
 
 
+def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError) -> Iterator[_Arguments]:
+    """Other arguments after a call with conventional ones failed."""
+    more = without_which_it_fails(found, arguments.kwargs, str(error))
+    if more:
+        yield _with(arguments, more)
+    solved = solved_arguments(found)
+    if solved:
+        reason = f"constructor arguments by how they are used, after {solved.tries} tries"
+        values = (assumed(f"kwargs.{name}", value, solved.reasons[name]) for name, value in solved.kwargs.items())
+        yield _Arguments(kwargs=solved.kwargs, assumptions=(Rule.CONVENTIONS.assumption(reason), *values), is_last=True)
+
+
 def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
-    args = (arguments.config(), *arguments.args) if arguments.config_class else arguments.args
-    return construct(found, call.model, args, arguments.kwargs)
+    given = from_option([*arguments.args])
+    args = [arguments.config(), *given] if arguments.config_class else given
+    return construct(found, call.model, args, from_option(arguments.kwargs))
 
 
 def _with(arguments: _Arguments, more: dict[str, Any]) -> _Arguments:
@@ -229,7 +247,11 @@ def _with(arguments: _Arguments, more: dict[str, Any]) -> _Arguments:
         () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
     )
     values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
-    return replace(arguments, kwargs={**arguments.kwargs, **more}, assumptions=(*rule, *arguments.assumptions, *values))
+    return replace(
+        arguments,
+        kwargs={**arguments.kwargs, **more},
+        assumptions=(*rule, *arguments.assumptions, *values),
+    )
 
 
 def _describe(found: Any, call: Call) -> str:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.search import Found
     from modeldiagrams.tracer import Trace
 
-__all__ = ["Inputs", "resolve_inputs"]
+__all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
+
+WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inputs_from`"
+"""What authors are told whose model no rule finds inputs for."""
 
 
 @dataclass
@@ -139,14 +142,21 @@ def _from_found(found: Found, rule: Rule, budget: Budget) -> Inputs:
 
 def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
     parameters = parameters_of(model.forward)
+    required = [p.name for p in parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     note = (
-        f"No inputs were found that {name} can be called with, so it shows modules but no data flow. Its forward takes "
-        f"{', '.join(parameters)}: write the option `inputs` with a shape for each tensor, or `inputs_from`."
+        f"No inputs were found that {name} can be called with, so it shows modules but no data flow{_reason(budget)}. "
+        f"Its forward takes {', '.join(required or parameters)}: {WRITE_INPUTS}."
     )
     rule = Rule.HIERARCHY.assumption(
         f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"
     )
     return Inputs(assumptions=(rule,), note=note, tried=tuple(budget.lines))
+
+
+def _reason(budget: Budget) -> str:
+    """What most passes raised, if it was the same: then it is likely not the inputs' fault."""
+    (failure, count), *_ = budget.failures.most_common(1) or [("", 0)]
+    return f"; most tries raised {failure}" if 2 * count > budget.failures.total() else ""
 
 
 def _names(model: nn.Module, count: int) -> list[str | int]:

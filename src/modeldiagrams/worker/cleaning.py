@@ -90,7 +90,7 @@ class _Machine:
 
     def _name(self, root: str, separator: str) -> str:
         name = self._roots[root.replace("\\\\", "\\")]
-        return f"{name}{separator}" if name else "" if separator else "."
+        return f"{name}{separator or ''}" if name else "" if separator else "."
 
 
 @functools.lru_cache(maxsize=4)

@@ -22,6 +22,9 @@ __all__ = ["Forks"]
 _EXIT_SECONDS = 5.0
 """For a template to end itself."""
 
+_TRIES = 2
+"""To start a template: one that ran may have been killed since."""
+
 _TRACED: Any = Traced | Refused  # a union is a type to msgspec, not to mypy
 
 
@@ -64,11 +67,17 @@ class Forks:
     def _fork(self, modules: Sequence[str]) -> socket.socket:
         """Connected to the guard of a new fork."""
         with self._lock:
-            if self._control is not None:
+            for _ in range(_TRIES):
+                control = self._running()
                 try:
-                    return ask_for_fork(self._control, modules)
-                except OSError:  # somebody has killed it
+                    return ask_for_fork(control, modules)
+                except OSError:  # somebody has killed the template
                     self.close()
+        raise WorkerError(f"failed: the process that does it was killed {_TRIES} times")
+
+    def _running(self) -> socket.socket:
+        """The control socket of the template, which is started if there is none."""
+        if self._control is None:
             self._control, inherited = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             try:
                 with inherited:
@@ -77,17 +86,17 @@ class Forks:
             except BaseException:
                 self.close()
                 raise
-            return ask_for_fork(self._control, modules)
+        return self._control
 
 
 def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:
     # the guard keeps the model's limits; this one is for the guard
     conversation.settimeout(START_SECONDS + 2 * SETUP_SECONDS + request.limits.seconds)
-    with conversation.makefile("rwb") as file:
-        try:
+    try:
+        with conversation.makefile("rwb") as file:  # whose end fails, too, if the guard has not read the request
             send(file, request)
             answer: Traced | Refused = receive(file, _TRACED)
-        except (EOFError, OSError, msgspec.DecodeError):
-            message = f"tracing {request.call.model} ended the process that guards it"
-            return Refused(problem=Problem(kind="worker", message=message))
+    except (EOFError, OSError, msgspec.DecodeError):
+        message = f"tracing {request.call.model} ended the process that guards it"
+        return Refused(problem=Problem(kind="worker", message=message))
     return answer

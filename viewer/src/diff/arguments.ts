@@ -2,7 +2,7 @@
 import type { Json } from "../graph/graph.js";
 import type { Facts } from "./facts.js";
 import { type Item, isInside } from "./items.js";
-import { familyOf } from "./words.js";
+import { familyOf, isSameValue } from "./words.js";
 
 const SIZE = /^[01]$|features|channels|embed_dim|hidden_size|input_size|normalized_shape|^(dim|nf|nx)$/;
 const INPUT_SIDE = /^(in_features|in_channels|num_features|normalized_shape|input_size|num_channels|nx)$/;
@@ -10,15 +10,20 @@ const INPUT_SIDE = /^(in_features|in_channels|num_features|normalized_shape|inpu
 export function sizesAndArguments(facts: Facts, x: Item, y: Item): void {
   for (const name of new Set([...Object.keys(x.attributes), ...Object.keys(y.attributes)])) {
     const values = [given(x, name), given(y, name)] as const;
-    const isSame = JSON.stringify(values[0]) === JSON.stringify(values[1]);
-    if (!isSame && isComparable(x, y, name)) argument(facts, x, y, name, values);
+    if (!isSameValue(...values) && isComparable(x, y, name) && !isPartOfAffine(x, y, name))
+      argument(facts, x, y, name, values);
   }
+}
+
+/** Without weights, a normalisation has no bias either. */
+function isPartOfAffine(x: Item, y: Item, name: string): boolean {
+  return name === "bias" && given(x, "elementwise_affine") !== given(y, "elementwise_affine");
 }
 
 /** Numbers of positions mean something else in another class, and defaults are others. */
 function isComparable(x: Item, y: Item, name: string): boolean {
   if (x.label === y.label) return true;
-  const isOwn = /^\d+$|^(bias|eps|inplace|affine|momentum)$/.test(name);
+  const isOwn = /^\d+$|^(bias|eps|inplace|affine|elementwise_affine|momentum|track_running_stats)$/.test(name);
   return !isOwn && Object.hasOwn(x.attributes, name) && Object.hasOwn(y.attributes, name);
 }
 

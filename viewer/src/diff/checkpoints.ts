@@ -165,13 +165,8 @@ function joined(path: string, name: string): string {
 
 /** What is computed otherwise: by the modules' counterparts. Equal weights beside each other are ambiguous. */
 function byPlace(found: Found, owners: (key: string) => string, matching: Matching): void {
-  const candidates = new Map<string, string>();
-  const isFree = (name: string) => found.keys[1].has(name) && !found.taken.has(name);
   const open = [...found.keys[0].keys()].filter((key) => !found.pairs.has(key));
-  for (const key of open) if (isFree(owners(key))) candidates.set(key, owners(key));
-  const meant = new Set(candidates.values());
-  for (const key of open) if (!candidates.has(key) && isFree(key) && !meant.has(key)) candidates.set(key, key);
-  const keys = [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));
+  const keys = candidatesOf(found, open, owners);
   const isNew = keys.filter(([key, other]) => key !== other);
   for (const [key, other] of keys) {
     if (key !== other && twins(found, isNew, key, other, matching)) {
@@ -184,6 +179,18 @@ function byPlace(found: Found, owners: (key: string) => string, matching: Matchi
     }
     pair(found, key, other);
   }
+  // one name of a shared weight has the other's counterpart
+  for (const key of open) if (found.keys[1].get(owners(key))?.tied?.includes(key)) pair(found, key, key);
+}
+
+/** Keys and those that their modules' counterparts have; names that stay first. */
+function candidatesOf(found: Found, open: readonly string[], owners: (key: string) => string): [string, string][] {
+  const candidates = new Map<string, string>();
+  const isFree = (name: string) => found.keys[1].has(name) && !found.taken.has(name);
+  for (const key of open) if (isFree(owners(key))) candidates.set(key, owners(key));
+  const meant = new Set(candidates.values());
+  for (const key of open) if (!candidates.has(key) && isFree(key) && !meant.has(key)) candidates.set(key, key);
+  return [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));
 }
 
 function isBeside(one: string, other: string): boolean {

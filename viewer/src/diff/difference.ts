@@ -1,7 +1,7 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
-import { append } from "../graph/append.js";
 import type { GraphData, Json } from "../graph/graph.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
+import { classesTogether, sizesTogether } from "./decisions.js";
 import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
 import { interfaceFacts, reasons } from "./interface.js";
 import { type Item, isLeaf, type Side, side } from "./items.js";
@@ -10,7 +10,7 @@ import { moduleFacts } from "./modules.js";
 import { opFacts } from "./ops.js";
 import { textOf } from "./texts.js";
 import { weightFacts } from "./weights.js";
-import { patternOf, stemOf } from "./words.js";
+import { holders, isPlumbing, patternOf, stemOf } from "./words.js";
 
 interface End {
   model: string;
@@ -75,7 +75,7 @@ function end({ model }: GraphData): End {
 function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[] {
   const facts = new Facts();
   const { a, b, similarity } = matching;
-  interfaceFacts(a, b, facts);
+  interfaceFacts(matching, facts);
   if (!isOne) {
     facts.add("architecture", "", [a.data.model.class, b.data.model.class], [a.root, b.root]);
     return facts.all();
@@ -97,84 +97,24 @@ function unexplained({ a, b, after }: Matching, facts: Facts): void {
   if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
 }
 
-/** `Qwen2Model → Qwen3Model` and so on are one renaming. */
-function classesTogether(facts: Fact[]): Fact[] {
-  const groups = new Map<string, Fact[]>();
-  for (const fact of facts) {
-    if (fact.id === "class") append(groups, prefixes(String(fact.before), String(fact.after)).join(), fact);
-  }
-  const merged = [...groups.values()].map((found): Fact => {
-    const [first] = found as [Fact];
-    if (found.length === 1) return first;
-    const [before, after] = prefixes(String(first.before), String(first.after));
-    return { ...first, before: `${before}…`, after: `${after}…`, places: found.flatMap(({ places }) => places) };
-  });
-  return [...facts.filter(({ id }) => id !== "class"), ...merged];
-}
-
-/** Two names without the words in which both end. */
-function prefixes(before: string, after: string): [string, string] {
-  const most = Math.min(before.length, after.length) - 1;
-  let common = 0;
-  while (common < most && before.at(-1 - common) === after.at(-1 - common)) common += 1;
-  while (common > 0 && !/[A-Z]/.test(before.at(-common) ?? "")) common -= 1;
-  return [before.slice(0, before.length - common), after.slice(0, after.length - common)];
-}
-
-const LEAST_SIZE = 16;
-
-/** One decision, `768 → 1024, 3072 → 4096`: sizes of one ratio that are multiples of the smallest. */
-function sizesTogether(facts: Fact[]): Fact[] {
-  const ratios = new Map<string, Fact[]>();
-  for (const fact of facts) {
-    if (fact.id !== "size") continue;
-    const ratio = Number(fact.after) / Number(fact.before);
-    append(
-      ratios,
-      ratio === 1 || Number(fact.before) < LEAST_SIZE ? `${fact.before} ${fact.after}` : ratio.toFixed(9),
-      fact,
-    );
-  }
-  const merged = [...ratios.values()].flatMap((found) => (isOneDecision(found) ? [together(found)] : bySize(found)));
-  return [...facts.filter(({ id }) => id !== "size"), ...merged];
-}
-
-function isOneDecision(facts: readonly Fact[]): boolean {
-  const least = Math.min(...facts.map(({ before }) => Number(before)));
-  return facts.every(({ before }) => Number(before) % least === 0);
-}
-
-function bySize(facts: readonly Fact[]): Fact[] {
-  const sizes = new Map<string, Fact[]>();
-  for (const fact of facts) append(sizes, `${fact.before} ${fact.after}`, fact);
-  return [...sizes.values()].map(together);
-}
-
-function together(facts: Fact[]): Fact {
-  const [first] = facts as [Fact];
-  const sizes = new Map(facts.map(({ before, after }) => [Number(before), Number(after)]));
-  const sorted = [...sizes].sort(([x], [y]) => x - y);
-  const places = facts.flatMap((fact) => fact.places);
-  return { ...first, before: sorted.map(([x]) => x), after: sorted.map(([, y]) => y), places };
-}
-
 /** Outputs of another shape, and more or fewer of a series, such as what each layer caches. */
 function isConsequence({ id, subject }: Change): boolean {
   return id === "output-shape" || (/^output-(added|removed)$/.test(id) && subject.includes("[*]"));
 }
 
 /** What these follow from. */
-const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape)$/;
+const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
 function listed(facts: Fact[], found: Checkpoints): Change[] {
   const affected = affectedModules(found);
   const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
-  const changes = facts.map((fact) => {
-    const change = changeOf(fact, affected);
+  const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
+  const sorted = [...facts].sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
+  return sorted.map((fact) => {
+    const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
+    const change = { ...changeOf(fact, affected), caused_by: cause < 0 ? null : cause };
     return isExplained && isConsequence(change) ? { ...change, level: "detail" as const } : change;
   });
-  const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
-  return changes.sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
 }
 
 /** Paths of modules whose weights don't load as they are; in the first and the second graph. */
@@ -187,15 +127,6 @@ function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Chec
   return [holders(before), holders(after)];
 }
 
-function holders(keys: readonly string[]): Set<string> {
-  const found = new Set<string>();
-  for (const key of keys) {
-    for (let at = key.lastIndexOf("."); at > 0; at = key.lastIndexOf(".", at - 1)) found.add(key.slice(0, at));
-    found.add(key);
-  }
-  return found;
-}
-
 /** Changes of code alone, which no weight explains. */
 const CODE =
   /^(op-|residual|rewired|rearranged|rewritten|class|output-shape|input-dtype|example|reordered|frozen|unfrozen|dtype|other|tied|untied)/;
@@ -205,7 +136,7 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
     !CODE.test(id) &&
     places.some((ends) => ends.some((item, at) => item !== null && affected[at as 0 | 1].has(item.path)));
   const ownsWeight = /^weight-/.test(id);
-  const level: Level = isAffected || ownsWeight ? "breaking" : kindOf(id).level;
+  const level: Level = isAffected || ownsWeight ? "breaking" : isIdle(id, places) ? "detail" : kindOf(id).level;
   const change: Change = {
     id,
     level,
@@ -217,8 +148,21 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
     places: places.map(([x, y]) => [x?.id ?? null, y?.id ?? null]),
     count: places.length,
     parameters: parametersOf(id, places),
+    caused_by: null,
   };
   return worded(change);
+}
+
+/** Whether what came, went or is shared has no weights, and makes nothing: `Identity`; or makes the same, as a `ReLU` shared. */
+function isIdle(id: ChangeId, places: Fact["places"]): boolean {
+  const items = places.flatMap((ends) => ends.filter((item) => item !== null));
+  if (items.some(({ total }) => total > 0)) return false;
+  if (id === "shared" || id === "unshared") return true;
+  return (id === "added" || id === "removed") && items.every(makesNothing);
+}
+
+function makesNothing({ kind, label, children }: Item): boolean {
+  return kind === "op" ? isPlumbing(label) : kind === "module" && children.every(makesNothing);
 }
 
 function worded(change: Change): Change {

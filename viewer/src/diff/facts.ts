@@ -78,6 +78,8 @@ export interface Fact {
   before: Json;
   after: Json;
   places: Place[];
+  /** The fact from which it follows. */
+  cause?: Fact;
 }
 
 export interface Change {
@@ -94,6 +96,8 @@ export interface Change {
   count: number;
   /** How many there are more, or fewer. */
   parameters: number;
+  /** Index of the change from which it follows. */
+  caused_by: number | null;
 }
 
 export class Facts {

@@ -2,7 +2,7 @@
 import { append } from "../graph/append.js";
 import { align, type Pairs } from "./align.js";
 import { addHashes, Interner, noHashes } from "./hashes.js";
-import { compare, type Item, inside, type Side } from "./items.js";
+import { compare, type Item, inside, isLeaf, type Side } from "./items.js";
 import { usesIn } from "./roles.js";
 import { LEAST, Similarity } from "./similarity.js";
 import { isNumbered, lastPart } from "./words.js";
@@ -71,15 +71,17 @@ export class Matching {
     let level = container.children;
     for (let depth = 0; depth < LEVELS && level.length <= MOST_MODULES; depth += 1) {
       const modules = level.filter(({ kind }) => kind === "module");
-      const found = modules.find((inner) => this.#isLike(item, inner));
+      const found = modules.find((inner) => this.#isLike(item, inner, container));
       if (found !== undefined) return found;
       level = modules.flatMap(({ children }) => children);
     }
     return undefined;
   }
 
-  #isLike(item: Item, other: Item): boolean {
+  /** A layer is not in a container that has a smaller one of its class beside others: that factors it. */
+  #isLike(item: Item, other: Item, container: Item): boolean {
     if (item.label !== other.label) return false;
+    if (isLeaf(item) && item.total !== other.total && other.total !== container.total) return false;
     return (
       this.similarity.hasSameSkeleton(item, other) || (item.size > 3 && this.similarity.opsAlike(item, other) > 0.9)
     );
@@ -99,6 +101,7 @@ export class Matching {
 
   #isReplacement(x: Item, y: Item, pairs: readonly (readonly [Item, Item])[]): boolean {
     if (x.label === y.label || x.kind !== y.kind || x.parent === null || y.parent === null) return false;
+    if (isLeaf(x) !== isLeaf(y)) return true;
     if (this.similarity.opsAlike(x, y) >= ONE_THING) return false;
     const hasWeights = (item: Item) => item.kind === "module" && item.total > 0;
     return !pairs.some(([i, j]) => hasWeights(i) && hasWeights(j) && this.similarity.structure(i, j) >= 0.5);

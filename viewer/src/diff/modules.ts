@@ -25,14 +25,22 @@ export function moduleFacts(matching: Matching, facts: Facts): Covered {
 
 function placeFacts(matching: Matching, facts: Facts, x: Item, y: Item): void {
   if (x.parent === null || y.parent === null) return;
-  if (x.call === 1 && y.call > 1) facts.add("shared", y.label, NONE, [x, y]);
-  else if (x.call > 1 && y.call === 1) facts.add("unshared", x.label, NONE, [x, y]);
-  else if (matching.isPair(x.parent, y.parent)) {
+  if (sharing(x, y) !== 0) {
+    // what is inside of a shared module is shared with it
+    if (sharing(x.parent, y.parent) === sharing(x, y)) return;
+    if (sharing(x, y) > 0) facts.add("shared", y.label, NONE, [x, y]);
+    else facts.add("unshared", x.label, NONE, [x, y]);
+  } else if (matching.isPair(x.parent, y.parent)) {
     if (x.name !== y.name && !isShifted(x, y)) facts.add("renamed", "", [patternOf(x.name), patternOf(y.name)], [x, y]);
   } else if (!matching.isPair(matching.holder(x, matching.after), matching.holder(y, matching.before))) {
     if (!matching.isPair(x.parent, y.parent))
       facts.add("moved", x.label, [patternOf(x.path), patternOf(y.path)], [x, y]);
   }
+}
+
+/** 1 if a later call of a module takes the place of a module of its own, -1 if the reverse. */
+function sharing(x: Item, y: Item): number {
+  return Number(y.call > 1) - Number(x.call > 1);
 }
 
 /** Members of one list that only have another number. */

@@ -2,10 +2,10 @@
 import { append } from "../graph/append.js";
 import type { Json } from "../graph/graph.js";
 import { type Facts, NONE } from "./facts.js";
-import { compare, type Item, isLeaf } from "./items.js";
+import { compare, type Item, isInside, isLeaf } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
-import { isPlumbing } from "./words.js";
+import { isPlumbing, isSameValue } from "./words.js";
 
 /** From so many different ops on, a module's code counts as rewritten. */
 const REWRITTEN = 5;
@@ -14,7 +14,14 @@ const FARTHEST = 400;
 const DERIVED =
   /^(size|shape|sizes|split_size|split_size_or_sections|key|normalized_shape|end|start|length|steps|diagonal|chunks|repeats|index|dtype|other_shape|output_size|embed_dim_to_check|num_heads_dim)$/;
 const MAKING = /^(arange|zeros|ones|full|empty|zeros_like|new_zeros|new_ones|linspace|meshgrid|roll)$/;
+/** What only makes a tensor of a number. */
+const CONSTANT = /^(tensor|as_tensor|scalar_tensor)$/;
 const ORDERED = /^(sub|div|matmul|cat|bmm|pow|scaled_dot_product_attention)$/;
+
+/** The greatest numbers of float16, bfloat16, float32 and float64, which stand for infinity in masks. */
+const LIMITS: ReadonlySet<number> = new Set([
+  65504, 3.3895313892515355e38, 3.4028234663852886e38, 1.7976931348623157e308,
+]);
 
 /** What differs in the code of one module. */
 interface Code {
@@ -76,15 +83,14 @@ function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, holder: C
   // what is a layer says its arguments itself
   const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isSaid) argumentsOf(facts, x, y);
-  if (isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
+  if (!isReordered(facts, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
 }
 
 function argumentsOf(facts: Facts, x: Item, y: Item): void {
   if (isPlumbing(x.label) || MAKING.test(x.label)) return;
   for (const name of new Set([...Object.keys(x.arguments), ...Object.keys(y.arguments)])) {
     const [before, after] = [x.arguments[name] ?? null, y.arguments[name] ?? null];
-    if (JSON.stringify(before) === JSON.stringify(after) || DERIVED.test(name) || isDerived(x, y, before, after))
-      continue;
+    if (isSameValue(before, after) || DERIVED.test(name) || isDerived(x, y, before, after)) continue;
     facts.add("op-argument", `${y.label} ${name}`, [before, after], [x, y]);
   }
 }
@@ -92,9 +98,19 @@ function argumentsOf(facts: Facts, x: Item, y: Item): void {
 /** Numbers that follow from sizes, such as the scale of an attention, or a size itself. */
 function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   const sizes = (item: Item) => item.sources.flatMap(({ from, output }) => from.shapes[output] ?? []);
+  const isLimit = [before, after].every((value) => LIMITS.has(Math.abs(Number(value))));
+  if (isLimit && x.dtypes.join() !== y.dtypes.join()) return true;
   if (sizes(x).join() === sizes(y).join()) return false;
   const isFraction = [before, after].every((value) => typeof value === "number" && !Number.isInteger(value));
   return isFraction || (sizes(x).some((size) => size === before) && sizes(y).some((size) => size === after));
+}
+
+/** Whether an op is in a module of which another order is said, or reads from it only. */
+function isReordered(facts: Facts, x: Item, y: Item): boolean {
+  const orders = facts.all().flatMap(({ id, places }) => (id === "reordered" ? places : []));
+  const isIn = (at: 0 | 1) => (item: Item) => orders.some((ends) => ends[at] !== null && isInside(item, ends[at]));
+  const areIn = (at: 0 | 1, item: Item) => isIn(at)(item) || item.sources.some(({ from }) => isIn(at)(from));
+  return areIn(0, x) && areIn(1, y);
 }
 
 /** Whether an op reads other values, all of which both graphs have. */
@@ -148,7 +164,7 @@ function different(removed: readonly Item[], added: readonly Item[]): [Item[], I
 
 function byLabel(ops: readonly Item[]): Map<string, Item[]> {
   const found = new Map<string, Item[]>();
-  for (const op of ops) if (!isPlumbing(op.label)) append(found, op.label, op);
+  for (const op of ops) if (!isPlumbing(op.label) && !CONSTANT.test(op.label)) append(found, op.label, op);
   return found;
 }
 

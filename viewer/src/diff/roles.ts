@@ -2,12 +2,14 @@
 import { append } from "../graph/append.js";
 import type { Interner } from "./hashes.js";
 import { compare, type Item, type Reader, type Side } from "./items.js";
-import { isPlumbing } from "./words.js";
+import { isPlumbing, single } from "./words.js";
 
 /** Ops whose result is their input. */
-const PASSING = /^(contiguous|clone|detach|identity|alias|dropout)$/;
+const PASSING = /^(contiguous|clone|detach|identity|Identity|alias|dropout)$/;
 const COMMUTATIVE = /^(add|mul)$/;
 const RESHAPES = /^(view|view_as|reshape|flatten|unflatten|squeeze|unsqueeze)$/;
+/** Ops of which `2` and `[2, 2]` are the same argument. */
+const SIZED = /conv|pool|fold|dropout/;
 /** Arguments that change no result. */
 const IMMATERIAL = new Set(["inplace", "training"]);
 const LEVELS = 3;
@@ -75,7 +77,9 @@ export class Roles {
     if (item.kind === "output") return "";
     if (item.kind === "input") return `${number} ${JSON.stringify([item.shapes, item.dtypes])}`;
     const given = RESHAPES.test(item.label) ? [] : Object.entries(item.arguments);
-    const kept = given.filter(([name, value]) => value !== null && !IMMATERIAL.has(name));
+    const kept = given.flatMap(([name, value]) =>
+      value === null || IMMATERIAL.has(name) ? [] : [[name, SIZED.test(item.label) ? single(value) : value]],
+    );
     const weights = Object.entries(item.weights).map(([name, weight]) => [name, this.#shapeOf(weight)]);
     return JSON.stringify([kept, weights, item.shapes]);
   }

@@ -6,7 +6,7 @@ import { type Facts, NONE, type Place } from "./facts.js";
 import type { Item, Side } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
-import { lastPart, patternOf } from "./words.js";
+import { holders, lastPart, patternOf } from "./words.js";
 
 export function weightFacts(
   matching: Matching,
@@ -15,8 +15,8 @@ export function weightFacts(
   { checkpoints, pairs }: WeightMap,
 ): void {
   const { a, b } = matching;
-  for (const key of checkpoints.gone) lone(a, matching.after, facts, covered, key, true);
-  for (const key of checkpoints.new) lone(b, matching.before, facts, covered, key, false);
+  lone({ of: a, pairs: matching.after, isBefore: true, keys: checkpoints.gone }, facts, covered);
+  lone({ of: b, pairs: matching.before, isBefore: false, keys: checkpoints.new }, facts, covered);
   reshaped(matching, facts, covered, checkpoints);
   for (const [key, other] of pairs) kept(matching, facts, key, other);
   ties(matching, facts, pairs);
@@ -39,24 +39,36 @@ function ownerOf(of: Side, key: string): Item {
   return of.byId.get(of.parameters.get(key)?.owner ?? "") ?? of.root;
 }
 
-/** A weight without counterpart in a module that has one, and says nothing of it. */
-function lone(
-  of: Side,
-  pairs: ReadonlyMap<Item, Item>,
-  facts: Facts,
-  covered: Covered,
-  key: string,
-  isBefore: boolean,
-): void {
-  const { owner = "", kind = "parameter" } = of.parameters.get(key) ?? {};
-  const item = of.byId.get(owner);
+interface Lone {
+  of: Side;
+  pairs: ReadonlyMap<Item, Item>;
+  isBefore: boolean;
+  keys: readonly string[];
+}
+
+/** Weights without counterpart in modules that have one, and say nothing of it. */
+function lone({ of, pairs, isBefore, keys }: Lone, facts: Facts, covered: Covered): void {
+  const running = holders(of.items.map(({ path }) => path));
+  const unused = new Set<string>();
+  const say = (name: string, item: Item) => {
+    facts.add(isBefore ? "weight-removed" : "weight-added", name, NONE, isBefore ? [item, null] : [null, item]);
+  };
+  for (const key of keys) {
+    const { owner = "", kind = "parameter" } = of.parameters.get(key) ?? {};
+    if (isUnder(of, key, covered)) continue;
+    const item = of.byId.get(owner);
+    // weights of modules that never run are told by the outermost of these
+    if (item === undefined) unused.add([...holders([owner])].reverse().find((path) => !running.has(path)) ?? owner);
+    else if (pairs.has(item) && !isSaidOf(facts, item, isBefore)) say(`${kind} ${lastPart(key)}`, item);
+  }
+  for (const path of unused) say(`${patternOf(path)} (not used)`, of.root);
+}
+
+/** Whether weights that come or go are told by what is said of their module. */
+function isSaidOf(facts: Facts, item: Item, isBefore: boolean): boolean {
   const at = isBefore ? 0 : 1;
-  if (isUnder(of, key, covered) || (item !== undefined && !pairs.has(item))) return;
-  if (facts.isSaid(["argument", "replaced", "shared", "unshared"], at, item?.path ?? "\n")) return;
-  const place: Place = isBefore ? [item ?? of.root, null] : [null, item ?? of.root];
-  // weights of modules that never run are told by their module
-  const name = item === undefined ? `${patternOf(owner)} (not used)` : `${kind} ${lastPart(key)}`;
-  facts.add(isBefore ? "weight-removed" : "weight-added", name, NONE, place);
+  if (facts.isSaid(["argument", "replaced"], at, item.path)) return true;
+  return [...holders([item.path])].some((path) => facts.isSaid(["shared", "unshared"], at, path));
 }
 
 /** Whether a module around a weight is said as a whole. */

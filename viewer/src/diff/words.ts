@@ -1,8 +1,9 @@
-/** What comparisons know of names. */
+/** What comparisons know of names and values. */
+import type { Json } from "../graph/graph.js";
 import { type Family, familyTold } from "../view/family_words.js";
 
 const PLUMBING =
-  /^(view|view_as|reshape|permute|transpose|contiguous|getitem|unsqueeze|squeeze|expand|expand_as|flatten|unflatten|t|T|mT|chunk|split|unbind|size|to|type|type_as|float|half|bfloat16|repeat|movedim|swapaxes|detach|clone|broadcast_to|narrow|select|identity|alias)$/;
+  /^(view|view_as|reshape|permute|transpose|contiguous|getitem|unsqueeze|squeeze|expand|expand_as|flatten|unflatten|t|T|mT|chunk|split|unbind|size|to|type|type_as|float|half|bfloat16|repeat|movedim|swapaxes|detach|clone|broadcast_to|narrow|select|identity|Identity|alias)$/;
 
 /** Whether an op only rearranges its input. */
 export function isPlumbing(label: string): boolean {
@@ -46,6 +47,31 @@ export function patternOf(path: string): string {
 
 export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
+}
+
+/** Whether two values of an argument mean the same: `1` and `[1, 1]`, or numbers that were rounded otherwise. */
+export function isSameValue(a: Json, b: Json): boolean {
+  const [x, y] = [single(a), single(b)];
+  if (typeof x === "number" && typeof y === "number") return Math.abs(x - y) <= ROUNDED * Math.abs(x);
+  return JSON.stringify(x) === JSON.stringify(y);
+}
+
+const ROUNDED = 1e-6;
+
+/** The number that a list repeats; all else as it is. */
+export function single(value: Json): Json {
+  const first = Array.isArray(value) ? value[0] : undefined;
+  return typeof first === "number" && (value as Json[]).every((one) => one === first) ? first : value;
+}
+
+/** Paths, and those of all that is around them, the innermost first. */
+export function holders(paths: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    found.add(path);
+    for (let at = path.lastIndexOf("."); at > 0; at = path.lastIndexOf(".", at - 1)) found.add(path.slice(0, at));
+  }
+  return found;
 }
 
 /** Whether two names have a word in common. */

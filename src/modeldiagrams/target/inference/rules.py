@@ -5,12 +5,12 @@ rule  name                   how the model is built                  how it is c
 ====  =====================  ======================================  ===========================================
 1     explicit options       `build`                                 `inputs`
 2     offered by the class   `build` (`config_class`)                `class_examples`, `huggingface`
-3     conventions            `conventions`
+3     conventions            `conventions`, then `constructor`
 4     inferred inputs                                                `inferred`, `layers`, `parameter_names`
 5     module hierarchy                                               not at all: `tracer.graph.build_graph`
 ====  =====================  ======================================  ===========================================
 
-The names that rules 2 to 4 know are data, in ``names.yaml``.
+The names that rules 2 to 4 know are data, in ``names.yaml``, and in ``vocabulary.toml`` for `constructor`.
 """
 
 from __future__ import annotations

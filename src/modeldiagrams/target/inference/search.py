@@ -74,6 +74,8 @@ class Budget:
     """Calls and parameters of all passes."""
     real_passes: int = 0
     """Passes with values."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """What was raised → by how many passes."""
 
     @property
     def is_exhausted(self) -> bool:
@@ -172,11 +174,13 @@ class _Search:
         is_first = len(self.depths) <= 1  # the likeliest to work: then it is the pass that is shown
         trace, result = trial_pass(self.model, args, kwargs, mode, costs=is_first)
         ran, error = trace.graph.status.mode, trace.graph.status.error
-        self.budget.lines.append(f"{entries} ({ran}): {result.partition(chr(10))[0][:_MAX_MESSAGE]}")
+        line = result.partition("\n")[0][:_MAX_MESSAGE]
+        self.budget.lines.append(f"{entries} ({ran}): {line}")
         ops = sum(isinstance(node, OpNode) for node in trace.graph.nodes)
         self.budget.work += ops + self.parameter_count
         if error:
             self.failures[error.node, result] += 1
+            self.budget.failures[line] += 1
             self._repair(combination, trace.graph)
         elif result == _WORKS:
             self.working = combination

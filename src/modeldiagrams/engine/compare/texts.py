@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from modeldiagrams.api.found import Checkpoints, Found
+    from modeldiagrams.engine.compare.found import Checkpoints, Found
 
-__all__ = ["as_markdown", "as_text"]
+__all__ = ["as_markdown", "as_text", "plain_markdown"]
 
 _VERDICTS = {
     "load": "load",
@@ -25,21 +25,24 @@ _UNITS = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3))
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
-def as_text(found: Found, *, details: bool) -> str:
+def as_text(found: Found, *, details: bool, title: str) -> str:
     """Lines for a terminal."""
-    lines = [f"{_title(found)}", *(f"  {line}" for line in _head(found))]
+    lines = [title or _title(found), *(f"  {line}" for line in _head(found))]
     lines += [f"  {level:<9} {text}" for level, text in _changes(found, details=details)]
     return "\n".join([*lines, *(f"  {line}" for line in _checkpoints(found.checkpoints))])
 
 
-def as_markdown(found: Found, *, details: bool) -> str:
+def as_markdown(found: Found, *, details: bool, title: str) -> str:
     """A heading and lists."""
-    parts = [f"### {_plain(_title(found))}", "\n".join(f"{_plain(line)}  " for line in _head(found)).rstrip()]
-    changes = [f"- **{level}** {_plain(text)}" for level, text in _changes(found, details=details)]
+    parts = [
+        f"### {plain_markdown(title or _title(found))}",
+        "\n".join(f"{plain_markdown(line)}  " for line in _head(found)).rstrip(),
+    ]
+    changes = [f"- **{level}** {plain_markdown(text)}" for level, text in _changes(found, details=details)]
     first, *rest = _checkpoints(found.checkpoints)
     parts += [
         "\n".join(changes),
-        "\n".join([_plain(first), "", *(f"- {_plain(line.strip())}" for line in rest)]).rstrip(),
+        "\n".join([plain_markdown(first), "", *(f"- {plain_markdown(line.strip())}" for line in rest)]).rstrip(),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -63,10 +66,10 @@ def _head(found: Found) -> Iterator[str]:
 
 
 def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
-    shown = [change for change in found.changes if details or change.level != "detail"]
-    for change in shown:
-        yield change.level, change.text
-    hidden = len(found.changes) - len(shown)
+    for change in found.changes:
+        if details or (change.level != "detail" and change.caused_by is None):
+            yield change.level, change.text
+    hidden = 0 if details else sum(change.level == "detail" for change in found.changes)
     if hidden:
         yield "detail", f"{hidden} change{'s'[: hidden != 1]} without effect on results"
     if not found.changes:
@@ -136,6 +139,6 @@ def _human(number: int) -> str:
     return str(number)
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     r"""Text that means nothing to Markdown."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

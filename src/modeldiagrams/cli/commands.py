@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 success, 1 partial trace, 2 wrong use or failure, 130 interrupted."""
+"""The commands that trace and draw; those that compare are in `comparing`."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import click
 
 import modeldiagrams
-from modeldiagrams.api.difference import diff
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
-from modeldiagrams.api.sides import graph_of
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
-from modeldiagrams.api.target_file import import_path
-from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.cli.comparing import check_command, diff_command
+from modeldiagrams.cli.tracing import given_options, traced
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
-from modeldiagrams.options.options import Call, Limits, Options, View, is_graph_file
-from modeldiagrams.options.parsing import option_help, option_names, parse_options
+from modeldiagrams.options.options import Call, Limits, View, is_graph_file
+from modeldiagrams.options.parsing import option_help, option_names
 from modeldiagrams.render.draw import Theme
-from modeldiagrams.worker import Mode, Refused, Worker
+from modeldiagrams.worker import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import msgspec
 
-    from modeldiagrams.api.difference import Level
     from modeldiagrams.api.summary import Column
     from modeldiagrams.ir.graph import Graph
 
@@ -45,7 +43,6 @@ _DRAWN = (
     "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
     " stdout."
 )
-_FORMS = ("text", "markdown", "json")
 _FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
@@ -106,7 +103,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
                 f"option '-o': expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried = _traced(target, mode, given)
+        options, graph, tried = traced(target, mode, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
@@ -124,7 +121,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
 def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
     """Draw a graph file; `-` reads the graph from stdin."""
     with errors(), report(output) as say:
-        look = _Look(_given(view), flat, theme)
+        look = _Look(given_options(view), flat, theme)
         look.check(output)
         with progress(f"drawing {graph}"):
             read = loaded(graph)
@@ -146,9 +143,9 @@ def _show(  # noqa: PLR0913  (one for each flag)
     TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
     """
     with errors(), report(output) as say:
-        look = _Look(_given({name: given.pop(name) for name in option_names(View)}), flat, theme)
+        look = _Look(given_options({name: given.pop(name) for name in option_names(View)}), flat, theme)
         look.check(output or Path("page.html"))
-        _, graph, _ = _traced(target, mode, given)
+        _, graph, _ = traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with progress(f"drawing {graph.model.name}"):
@@ -176,41 +173,18 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
     """
     with errors():
         if target == str(STDIO) or is_graph_file(target):
-            for name in _given(given):
+            for name in given_options(given):
                 raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
             graph = loaded(Path(target))
         else:
-            _, graph, _ = _traced(target, mode, given)
+            _, graph, _ = traced(target, mode, given)
         names = cast("list[Column]", [name.strip() for name in columns.split(",")])
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
 
-@main.command("diff")
-@click.argument("before")
-@click.argument("after")
-@click.option("--format", "form", default="text", type=click.Choice(_FORMS), help="What to print.")
-@click.option(
-    "--fail-on",
-    default="none",
-    type=click.Choice(["none", "any", "notable", "breaking"]),
-    help="Exit with 1 if there is a change of this level, or of a more serious one.",
-)
-@click.option("--details", is_flag=True, help="Also list what has no effect on results.")
-def _diff(before: str, after: str, form: str, fail_on: str, *, details: bool) -> None:
-    """Tell what changed between two versions of a model, and whether saved weights still load.
-
-    BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
-    graph files (https://…); `-` reads one from stdin.
-    """
-    with errors():
-        found = diff(*(graph_of(side, lambda target: _traced(target, "auto", {})[1]) for side in (before, after)))
-        texts = {"text": found.to_text, "markdown": found.to_markdown}
-        echo(found.to_json() if form == "json" else texts[form](details=details))
-    if fail_on != "none":
-        is_reached = found.reaches("detail" if fail_on == "any" else cast("Level", fail_on))
-        # under other inputs or another mode, nothing found is not nothing changed
-        sys.exit(1 if is_reached else 2 if found.reservations else 0)
+main.add_command(diff_command)
+main.add_command(check_command)
 
 
 @main.command("snapshot")
@@ -275,23 +249,3 @@ class _Look(NamedTuple):
 
 def _file_name(output: Path) -> str:
     return "picture.svg" if output == STDIO else output.name
-
-
-def _given(options: dict[str, str | None]) -> dict[str, str]:
-    return {name: text for name, text in options.items() if text is not None}
-
-
-def _traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
-    """Run a model in a process of its own.
-
-    Returns:
-        The options, the graph, and what was tried for inputs.
-    """
-    model, folders = import_path(target, Path.cwd())
-    options = parse_options({"model": model, **_given(given)})
-    limits = options.limits
-    with Worker(limits.python, gpu=limits.uses_gpu) as worker, progress(f"tracing {target}"):
-        answer = worker.trace(options, folders, mode)
-    if isinstance(answer, Refused):
-        raise Failed(answer.problem)
-    return options, serialize.deserialize(answer.graph), answer.tried

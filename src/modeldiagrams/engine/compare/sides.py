@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["graph_of"]
+__all__ = ["SCHEMES", "download", "git", "graph_of"]
+
+SCHEMES = ("http://", "https://")
 
 _LARGEST = 10**8
 """Bytes of a graph that is read; those of the largest models have a tenth."""
@@ -25,25 +27,26 @@ _PATIENCE = 30
 """Seconds."""
 
 
-def graph_of(side: str, trace: Callable[[str], Graph]) -> Graph:
+def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) -> Graph:
     """Get the graph that one side of a comparison names.
 
     Args:
         side: A graph file, `-` for stdin, ``git:REV:path``, an address of a graph file, or a model.
         trace: What runs a model.
+        folder: Files and paths in revisions are relative to it.
 
     Raises:
         ModelDiagramsError: if there is no graph, with the place that was looked at.
     """
-    if side.startswith(("http://", "https://")):
-        return _read(side, _download(side))
+    if side.startswith(SCHEMES):
+        return _read(side, download(side))
     if side.startswith("git:"):
-        return _read(side, _from_git(side))
+        return _read(side, _from_git(side, folder))
     if side == "-":
         return _read("stdin", sys.stdin.buffer.read(_LARGEST + 1))
     if not side.endswith(".json"):
         return trace(side)
-    path = Path(side)
+    path = folder / side
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise _too_large(side)
     return serialize.load(path)
@@ -58,7 +61,12 @@ def _read(name: str, data: bytes) -> Graph:
         raise GraphError(f"{name}: {error.path}", str(error).removeprefix(f"{error.path}: ")) from error
 
 
-def _download(address: str) -> bytes:
+def download(address: str) -> bytes:
+    """What is at an address, up to the size of the largest graph.
+
+    Raises:
+        ModelDiagramsError: if nothing is.
+    """
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  (http only, see above)
             return bytes(answer.read(_LARGEST + 1))
@@ -69,19 +77,32 @@ def _download(address: str) -> bytes:
         raise ModelDiagramsError(f"{address}: expected a graph file at this address: {reason}") from error
 
 
-def _from_git(side: str) -> bytes:
+def _from_git(side: str, folder: Path) -> bytes:
     _, revision, path = [*side.split(":", 2), "", ""][:3]
     if not revision or not path or revision.startswith("-"):
         raise ModelDiagramsError(f"{side}: expected `git:REV:path`, such as `git:v1.2:docs/model-graphs/net.json`")
-    # relative to the current folder, as everything else on the command line
     place = path if path.startswith(("./", "../")) else f"./{path}"
+    return git(["show", f"{revision}:{place}"], f"{side}: expected a file of that revision", folder)
+
+
+def git(arguments: list[str], expected: str, folder: Path) -> bytes:
+    """What git prints.
+
+    Args:
+        arguments: Of the command; a revision among them may not start with ``-``.
+        expected: What an error begins with.
+        folder: Where it runs.
+
+    Raises:
+        ModelDiagramsError: if it fails.
+    """
     try:
-        done = subprocess.run(["git", "show", f"{revision}:{place}"], capture_output=True, check=False)  # noqa: S603, S607
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)  # noqa: S603, S607
     except FileNotFoundError as error:
-        raise ModelDiagramsError(f"{side}: expected the program git to be installed") from error
+        raise ModelDiagramsError(f"{expected}, and the program git to be installed") from error
     if done.returncode:
         reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("fatal: ")
-        raise ModelDiagramsError(f"{side}: expected a file of that revision: {reason}")
+        raise ModelDiagramsError(f"{expected}: {reason}")
     return done.stdout
 
 

@@ -41,6 +41,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     parameters: int
     """How many parameters came with it; negative for those that went."""
+    caused_by: int | None
+    """Index of the change from which it follows."""
 
 
 class Renaming(msgspec.Struct, frozen=True, kw_only=True):

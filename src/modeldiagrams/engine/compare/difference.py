@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.api.difference_text import as_markdown, as_text
-from modeldiagrams.api.found import LEVELS, Change, Checkpoints, Found, Level
+from modeldiagrams.engine.compare.found import LEVELS, Change, Checkpoints, Found, Level
+from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import difference_json
@@ -37,21 +37,25 @@ class Difference(Found, frozen=True, kw_only=True):
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, *, details: bool = False) -> str:
+    __repr__ = __str__
+
+    def to_text(self, *, details: bool = False, title: str = "") -> str:
         """Lines for a terminal.
 
         Args:
             details: Whether changes of level ``detail`` are told one by one.
+            title: The first line; by default the names of the models.
         """
-        return as_text(self, details=details)
+        return as_text(self, details=details, title=title)
 
-    def to_markdown(self, *, details: bool = False) -> str:
+    def to_markdown(self, *, details: bool = False, title: str = "") -> str:
         """The same for a pull request or a page.
 
         Args:
             details: Whether changes of level ``detail`` are told one by one.
+            title: The first line; by default the names of the models.
         """
-        return as_markdown(self, details=details)
+        return as_markdown(self, details=details, title=title)
 
     def to_json(self) -> str:
         """JSON in the format ``modeldiagrams-diff``."""

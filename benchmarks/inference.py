@@ -1,0 +1,117 @@
+"""How many hand-written models need no option: shares, CPU seconds and tries, by level of ``tests/inference_zoo``.
+
+``python -m benchmarks inference`` prints the table; ``python -m benchmarks.inference [-v] [NAME…]`` runs those models
+whose path contains a name, and says for each what was found or why not.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
+
+    from inference_zoo import Entry
+
+_LIMIT = 60
+"""Seconds for one model."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one model."""
+
+    is_solved: bool = False
+    seconds: float = 0
+    tries: int = 0
+    text: str = ""
+    """The options that were found, or what is wrong."""
+
+
+def main() -> None:
+    """Measure all models and print one line for each level."""
+    from inference_zoo import LEVELS, entries  # noqa: PLC0415  (with torch, which the other benchmarks don't need)
+
+    outcomes = {entry: measured(entry.path) for entry in entries()}
+    print("share of models that are solved without any option")
+    for is_aside in (False, True):
+        for level in LEVELS:
+            of_level = [o for e, o in outcomes.items() if (e.level, e.is_aside) == (level, is_aside)]
+            print(f"{level:6} {'aside' if is_aside else 'seen ':6} {_line(of_level)}")
+
+
+def _line(outcomes: Sequence[Outcome]) -> str:
+    solved = sum(outcome.is_solved for outcome in outcomes)
+    seconds, tries = sorted(o.seconds for o in outcomes), sorted(o.tries for o in outcomes)
+    last = int(0.95 * (len(outcomes) - 1))
+    return (
+        f"{solved:3}/{len(outcomes):3} = {solved / len(outcomes):4.0%}  CPU s: median {statistics.median(seconds):.2f},"
+        f" p95 {seconds[last]:.2f}  tries: median {statistics.median(tries):.0f}, p95 {tries[last]}"
+    )
+
+
+def measured(path: str) -> Outcome:
+    """Resolve and trace one model in a process of its own."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_measure, args=(path, theirs), daemon=True)
+    process.start()
+    try:
+        outcome = ours.recv() if ours.poll(_LIMIT) else Outcome(seconds=_LIMIT, text="took too long")
+    except EOFError:
+        outcome = Outcome(text="the process died")
+    process.kill()
+    process.join()
+    return outcome
+
+
+def _measure(path: str, result: Connection) -> None:
+    from modeldiagrams.api.explain import found_options  # noqa: PLC0415
+    from modeldiagrams.errors import TargetError  # noqa: PLC0415
+    from modeldiagrams.options.parsing import parse_options  # noqa: PLC0415
+    from modeldiagrams.target import record, resolve  # noqa: PLC0415
+    from modeldiagrams.target.inference.search import is_connected  # noqa: PLC0415
+
+    warnings.simplefilter("ignore")
+    call = parse_options({"model": path}).call
+    start = time.process_time()
+    try:
+        target = resolve(call)
+        graph = record(target).graph
+    except TargetError as error:
+        result.send(Outcome(seconds=time.process_time() - start, text=str(error)))
+        return
+    is_solved = graph.status.state == "complete" and is_connected(graph)
+    text = str(found_options(call, graph)) if is_solved else "\n    ".join(target.tried[-4:] or [str(target.note)])
+    result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), text))
+
+
+def _verbose(names: Sequence[str]) -> None:
+    from inference_zoo import entries  # noqa: PLC0415
+
+    for entry in entries():
+        if _is_named(entry, names):
+            outcome = measured(entry.path)
+            mark = "ok  " if outcome.is_solved else "FAIL"
+            print(f"{mark} {entry.path} {outcome.seconds:.1f}s {outcome.tries} tries: {outcome.text}", flush=True)
+
+
+def _is_named(entry: Entry, names: Sequence[str]) -> bool:
+    return any(name in entry.path for name in names) if names else not entry.is_aside
+
+
+if __name__ == "__main__":
+    if "-v" in sys.argv:
+        _verbose([name for name in sys.argv[1:] if name != "-v"])
+    else:
+        main()

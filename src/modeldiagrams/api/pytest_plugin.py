@@ -1,0 +1,45 @@
+"""The plugin that every pytest run loads where this package is installed: it imports nothing before it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from modeldiagrams.api.architecture import Architecture
+
+__all__: list[str] = []
+
+_WRITTEN = "architecture written"
+"""Name of a test's property; those of other processes (pytest-xdist) come back with their reports."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag that accepts changes."""
+    parser.getgroup("modeldiagrams").addoption(
+        "--update-architectures", action="store_true", help="write the graphs that `architecture.check` compares with"
+    )
+
+
+@pytest.fixture
+def architecture(request: pytest.FixtureRequest) -> Architecture:
+    """Compare models with graph files that are committed beside the tests: ``architecture.check(model, (x,))``."""
+    from modeldiagrams.api.architecture import Architecture  # noqa: PLC0415  (no cost for tests that don't use it)
+
+    return Architecture(
+        folder=request.path.parent / "architectures" / request.path.stem,
+        test=request.node.nodeid.partition("::")[2],
+        root=request.config.rootpath,
+        written=(lambda path: request.node.user_properties.append((_WRITTEN, path)))
+        if request.config.getoption("--update-architectures")
+        else None,
+    )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the files that were written, so that they are looked at and committed."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    properties = [pair for report in reports for pair in getattr(report, "user_properties", ())]
+    for path in sorted({str(path) for name, path in properties if name == _WRITTEN}):
+        terminalreporter.write_line(f"architecture written: {path}")

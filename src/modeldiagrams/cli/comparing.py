@@ -1,0 +1,94 @@
+"""The commands that tell what changed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from modeldiagrams.api.terminal import echo, errors
+from modeldiagrams.cli.tracing import traced
+from modeldiagrams.engine.compare.check import check
+from modeldiagrams.engine.compare.difference import diff
+from modeldiagrams.engine.compare.sides import graph_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.difference import Difference
+
+__all__ = ["check_command", "diff_command"]
+
+_FailOn = Literal["none", "any", "notable", "breaking"]
+
+_FORMAT = click.option(
+    "--format", "form", default="text", type=click.Choice(["text", "markdown", "json"]), help="What to print."
+)
+_DETAILS = click.option("--details", is_flag=True, help="Also list what has no effect on results.")
+
+
+def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(
+        "--fail-on",
+        default=default,
+        show_default=True,
+        type=click.Choice(["none", "any", "notable", "breaking"]),
+        help="Exit with 1 if there is a change of this level, or of a more serious one.",
+    )
+
+
+@click.command("diff")
+@click.argument("before")
+@click.argument("after")
+@_FORMAT
+@_fail_on("none")
+@_DETAILS
+def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, details: bool) -> None:
+    """Tell what changed between two versions of a model, and whether saved weights still load.
+
+    BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
+    graph files (https://…); `-` reads one from stdin.
+    """
+    with errors():
+        found = diff(*(graph_of(side, lambda target: traced(target, "auto", {})[1]) for side in (before, after)))
+        echo(_told(found, form, details=details))
+    # under other inputs or another mode, nothing found is not nothing changed
+    _exit(found, fail_on, is_sure=fail_on == "none" or not found.reservations)
+
+
+@click.command("check")
+@click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--against",
+    metavar="REV|URL|FOLDER",
+    help="Compare with the graphs of a git revision, of another version's site (https://…), or in a folder, instead of"
+    " those beside the documentation.",
+)
+@_FORMAT
+@_fail_on("any")
+@_DETAILS
+def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn, *, details: bool) -> None:
+    """Tell which models of a documentation are no longer what their committed graphs say.
+
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). Every model that its pages show is traced, and
+    compared with its graph, which `snapshot` wrote. No file is changed. The exit status is 2 if a model can't be traced
+    or compared.
+    """
+    with errors():
+        found = check(source, against)
+        echo(_told(found, form, details=details))
+    _exit(found, fail_on, is_sure=found.is_sure)
+
+
+def _told(found: Difference | Check, form: str, *, details: bool) -> str:
+    if form == "json":
+        return found.to_json()
+    return found.to_markdown(details=details) if form == "markdown" else found.to_text(details=details)
+
+
+def _exit(found: Difference | Check, fail_on: _FailOn, *, is_sure: bool) -> None:
+    is_reached = fail_on != "none" and found.reaches("detail" if fail_on == "any" else fail_on)
+    sys.exit(1 if is_reached else 0 if is_sure else 2)

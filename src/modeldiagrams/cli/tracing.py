@@ -1,0 +1,39 @@
+"""A model that a command line names → its graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from modeldiagrams.api.target_file import import_path
+from modeldiagrams.api.terminal import Failed, progress
+from modeldiagrams.ir import serialize
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.worker import Mode, Refused, Worker
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.options.options import Options
+
+__all__ = ["given_options", "traced"]
+
+
+def given_options(options: dict[str, str | None]) -> dict[str, str]:
+    """The options that a command line has."""
+    return {name: text for name, text in options.items() if text is not None}
+
+
+def traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
+    """Run a model in a process of its own.
+
+    Returns:
+        The options, the graph, and what was tried for inputs.
+    """
+    model, folders = import_path(target, Path.cwd())
+    options = parse_options({"model": model, **given_options(given)})
+    limits = options.limits
+    with Worker(limits.python, gpu=limits.uses_gpu) as worker, progress(f"tracing {target}"):
+        answer = worker.trace(options, folders, mode)
+    if isinstance(answer, Refused):
+        raise Failed(answer.problem)
+    return options, serialize.deserialize(answer.graph), answer.tried

@@ -1,0 +1,1 @@
+"""What changed: between two graphs, and between two versions of a documentation."""

@@ -1,0 +1,179 @@
+"""Every model of a documentation against its graph of another version."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from modeldiagrams.engine.compare.difference import Difference, diff
+from modeldiagrams.engine.compare.sides import graph_of
+from modeldiagrams.engine.compare.texts import plain_markdown
+from modeldiagrams.engine.compare.versions import graphs_in, kept_graphs
+from modeldiagrams.engine.snapshots import take_snapshots
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.serialize import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from modeldiagrams.engine.compare.found import Level
+    from modeldiagrams.engine.compare.versions import Kept
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["Check", "Compared", "check", "compare_all"]
+
+State = Literal["same", "changed", "new", "gone", "failed"]
+
+_WORDS = {
+    "new": "new: there is no graph to compare with",
+    "gone": "gone: no page shows it any more",
+}
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """One model of a documentation."""
+
+    name: str
+    """Of its graph file."""
+    state: State
+    problem: str = ""
+    """Why it could not be compared, for ``failed``."""
+    difference: Difference | None = None
+
+    def reaches(self, level: Level) -> bool:
+        """Whether something of this level changed; that a model is new or gone only counts where all counts."""
+        return level == "detail" if self.difference is None else self.difference.reaches(level)
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """All models of a documentation, by name."""
+
+    format: Literal["modeldiagrams-check"] = "modeldiagrams-check"
+    version: str = "1.0"
+    models: tuple[Compared, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all could be compared, without reservations."""
+        differences = [model.difference for model in self.models if model.difference]
+        return not any(model.state == "failed" for model in self.models) and not any(
+            found.reservations for found in differences
+        )
+
+    def reaches(self, level: Level) -> bool:
+        """Whether something of this level, or of a more serious one, changed anywhere."""
+        return any(model.reaches(level) for model in self.models if model.state not in {"same", "failed"})
+
+    def to_json(self) -> str:
+        """JSON in the format ``modeldiagrams-check``, with differences as `diff` writes them."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+
+    def to_text(self, *, details: bool = False) -> str:
+        """Lines for a terminal."""
+        texts = [
+            model.difference.to_text(details=details, title=model.name)
+            if model.difference
+            else f"{model.name}\n  {_said(model)}"
+            for model in self._told()
+        ]
+        return "\n\n".join([*texts, self._summary()])
+
+    def to_markdown(self, *, details: bool = False) -> str:
+        """The same for a pull request."""
+        texts = [
+            model.difference.to_markdown(details=details, title=model.name)
+            if model.difference
+            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(_said(model))}"
+            for model in self._told()
+        ]
+        return "\n\n".join([f"## Architectures: {self._summary()}", *texts])
+
+    def _told(self) -> Iterator[Compared]:
+        return (model for model in self.models if model.state != "same")
+
+    def _summary(self) -> str:
+        counts = {
+            "changed": self._count("changed"),
+            "new": self._count("new"),
+            "gone": self._count("gone"),
+            "not compared": self._count("failed"),
+            "as before": self._count("same"),
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "no models"
+
+    def _count(self, state: State) -> int:
+        return sum(model.state == state for model in self.models)
+
+
+def check(source: Path, against: str | None = None) -> Check:
+    """Trace every model of a documentation, and compare it with its graph of another version.
+
+    Args:
+        source: The folder of ``conf.py`` or ``mkdocs.yml``.
+        against: A git revision, the address of a site, or a folder; None for the graphs beside the documentation.
+
+    Raises:
+        ModelDiagramsError: if there is no documentation or no such version, or the builder fails.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        taken = take_snapshots(source, into=Path(temporary))
+        kept = kept_graphs(against, taken.folder) if against else graphs_in(taken.folder)
+        traced = [path.stem for path in (*taken.written, *taken.unchanged)]
+        now = {name: lambda name=name: load(Path(temporary) / f"{name}.json") for name in traced}
+        missing = {path.stem: _untraced for path in taken.missing}
+        return compare_all(kept, now | missing, taken.folder.parent)
+
+
+def compare_all(kept: Iterable[Kept], now: dict[str, Callable[[], Graph]], folder: Path) -> Check:
+    """Compare the graphs of two versions of a documentation.
+
+    Args:
+        kept: The earlier version's.
+        now: Name → what reads or makes this version's.
+        folder: The sides of `kept` are relative to it.
+    """
+    by_name: dict[str, Kept] = {}
+    for rank in range(2):  # names that are surely right come first
+        for item in kept:
+            for name in item.names[rank : rank + 1]:
+                by_name.setdefault(name, item)
+    found = [_compared(name, by_name.get(name), graph, folder) for name, graph in now.items()]
+    gone = [item for item in kept if not now.keys() & set(item.names) and _is_graph(item, folder)]
+    found += [Compared(name=item.names[0], state="gone") for item in gone]
+    return Check(models=tuple(sorted(found, key=lambda model: model.name)))
+
+
+def _compared(name: str, kept: Kept | None, graph: Callable[[], Graph], folder: Path) -> Compared:
+    try:
+        after = graph()
+        if kept is None:
+            return Compared(name=name, state="new")
+        difference = diff(graph_of(kept.side, _no_model, folder), after)
+    except ModelDiagramsError as error:
+        return Compared(name=name, state="failed", problem=str(error))
+    is_same = difference.same and not difference.reservations
+    return Compared(name=name, state="same" if is_same else "changed", difference=None if is_same else difference)
+
+
+def _is_graph(item: Kept, folder: Path) -> bool:
+    """Whether it is one, and not another JSON file in the same folder."""
+    try:
+        graph_of(item.side, _no_model, folder)
+    except ModelDiagramsError:
+        return False
+    return True
+
+
+def _said(model: Compared) -> str:
+    return f"not compared: {model.problem}" if model.state == "failed" else _WORDS[model.state]
+
+
+def _untraced() -> Graph:
+    raise ModelDiagramsError("its model could not be traced here; see above")
+
+
+def _no_model(side: str) -> Graph:
+    raise ModelDiagramsError(f"{side}: expected a graph file")

@@ -1,0 +1,113 @@
+"""The graphs of another version of a documentation: in a folder, in a revision, or of a built site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, urljoin
+
+import msgspec
+
+from modeldiagrams.engine.compare.sides import SCHEMES, download, git
+from modeldiagrams.engine.diagram import diagram_id
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options.options import Call, Options, is_graph_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Kept", "graphs_in", "kept_graphs"]
+
+_INDEX = "modeldiagrams/index.json"
+
+
+class Kept(NamedTuple):
+    """A graph of the other version."""
+
+    names: tuple[str, ...]
+    """Under which this version may know it, the most exact first."""
+    side: str
+    """Where it is, for `graph_of`."""
+
+
+class _Entry(msgspec.Struct):
+    id: str
+    model: str
+
+
+class _Index(msgspec.Struct):
+    """What matters here of a site's list of diagrams."""
+
+    diagrams: list[_Entry]
+
+
+def kept_graphs(against: str, folder: Path) -> list[Kept]:
+    """Find all graphs of another version, without reading them.
+
+    Args:
+        against: A git revision, the address of a site, or a folder, relative to the current one.
+        folder: Of this version's graphs; the revision has its own in the same place.
+
+    Returns:
+        The graphs; revisions' sides are relative to the folder above `folder`.
+
+    Raises:
+        ModelDiagramsError: if there is no such version, or it has no graphs.
+    """
+    if against.startswith(SCHEMES):
+        return _of_site(against)
+    if Path(against).is_dir():
+        return _of_folder(Path(against).absolute())
+    return _of_revision(against, folder)
+
+
+def _of_folder(folder: Path) -> list[Kept]:
+    if (index := folder / _INDEX).is_file():
+        return _of_index(str(index), index.read_bytes(), lambda name: str(index.with_name(name)))
+    if not (found := graphs_in(folder)):
+        raise ModelDiagramsError(f"{folder}: expected a folder of graph files, or a built site with {_INDEX}")
+    return found
+
+
+def graphs_in(folder: Path) -> list[Kept]:
+    """The graph files in a folder; there may be none."""
+    return [Kept((path.stem,), str(path)) for path in sorted(folder.glob("*.json"))]
+
+
+def _of_revision(revision: str, folder: Path) -> list[Kept]:
+    if revision.startswith("-"):
+        raise ModelDiagramsError(f"{revision}: expected a git revision, an address or a folder")
+    listed = git(
+        ["ls-tree", "-z", "--name-only", revision, "--", f"{folder.name}/"],
+        f"{revision}: expected a git revision, an address or a folder",
+        folder.parent,
+    )
+    paths = [Path(path) for path in listed.decode("utf-8", "replace").split("\0") if path.endswith(".json")]
+    if not paths:
+        raise ModelDiagramsError(
+            f"{revision}: expected graphs in {folder.name} of that revision; `modeldiagrams snapshot` writes them, and"
+            " they have to be committed"
+        )
+    return [Kept((path.stem,), f"git:{revision}:{path.as_posix()}") for path in paths]
+
+
+def _of_site(address: str) -> list[Kept]:
+    index = address if address.endswith("/index.json") else f"{address.rstrip('/')}/{_INDEX}"
+    return _of_index(index, download(index), lambda name: urljoin(index, quote(name)))
+
+
+def _of_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
+    try:
+        index = msgspec.json.decode(content, type=_Index)
+    except msgspec.MsgspecError as error:
+        raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
+    return [
+        Kept((entry.id, _plain_id(entry.model)), side(f"{entry.id}.json"))
+        for entry in index.diagrams
+        if not is_graph_file(entry.model)
+    ]
+
+
+def _plain_id(model: str) -> str:
+    """Of the model's snapshot, if its author writes nothing else."""
+    return diagram_id(Options(call=Call(model=model)))

@@ -1,0 +1,131 @@
+"""Which unknown arguments an error is about: those in the failing expression, in its message, in its frames."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.lookups import expression_at
+from modeldiagrams.target.inference.unknown import Fields, Number, Refused, Use, slots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import FrameType, TracebackType
+
+    from torch import nn
+
+    from modeldiagrams.target.inference.slots import Slot
+
+__all__ = ["blamed", "forward_uses", "refusal"]
+
+_MOST_FRAMES = 12
+
+
+def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
+    """Arguments that an error may be about, likeliest first; all of them in the end."""
+    frames = _frames(error)
+    every = [*known]
+    message = str(error)
+    named = [slot for slot in every if len(slot.name) > 1 and re.search(rf"\b{re.escape(slot.name)}\b", message)]
+    in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
+    in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
+    found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
+    return [slot for slot in found if slot in every]
+
+
+def refusal(error: BaseException) -> Refused | None:
+    """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
+    message = str(error)
+    for frame, at in _frames(error):
+        slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
+        slots = [*_in_expression(frame, at), *slots]
+        if not slots:
+            continue
+        if re.search(r"not a Module subclass|is not a Module|cannot assign .* as child module", message):
+            return Refused(slots[0], Use("forward", None))
+        if re.search(r"called with an iterable|not iterable|must be an iterable", message):
+            return Refused(slots[0], Use("items", None))
+        if re.search(r"attribute name must be string", message):
+            return Refused(slots[0], Use("text", ""))
+    return None
+
+
+def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
+    """Frames from the failing one outwards, each with its instruction."""
+    found: list[tuple[FrameType, int]] = []
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        found.append((trace.tb_frame, trace.tb_lasti))
+        trace = trace.tb_next
+    return found[::-1][:_MOST_FRAMES]
+
+
+def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
+    node = expression_at(frame, instruction)
+    if node is None:
+        return []
+    values = [_read(item, frame) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    slots = [slot for value in values for slot in _slots(value)]
+    return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
+
+
+def _read(node: ast.expr, frame: FrameType) -> Any:
+    """What a name, an attribute or a key held; nothing is run for it."""
+    match node:
+        case ast.Name(id=name):
+            return frame.f_locals.get(name)
+        case ast.Attribute(value=inner, attr=name) | ast.Subscript(value=inner, slice=ast.Constant(value=str(name))):
+            owner = _read(inner, frame)
+            return owner.get(name) if isinstance(owner, Fields) else getattr(owner, "__dict__", {}).get(name)
+    return None
+
+
+def _slots(value: Any) -> tuple[Slot, ...]:
+    try:
+        return slots_of(value)
+    except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
+        return ()
+
+
+def forward_uses(model: nn.Module) -> Iterator[Refused]:
+    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    for module in model.modules():
+        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        for tree in _methods(type(module)) if kept else ():
+            for node in ast.walk(tree):
+                yield from _kept_use(node, kept)
+
+
+def _methods(class_: type) -> Iterator[ast.AST]:
+    for owner in class_.__mro__:
+        if owner.__module__.startswith("torch.") or owner is object:
+            continue
+        try:
+            yield ast.parse(textwrap.dedent(inspect.getsource(owner)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+
+
+def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("forward", None))
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
+            yield Refused(kept[name].slots[0], Use("attribute", inner))
+        case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
+            for other in others:
+                yield from _compared(kept[name], other)
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("items", None))
+
+
+def _compared(number: Number, other: ast.expr) -> Iterator[Refused]:
+    constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    for constant in constants:
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+            yield Refused(number.slots[0], Use("text", constant.value))

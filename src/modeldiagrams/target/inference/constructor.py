@@ -1,0 +1,184 @@
+"""Constructor arguments by how they are used while ``__init__`` runs on the meta device (rule 3).
+
+Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
+their use (`unknown`) shows what each one is: what it can't be ends the run, and the next one starts with what was
+learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
+succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
+plain data as an author would write it, and the model is made of that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of
+from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
+from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.inference.guard import guarded
+from modeldiagrams.target.inference.slots import Slot
+from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.user_code import seeded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Solved", "solved_arguments"]
+
+_MOST_RUNS = 60
+_MOST_LESSONS = 60
+"""Runs that end because an argument is of another kind; each makes one kind certain."""
+_MOST_CHANGES = 3
+"""Arguments that differ from their likeliest value."""
+_MOST_OPTIONS = 9
+
+Choices = tuple[tuple[str, int], ...]
+"""Path of an argument → which of its options is tried."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Arguments with which the constructor runs."""
+
+    kwargs: dict[str, Any]
+    """As the option `kwargs`."""
+    reasons: dict[str, str]
+    """Parameter → why it is what it is."""
+    tries: int
+
+
+def solved_arguments(found: Callable[..., Any]) -> Solved | None:
+    """Find arguments for all required parameters of a class or factory; None if no run succeeds."""
+    required = required_parameters(found)
+    if not required or any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
+        return None
+    return _Search(found, [p.name for p in required]).solved()
+
+
+@dataclass
+class _Search:
+    maker: Callable[..., Any]
+    required: list[str]
+    slots: list[Slot] = field(default_factory=list)
+    runs: int = 0
+    lessons: int = 0
+    pending: list[tuple[int, int, Choices]] = field(default_factory=list)
+    """Choices to try: by the number of changes, then in the order in which errors asked for them."""
+    seen: set[Choices] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        function = inspect.unwrap(self.maker.__init__ if inspect.isclass(self.maker) else self.maker)
+        names = getattr(function, "__globals__", {})
+        hints = annotations_of(self.maker)
+        written = parameters_of(self.maker)
+        for name in self.required:
+            annotation = hints.get(name, written[name].annotation)
+            known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
+            self.slots.append(Slot(name, name, names, annotation=known, makers=(self.maker,)))
+
+    def solved(self) -> Solved | None:
+        """The first arguments that work, with better values where the layers tell."""
+        found = self._searched()
+        if found is None:
+            return None
+        first = self._result()
+        self._read_layers(found)
+        again = self._searched(rounds=4)
+        return self._result() if again is not None else first
+
+    def _result(self) -> Solved:
+        kwargs = {slot.path: slot.written() for slot in self.slots}
+        return Solved(kwargs, {slot.path: _reason(slot) for slot in self.slots}, self.runs + self.lessons)
+
+    def _searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
+        self.pending, self.seen = [(0, 0, ())], set()
+        while self.pending and rounds and self.runs < _MOST_RUNS:
+            rounds -= 1
+            self.runs += 1
+            self.pending.sort()
+            choices = self.pending.pop(0)[2]
+            self._choose(choices)
+            try:
+                return self._run()
+            except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
+                self._plan(choices, error)
+        return None
+
+    def _choose(self, choices: Choices) -> None:
+        wanted = dict(choices)
+        for slot in self._all():
+            slot.choice = wanted.get(slot.path, 0)
+
+    def _all(self) -> Iterator[Slot]:
+        for slot in self.slots:
+            yield from slot.tried()
+
+    def _run(self) -> nn.Module:
+        """One run, repeated as long as it teaches of what kind an argument is."""
+        while True:
+            try:
+                model = self._made()
+                if not any(self._learn(lesson) for lesson in forward_uses(model)):
+                    return model
+            except Refused as refused:
+                if not self._learn(refused):
+                    raise TargetError(f"{refused.slot.path} can't be used so") from None
+            except (Exception, SystemExit) as error:
+                lesson = refusal(error)
+                if lesson is None or not self._learn(lesson):
+                    raise
+
+    def _learn(self, refused: Refused) -> bool:
+        self.lessons += 1
+        return self.lessons <= _MOST_LESSONS and refused.slot.learn(refused)
+
+    def _made(self) -> nn.Module:
+        with seeded(), guarded():
+            try:
+                with torch.device("meta"):
+                    made = self.maker(**{slot.path: slot.value() for slot in self.slots})
+            except (RuntimeError, NotImplementedError) as error:
+                if "meta" not in str(error).lower():
+                    raise
+                made = self.maker(**{slot.path: slot.value() for slot in self.slots})
+        if not isinstance(made, nn.Module):
+            raise TargetError("it made no module")
+        return made
+
+    def _plan(self, choices: Choices, error: BaseException) -> None:
+        """Queue other values of what the error is about, those that it is most about first."""
+        if len(choices) >= _MOST_CHANGES:
+            return
+        for place, slot in enumerate(blamed(error, self._all())):
+            for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
+                changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
+                if changed not in self.seen:
+                    self.seen.add(changed)
+                    self.pending.append((len(changed) + place // 2, place + choice, changed))
+
+    def _read_layers(self, model: nn.Module) -> None:
+        """Note which attributes of PyTorch's layers hold which argument."""
+        for module in model.modules():
+            if type(module).__module__.startswith("torch.nn"):
+                for attribute, value in vars(module).items():
+                    for slot in slots_of(value):
+                        slot.attributes.add(attribute)
+
+
+def _reason(slot: Slot) -> str:
+    if slot.attributes:
+        return f"layers have it as {', '.join(sorted(slot.attributes))}"
+    if slot.why:
+        return slot.why
+    strings = [value for value in slot.compared if isinstance(value, str)]
+    if slot.kind == "text" and strings:
+        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
+    if slot.annotation is not None:
+        return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
+    return "a usual value for this name"

@@ -1,0 +1,65 @@
+"""Keeps constructors that run with made-up arguments from files, connections and programs."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import os
+import socket
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.unknown import slots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["guarded"]
+
+_CLOSED: tuple[tuple[Any, str], ...] = (
+    (os, "mkdir"),
+    (os, "remove"),
+    (os, "unlink"),
+    (os, "rmdir"),
+    (os, "rename"),
+    (os, "replace"),
+    (os, "close"),
+    (os, "system"),
+    (socket.socket, "connect"),
+    (subprocess.Popen, "__init__"),
+)
+"""What no constructor may do while its arguments are looked for."""
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Refuse what changes files or leaves the process, and files whose names are made up; print nothing."""
+    places = [*_CLOSED, (builtins, "open"), (io, "open")]
+    before = [(owner, name, getattr(owner, name)) for owner, name in places]
+    for owner, name in _CLOSED:
+        setattr(owner, name, _closed(name))
+    builtins.open = io.open = _reading(io.open)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for owner, name, value in before:
+            setattr(owner, name, value)
+
+
+def _closed(name: str) -> Callable[..., Any]:
+    def closed(*_: Any, **__: Any) -> Any:
+        raise PermissionError(f"{name} is not called while constructor arguments are looked for")
+
+    return closed
+
+
+def _reading(real: Callable[..., Any]) -> Callable[..., Any]:
+    def reading(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if slots_of(file) or isinstance(file, int) or set(mode) & set("wax+"):
+            raise FileNotFoundError(f"{file!r} is not opened while constructor arguments are looked for")
+        return real(file, mode, *args, **kwargs)
+
+    return reading

@@ -1,0 +1,74 @@
+"""Which strings a frame looks up a value among: the keys of ``{"relu": …}[act]``, the items of ``act in {"relu"}``."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import FrameType
+
+__all__ = ["expression_at", "resolved_name", "strings_looked_up"]
+
+_MOST = 32
+"""More are no choice of a model's author but a vocabulary."""
+
+
+def strings_looked_up(frame: FrameType) -> list[str]:
+    """The strings of the dict or set that the running expression of a frame looks into; none if it is no such."""
+    if str(frame.f_globals.get("__name__")).startswith("torch."):
+        return []
+    node = expression_at(frame, frame.f_lasti)
+    containers: list[ast.expr] = []
+    match node:
+        case ast.Subscript(value=container):
+            containers = [container]
+        case ast.Call(func=ast.Attribute(value=container)):
+            containers = [container]
+        case ast.Compare(comparators=comparators):
+            containers = comparators
+    found = [string for container in containers for string in _strings(container, frame)]
+    return found if len(found) <= _MOST else []
+
+
+def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
+    """The expression whose instruction a frame runs; None where the source is not known."""
+    positions = next(itertools.islice(frame.f_code.co_positions(), instruction // 2, None), None)
+    if positions is None or None in positions:
+        return None
+    line, last, start, end = (int(position or 0) for position in positions)
+    lines = [linecache.getline(frame.f_code.co_filename, number) for number in range(line, last + 1)]
+    encoded = [text.encode() for text in lines]
+    if not encoded or not encoded[0]:
+        return None
+    encoded[-1] = encoded[-1][:end]
+    encoded[0] = encoded[0][start:]
+    try:
+        return ast.parse(b"(" + b"".join(encoded) + b")", mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
+    match container:
+        case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
+            values: Any = [element.value for element in elements if isinstance(element, ast.Constant)]
+        case _:
+            values = resolved_name(container, {**frame.f_globals, **frame.f_locals})
+    if isinstance(values, dict | set | frozenset | list | tuple):
+        yield from (str(value) for value in values if isinstance(value, str))
+
+
+def resolved_name(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The object that ``a`` or ``a.b`` names; None for other expressions, and where it isn't simply there."""
+    match node:
+        case ast.Name(id=name):
+            return names.get(name)
+        case ast.Attribute(value=inner, attr=attribute):
+            owner = resolved_name(inner, names)
+            found = getattr(owner, "__dict__", {}).get(attribute)
+            return found if found is not None or owner is None else vars(type(owner)).get(attribute)
+    return None

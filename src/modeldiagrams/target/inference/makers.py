@@ -1,0 +1,82 @@
+"""Classes and modules that a constructor could be given: those beside the model, then usual ones."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.vocabulary import usual, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["classes_for", "modules_for", "path_of"]
+
+_SHORTEST_WORD = 3
+
+
+def path_of(maker: Any) -> str:
+    """The path by which a class is found."""
+    return f"{maker.__module__}.{maker.__qualname__}"
+
+
+def classes_for(name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str, Any]) -> list[Any]:
+    """What could be called in this way to make a layer, as options.
+
+    Args:
+        name: Of the argument.
+        call: Number of positional arguments, and names of the others.
+        names: The globals of the code that calls it.
+    """
+    own = [class_ for class_ in _beside(names, nn.Module) if _takes(class_, call)]
+    own.sort(key=lambda class_: not _sounds_like(name, class_))
+    general = [{"_object_": path} for path in usual("classes", name)]
+    named = len(usual("classes", name)) > len(usual("classes", "-"))
+    ours = [{"_object_": path_of(class_)} for class_ in own]
+    return [*general, *ours] if named else [*ours, *general]
+
+
+def modules_for(
+    name: str, names: Mapping[str, Any], base: type, *, without: tuple[Any, ...], is_called: bool
+) -> list[Any]:
+    """Modules that an argument could be, as options without their own arguments."""
+    own = [class_ for class_ in _beside(names, base) if class_ not in without]
+    alike = [class_ for class_ in own if _sounds_like(name, class_)] if base is nn.Module else [*own]
+    if base is not nn.Module and not own and "<" not in base.__qualname__:
+        alike = [base]
+    other = [class_ for class_ in own if class_ not in alike] if is_called else []
+    general = usual("modules", name) if base is nn.Module else []
+    return [
+        *({"_target_": path_of(class_)} for class_ in alike),
+        *general,
+        *({"_target_": path_of(class_)} for class_ in other[:_SHORTEST_WORD]),
+    ] or [{"_target_": path_of(base)}]
+
+
+def _beside(names: Mapping[str, Any], base: type) -> list[type]:
+    """Classes in a module's globals that are no part of PyTorch."""
+    return [
+        value
+        for value in names.values()
+        if inspect.isclass(value)
+        and issubclass(value, base)
+        and not value.__module__.startswith("torch.")
+        and "<" not in value.__qualname__
+    ]
+
+
+def _takes(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
+    count, keywords = call
+    parameters = parameters_of(class_)
+    try:
+        inspect.Signature([*parameters.values()]).bind(*[0] * count, **dict.fromkeys(keywords, 0))
+    except TypeError:
+        return False
+    return True
+
+
+def _sounds_like(name: str, class_: type) -> bool:
+    return any(word in class_.__name__.lower() for word in words_of(name) if len(word) >= _SHORTEST_WORD)

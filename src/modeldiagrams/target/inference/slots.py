@@ -1,0 +1,282 @@
+"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from torch import nn
+
+from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
+from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
+from modeldiagrams.target.inference.unknown import Fields, Items, Refused, Use, text, wrapped
+from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed, number_values, usual, usual_item
+from modeldiagrams.target.locate import locate
+from modeldiagrams.target.objects import from_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Slot"]
+
+Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor"]
+_MANY = 8
+"""Keys of a mapping of which only the number is known."""
+_MOST_ITEMS = 64
+_MAPPING_METHODS = ("items", "keys", "values", "get")
+_TENSORS = ([100, 32], [32], [16, 16])
+_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+
+
+@dataclass(eq=False)
+class Slot:
+    """One argument, or one value inside it."""
+
+    path: str
+    """``cfg.model.width``, ``sizes[0]``."""
+    name: str
+    """The last name in it."""
+    names: Mapping[str, Any]
+    """The globals of the code that asks for it."""
+    kind: Kind = "number"
+    annotation: Any = None
+    makers: tuple[Any, ...] = ()
+    """The classes that it is an argument of: none of them is made inside itself."""
+    choice: int = 0
+    """Which of its options is tried."""
+    children: dict[str | int, Slot] = field(default_factory=dict)
+    attributes: set[str] = field(default_factory=set)
+    """Attributes of layers that hold it."""
+    compared: list[Any] = field(default_factory=list)
+    """What it was compared with."""
+    ways: set[str] = field(default_factory=set)
+    """How its fields are read: ``attribute``, ``key``."""
+    call: tuple[int, tuple[str, ...]] = (0, ())
+    """How it is called."""
+    place: tuple[int, int] | None = None
+    """Position in a list, and length of the list."""
+    count: int = 0
+    """Number of items, where it is known."""
+    is_tested: bool = False
+    is_called_in_forward: bool = False
+    why: str = ""
+    """Why it is of its kind."""
+
+    def __post_init__(self) -> None:
+        self._read_annotation()
+
+    def _read_annotation(self) -> None:
+        annotation = self.annotation
+        if annotation is str:
+            self.kind = "text"
+        elif annotation is dict:
+            self._make_mapping(0)
+        elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
+            self.kind = "items"
+        elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module) or is_own_class(annotation)):
+            self.kind = "made"
+
+    def __deepcopy__(self, memo: Any) -> Slot:
+        return self
+
+    # -- what it could be
+
+    def options(self) -> list[Any]:
+        """Values to try, as options of a diagram; likeliest first."""
+        make: dict[Kind, Callable[[], list[Any]]] = {
+            "number": self._numbers,
+            "text": self._texts,
+            "items": lambda: [self.count] if self.count else [2, 3, 4, 1, 5],
+            "fields": lambda: [None],
+            "class": lambda: classes_for(self.name, self.call, self.names),
+            "made": self._made,
+            "tensor": lambda: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
+        }
+        return make[self.kind]()
+
+    def _texts(self) -> list[Any]:
+        compared = [value for value in self.compared if isinstance(value, str)]
+        return list(dict.fromkeys([*compared, *usual("texts", self.name)]))
+
+    def _numbers(self) -> list[Any]:
+        if self.annotation is bool:
+            return [False, True]
+        is_tested_only = self.is_tested and not self.attributes and not self.compared
+        values = number_values(
+            self.name, self.attributes, is_tested_only=is_tested_only, is_item=self.place is not None
+        )
+        if self.place is not None:
+            values = [*usual_item(self.name, *self.place), *values]
+        if self.annotation is float:
+            values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
+        if self.annotation is int:
+            values = [v for v in values if type(v) is int]
+        compared = [v for v in self.compared if isinstance(v, int | float) and not isinstance(v, bool)]
+        return [*values, *(v for v in compared if v not in values)]
+
+    def _made(self) -> list[Any]:
+        annotation = self.annotation
+        if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
+            return [{"_target_": path_of(annotation)}]
+        base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
+        return modules_for(self.name, self.names, base, without=self.makers, is_called=self.is_called_in_forward)
+
+    def option(self) -> Any:
+        """The one that is tried now."""
+        options = self.options()
+        return options[min(self.choice, len(options) - 1)]
+
+    def child(self, key: str | int, annotation: Any = None) -> Slot:
+        """A value inside."""
+        if key not in self.children:
+            path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
+            name = self.name if isinstance(key, int) else key
+            made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            if isinstance(key, int) and key and 0 in self.children:
+                made.kind, made.annotation = self.children[0].kind, self.children[0].annotation
+            self.children[key] = made
+        return self.children[key]
+
+    # -- its value
+
+    def value(self) -> Any:
+        """Its value for a run that watches how it is used."""
+        option = self.option()
+        match self.kind:
+            case "number":
+                return wrapped(option, (self,))
+            case "text":
+                return text(str(option), self)
+            case "items":
+                return Items(self, (child.value() for child in self._items()))
+            case "fields":
+                return Fields(self)
+            case "made" if self._parts(option):
+                kwargs = {name: slot.value() for name, slot in self._parts(option).items()}
+                return locate(option["_target_"])(**kwargs)
+        return from_option(option)
+
+    def written(self) -> Any:
+        """Its value as an option."""
+        option = self.option()
+        match self.kind:
+            case "items":
+                return [child.written() for child in self._items()]
+            case "fields":
+                return self._written_fields()
+            case "made":
+                return {**option, **{name: slot.written() for name, slot in self._parts(option).items()}}
+        return option
+
+    def _written_fields(self) -> Any:
+        values: dict[str, Any] = {str(key): slot.written() for key, slot in self.children.items()}
+        if "attribute" not in self.ways:
+            return values
+        both = "modeldiagrams.target.objects.Settings" if "key" in self.ways else "types.SimpleNamespace"
+        return {"_target_": both, **values}
+
+    def _items(self) -> list[Slot]:
+        count = int(self.option())
+        item = item_annotation(self.annotation)
+        slots = [self.child(index, item) for index in range(count)]
+        for index, slot in enumerate(slots):
+            slot.place = (index, count)
+        return slots
+
+    def _parts(self, option: Any) -> dict[str, Slot]:
+        """What making it needs."""
+        if self.kind != "made" or not isinstance(option, dict) or "_args_" in option:
+            return {}
+        maker = locate(option["_target_"])
+        required = required_parameters(maker)
+        prefix = "" if self.choice == 0 else f"{self.choice}."
+        hints = annotations_of(maker)
+        parts = {}
+        for parameter in required:
+            slot = self.child(f"{prefix}{parameter.name}", hints.get(parameter.name))
+            slot.name, slot.names = parameter.name, vars(inspect.getmodule(maker) or inspect)
+            slot.makers = (*self.makers, maker)
+            parts[parameter.name] = slot
+        return parts
+
+    def tried(self) -> list[Slot]:
+        """It and all that is inside."""
+        if self.kind == "made":
+            inside = [*self._parts(self.option()).values()]
+        elif self.kind == "items":
+            inside = self._items()
+        else:
+            inside = [*self.children.values()] if self.kind == "fields" else []
+        return [self, *(slot for child in inside for slot in child.tried())]
+
+    # -- what is learnt
+
+    def compared_with(self, other: Any) -> None:
+        """Note a value that the model's code compares it with."""
+        if (
+            isinstance(other, str | int | float)
+            and type(other) in (str, int, float, bool)
+            and other not in self.compared
+        ):
+            self.compared.append(other)
+
+    def learn(self, refused: Refused) -> bool:
+        """Change its kind to one that can be used so.
+
+        Returns:
+            Whether anything is different now.
+        """
+        before = (self.kind, self.count, self.call, len(self.compared), self.choice)
+        self._learn(refused.use)
+        return before != (self.kind, self.count, self.call, len(self.compared), self.choice)
+
+    def _learn(self, use: Use) -> None:
+        self.choice = 0
+        match use:
+            case Use("attribute", str(name)):
+                self.kind, self.why = self._kind_with(name), f"its {name} is read"
+                self.ways |= {"attribute"} if self.kind == "fields" and name not in _MAPPING_METHODS else set()
+            case Use("key", str(name)):
+                self._make_mapping(0)
+                self.why = f"its {name!r} is read"
+            case Use("length"):
+                self.kind, self.why = "items", "its length is asked for"
+                if is_listed("mappings", self.name):
+                    self._make_mapping()
+            case Use("items", count):
+                self.kind, self.why = "items", "its items are used"
+                self.count = count if isinstance(count, int) and count <= _MOST_ITEMS else self.count
+            case Use("text", str(option)):
+                self.kind, self.why = "text", f"it is compared with {option!r}" if option else "text is expected"
+                self.compared_with(option or None)
+            case Use("called", (int() as count, tuple() as names)):
+                self.kind, self.call = "class", (count, names)
+                self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
+            case Use("forward"):
+                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+
+    def _kind_with(self, name: str) -> Kind:
+        if is_listed("text_methods", name):
+            return "text"
+        if is_listed("list_methods", name):
+            return "items"
+        if is_listed("tensor_methods", name):
+            return "tensor"
+        if is_listed("module_attributes", name) or (is_a_model(self.name) and not self.path.count(".")):
+            return "made"
+        if name in _MAPPING_METHODS:
+            self._make_mapping(0 if name == "get" else 2)
+        return "fields"
+
+    def _make_mapping(self, count: int = _MANY) -> None:
+        self.kind = "fields"
+        self.ways.add("key")
+        self.fill(count)
+
+    def fill(self, count: int = _MANY) -> None:
+        """Give a mapping whose length is asked for some more keys."""
+        for index in range(len(self.children), count):
+            self.child(f"item{index}").name = self.name

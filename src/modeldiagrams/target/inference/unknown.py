@@ -1,0 +1,297 @@
+"""Values that stand for an unknown constructor argument while ``__init__`` runs, and record how they are used.
+
+A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
+came from. A `Text` is a string that records what it is compared with. `Fields` makes up what it is asked for. What a
+value can't be used as ends the run with `Refused`, which says what the argument must be instead.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from modeldiagrams.target.inference.lookups import strings_looked_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import FrameType
+
+__all__ = ["Fields", "Items", "Number", "Real", "Refused", "Text", "Use", "slots_of", "wrapped"]
+
+_UNPACK = dis.opmap["UNPACK_SEQUENCE"]
+
+
+class Slot(Protocol):
+    """What is known about one argument; see `slots`."""
+
+    path: str
+    ways: set[str]
+    is_tested: bool
+    children: dict[str | int, Any]
+
+    def child(self, key: str | int) -> Any:
+        """The slot of a value inside."""
+
+    def fill(self) -> None:
+        """Give a mapping whose length is asked for some keys."""
+
+    def compared_with(self, other: Any) -> None:
+        """Note what it is compared with."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What an argument was used as."""
+
+    how: str
+    """``attribute``, ``key``, ``items``, ``length``, ``called`` or ``text``."""
+    detail: Any = None
+    """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
+
+
+class Refused(BaseException):
+    """The argument can't be of the kind that was assumed. No handler of the model's own catches this."""
+
+    def __init__(self, slot: Slot, use: Use) -> None:
+        super().__init__(slot.path, use)
+        self.slot: Any = slot
+        self.use = use
+
+
+def slots_of(value: Any) -> tuple[Any, ...]:
+    """The unknown arguments that a value was made of."""
+    if isinstance(value, tuple | list) and not isinstance(value, Items):
+        return tuple(dict.fromkeys(slot for item in value for slot in slots_of(item)))
+    slots = getattr(type(value), "_slots_of", None)
+    return slots(value) if slots else ()
+
+
+class _Numeric:
+    """What `Number` and `Real` share."""
+
+    slots: tuple[Slot, ...]
+    is_derived: bool
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return self.slots
+
+    def _refuse(self, use: Use) -> Refused:
+        return Refused(self.slots[0], use)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            raise self._refuse(Use("text", str(other)))
+        for slot in self.slots:
+            slot.compared_with(other)
+        return bool(super().__eq__(other) is True)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        for slot in () if self.is_derived else self.slots:
+            slot.is_tested = True
+        return bool(super().__ne__(0))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or self.is_derived:
+            raise AttributeError(name)
+        raise self._refuse(Use("attribute", name))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            raise self._refuse(Use("key", key))
+        raise self._refuse(Use("items", _unpacked(sys._getframe(1))))  # noqa: SLF001
+
+    def __len__(self) -> int:
+        raise self._refuse(Use("length"))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise self._refuse(Use("called", (len(args), tuple(kwargs))))
+
+    def __hash__(self) -> int:
+        for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
+            raise self._refuse(Use("text", option))
+        return int(super().__hash__())
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class Number(_Numeric, int):
+    """A whole number."""
+
+
+class Real(_Numeric, float):
+    """Any other number."""
+
+
+def wrapped(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
+    """A number that knows the arguments it was made of; anything else as it is."""
+    kind = {int: Number, float: Real}.get(type(value))
+    if kind is None:
+        return value
+    made = kind(value)
+    made.slots, made.is_derived = tuple(dict.fromkeys(slots)), is_derived
+    return made
+
+
+def _operation(name: str, kind: type) -> Callable[..., Any]:
+    plain = getattr(kind, name)
+
+    def operation(self: Any, *others: Any) -> Any:
+        if name.startswith("__r") and name[3:-2] == "add" and others and isinstance(others[0], list | tuple):
+            raise self._refuse(Use("items"))
+        if name == "__add__" and others and isinstance(others[0], list | tuple):
+            raise self._refuse(Use("items"))
+        slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
+        return wrapped(plain(self, *others), slots, is_derived=True)
+
+    return operation
+
+
+_BINARY = ("add", "sub", "mul", "floordiv", "mod", "pow", "truediv")
+for _kind, _plain in ((Number, int), (Real, float)):
+    for _word in (*(f"__{word}__" for word in _BINARY), *(f"__r{word}__" for word in _BINARY), "__neg__", "__abs__"):
+        setattr(_kind, _word, _operation(_word, _plain))
+
+
+class Text(str):
+    """A string that records what it is compared with."""
+
+    __slots__ = ("slot",)
+    slot: Slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __eq__(self, other: object) -> bool:
+        self.slot.compared_with(other)
+        return str.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
+            self.slot.compared_with(option)
+        return str.__hash__(self)
+
+    def __contains__(self, part: object) -> bool:
+        self.slot.compared_with(part)
+        return isinstance(part, str) and str.__contains__(self, part)
+
+    def startswith(self, part: Any, *args: Any) -> bool:
+        """As `str.startswith`."""
+        self.slot.compared_with(part)
+        return str.startswith(self, part, *args)
+
+    def lower(self) -> Text:
+        """As `str.lower`."""
+        return text(str.lower(self), self.slot)
+
+    def upper(self) -> Text:
+        """As `str.upper`."""
+        return text(str.upper(self), self.slot)
+
+    def strip(self, *args: Any) -> Text:
+        """As `str.strip`."""
+        return text(str.strip(self, *args), self.slot)
+
+
+def text(value: str, slot: Slot) -> Text:
+    """A string that knows its argument."""
+    made = Text(value)
+    made.slot = slot
+    return made
+
+
+class Items(list[Any]):
+    """A list."""
+
+    def __init__(self, slot: Slot, items: Iterable[Any]) -> None:
+        super().__init__(items)
+        self.slot = slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __iter__(self) -> Any:
+        expected = _unpacked(sys._getframe(1))  # noqa: SLF001
+        if expected not in (None, len(self)):
+            raise Refused(self.slot, Use("items", expected))
+        return super().__iter__()
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            raise Refused(self.slot, Use("key", key))
+        if isinstance(key, int) and key >= len(self):
+            raise Refused(self.slot, Use("items", int(key) + 1))
+        return super().__getitem__(key)
+
+    def __deepcopy__(self, memo: Any) -> Items:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("shape", "device"):
+            raise AttributeError(name)
+        raise Refused(self.slot, Use("attribute", name))
+
+
+class Fields(dict[str, Any]):
+    """A configuration: makes up the values that are read, as keys or as attributes."""
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__()
+        object.__setattr__(self, "slot", slot)
+        for name in slot.children:
+            super().__setitem__(str(name), slot.child(name).value())
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        slot: Slot = object.__getattribute__(self, "slot")
+        return (slot,)
+
+    def _read(self, name: str) -> Any:
+        if name not in self:
+            slot: Slot = object.__getattribute__(self, "slot")
+            super().__setitem__(name, slot.child(name).value())
+        return super().__getitem__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._slots_of()[0].ways.add("attribute")
+        return self._read(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, int | slice):
+            raise Refused(self._slots_of()[0], Use("items"))
+        self._slots_of()[0].ways.add("key")
+        return self._read(name)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        slot = self._slots_of()[0]
+        slot.fill()
+        return len(slot.children)
+
+    def __deepcopy__(self, memo: Any) -> Fields:
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Not possible."""
+        raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+
+
+def _unpacked(frame: FrameType) -> int | None:
+    """How many names a frame is unpacking a value into; None if it does something else."""
+    code = frame.f_code.co_code
+    at = frame.f_lasti
+    return code[at + 1] if code[at] == _UNPACK else None

@@ -1,0 +1,90 @@
+"""Reads ``vocabulary.toml``: roles of constructor arguments, and values that are usual for them."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.names import matches, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["is_a_model", "is_listed", "number_values", "usual", "usual_item", "words_of"]
+
+
+@functools.cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
+
+
+def words_of(name: str) -> list[str]:
+    """``numHeads2`` → ``["num", "heads"]``."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[_\W\d]+", parted.lower()) if word]
+
+
+def number_values(name: str, attributes: Collection[str], *, is_tested_only: bool, is_item: bool) -> list[Any]:
+    """Numbers to try for an argument, likeliest first.
+
+    Args:
+        name: Of the argument.
+        attributes: Attributes of layers that hold it.
+        is_tested_only: Whether all that is done with it is to ask whether it is true.
+        is_item: Whether it is in a list; then the name says nothing of how many there are.
+    """
+    tables = _tables()
+    if is_tested_only:
+        return [*tables["values"]["flag"]]
+    known = value_of("constructor_parameters", name.lower())
+    role = _role_by_use(name.lower(), attributes)
+    by_name = _role_by_words(name.lower())
+    if role is None or (role in ("width", "channels") and by_name in tables["sizes"]["roles"]):
+        role = by_name
+    if is_item:
+        known = None
+    values = [*tables["values"][role or "unknown"], *tables["values"]["unknown"]]
+    first = [known] if known is not None and not isinstance(known, list) else []
+    return list(dict.fromkeys([*first, *values])) if not isinstance(values[0], bool) else values
+
+
+def _role_by_use(name: str, attributes: Collection[str]) -> str | None:
+    for row in _tables()["uses"]:
+        is_used = any(attribute in attributes for attribute in row["attributes"])
+        is_other = any(attribute in attributes for attribute in row.get("unless", []))
+        if is_used and not is_other and matches(row.get("only", [".*"]), name):
+            return str(row["role"])
+    return None
+
+
+def _role_by_words(name: str) -> str | None:
+    words = ["_".join(words_of(name)), *words_of(name)]
+    for row in _tables()["words"]:
+        if any(matches(row["names"], word) for word in (words[:1] if row.get("whole") else words)):
+            return str(row["role"])
+    return None
+
+
+def usual(table: str, name: str) -> list[Any]:
+    """The values of all rows of a table that match a name."""
+    rows = [row for row in _tables()[table] if matches(row["names"], name.lower())]
+    return [value for row in rows for value in row.get("values", [row.get("value")])]
+
+
+def usual_item(name: str, index: int, count: int) -> list[int]:
+    """The usual number at one place of a list that goes by this name, if it is a shape."""
+    rows = [row for row in _tables()["lists"] if matches(row["names"], name.lower())]
+    return [values[index] for row in rows for values in row["values"] if len(values) == count]
+
+
+def is_listed(table: str, name: str) -> bool:
+    """Whether a table lists a name."""
+    return matches(_tables()[table]["names"], name.lower())
+
+
+def is_a_model(name: str) -> bool:
+    """Whether an argument's name is that of a model."""
+    return matches(_tables()["module_attributes"]["models"], name.lower())
