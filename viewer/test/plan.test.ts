@@ -11,6 +11,7 @@ function labelled(label: string): Plan {
     outputs: 0,
     wires: [],
     returns: [],
+    apart: [],
     order: null,
     slots: [{ ...slot, exits }],
   } as unknown as Plan;

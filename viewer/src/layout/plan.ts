@@ -69,6 +69,8 @@ export interface Plan {
   returns: PlanReturn[];
   /** The order to keep; null for any. */
   order: Order | null;
+  /** Pairs of items that have no wire between them, of which the first is above the second. */
+  apart: (readonly [above: number, below: number])[];
 }
 
 /** Distance of a label from its wire. */
@@ -124,5 +126,6 @@ export function planKey(plan: Plan): string {
     returns.join(";"),
     slots.join(";"),
     wires.join(";"),
+    plan.apart.join(";"),
   ].join("|");
 }
