@@ -29,7 +29,13 @@ PROCESS_FOLDERS = frozenset(
 )
 """Their tests start a browser, a builder, a worker, another Python or an installation."""
 
-SWEEPS = frozenset({"target/test_zero_config_models.py", "truth/test_true_pictures.py"})
+SWEEPS = frozenset(
+    {
+        "api/test_diff_checkpoints.py",
+        "target/test_zero_config_models.py",
+        "truth/test_true_pictures.py",
+    }
+)
 """Many models, one after the other."""
 
 SLOWEST_FILES = (

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
 
+from modeldiagrams import trace
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from pictures.opened import opened
+from truth.drawn import read
+from zoo import architectures
+from zoo.small import small_model
 from zoo.test_true_pictures import from_timm, from_torchvision, from_transformers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
@@ -74,13 +79,52 @@ CASES = [
     for name, block in table.items()
 ]
 
+PAGE, WIDEST = 740, 822
+"""Width of a column, and of a picture whose labels of 10 px then have 9."""
+
 
 @pytest.mark.parametrize(("make", "name", "block"), CASES, ids=[f"{make.__name__} {name}" for make, name, _ in CASES])
 def test_the_block_an_architecture_is_known_for_is_open(make: Callable[[str], Graph], name: str, block: str) -> None:
     picture = render(make(name), View())
     assert block in opened(picture.svg)
-    assert picture.width <= 822  # in a column of 740 px, labels of 10 px then have 9
-    assert picture.height <= 1400
+    assert picture.width <= WIDEST
+    assert picture.height * min(1, PAGE / picture.width) <= 1400
+
+
+def transformer() -> Graph:
+    """The Transformer of 2017, as PyTorch has it."""
+    model = torch.nn.Transformer(64, 4, 2, 2, 128, batch_first=True).eval()
+    return trace(model, (torch.zeros(1, 9, 64), torch.zeros(1, 9, 64)))
+
+
+def with_stacks(name: str) -> Graph:
+    """An architecture with so many layers that they are stacks."""
+    if name in ("clip", "transformer"):
+        return transformer() if name == "transformer" else from_transformers(name)
+    sizes = ("num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
+    _, inputs = architectures.prepared(name)
+    return trace(small_model(name, {"use_cache": False, **dict.fromkeys(sizes, 6)}), (), inputs)
+
+
+TOWERS = {
+    "bart": ("encoder", "decoder"),
+    "clip": ("text_model", "vision_model"),
+    "t5": ("encoder", "decoder"),
+    "transformer": ("encoder", "decoder"),
+    "whisper": ("encoder", "decoder"),
+}
+
+
+@pytest.mark.parametrize("name", TOWERS)
+def test_towers_stand_beside_each_other_with_tops_in_line(name: str) -> None:
+    graph = with_stacks(name)
+    picture = render(graph, View())
+    boxes = read(picture.svg).boxes
+    one, other = sorted((boxes[tower] for tower in TOWERS[name]), key=lambda box: box.x)
+    assert one.x + one.width < other.x
+    assert one.is_open
+    assert one.y == other.y
+    assert picture.width <= WIDEST
 
 
 def test_enough_architectures() -> None:

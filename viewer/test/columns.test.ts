@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { type Box, type Layout, layout } from "../src/layout/layout.js";
+import { type Box, type Layout, layout, type Placed } from "../src/layout/layout.js";
 import { towersIn } from "../src/layout/structures/towers.js";
 import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
@@ -152,7 +152,8 @@ it("takes the option of the author", () => {
   expect(firstState(traced, { shapes: ["columns"] }, viz).shapes).toEqual(["columns"]);
 });
 
-it("tells an encoder and a decoder apart that look alike", () => {
+/** An encoder and a decoder that look alike, in one module. */
+function translated(): GraphData {
   const layers = [0, 1, 2];
   const stack = (name: string, first: string, second: string) =>
     layers.flatMap((i) => {
@@ -161,13 +162,85 @@ it("tells an encoder and a decoder apart that look alike", () => {
     });
   const lines = [
     ...stack("encoder", "source", "mask"),
-    ...stack("decoder", "target", "m.encoder.layers.2/add"),
-    "m.decoder.layers.2/add > head/linear > words",
+    ...stack("decoder", "target", `m.encoder.layers.2/add`),
+    `m.decoder.layers.2/add > head/linear > words`,
   ];
   const classes = layers.flatMap((i) => [
     [`m.encoder.layers.${i}`, "Layer"],
     [`m.decoder.layers.${i}`, "Reader"],
   ]);
-  const alike = sketch(lines.join("\n"), { m: "Model", ...Object.fromEntries(classes) });
-  expect(layout(view(index(alike), { expanded: ["m"], unrolled: [], direction: "TB" }), viz).shaped).toBe(true);
+  return sketch(lines.join("\n"), { m: "Model", ...Object.fromEntries(classes) });
+}
+
+it("tells an encoder and a decoder apart that look alike", () => {
+  const state: State = { expanded: ["m"], unrolled: [], direction: "TB" };
+  expect(layout(view(index(translated()), state), viz).shaped).toBe(true);
+});
+
+const speech = "encoder.transformer.speech_layers";
+
+/** Like BART: positions that depend on nothing, layers with long names, and the encoder's states as an output. */
+const tabled = sketch(
+  [
+    "source > encoder.tokens/embedding",
+    "encoder.positions/arange > encoder.positions/embedding",
+    `encoder.tokens/embedding > encoder/add > ${speech}.0/scaled_dot_product_attention > ${speech}.0/gelu`,
+    `${speech}.0/gelu > ${speech}.1/scaled_dot_product_attention > ${speech}.1/gelu > a_very_long_name_of_the_states`,
+    "encoder.positions/embedding > encoder/add",
+    "target > decoder.tokens/embedding > decoder.layers.0/norm > decoder.layers.0/mul > decoder.layers.1/norm",
+    "decoder.layers.1/norm > decoder.layers.1/mul > words",
+    ...[0, 1].map((i) => `${speech}.1/gelu > decoder.layers.${i}/mul`),
+  ].join("\n"),
+  {
+    ...{ encoder: "Encoder", "encoder.tokens": "Tokens", "encoder.positions": "Positions" },
+    ...{ [`${speech}.0`]: "EncoderLayer", [`${speech}.1`]: "EncoderLayer" },
+    ...{ decoder: "Decoder", "decoder.tokens": "Tokens" },
+    ...{ "decoder.layers.0": "DecoderLayer", "decoder.layers.1": "DecoderLayer" },
+  },
+);
+
+const inside = ({ root }: Layout, id: string): Placed => {
+  const all = [root];
+  for (const { inner } of all) all.push(...inner.filter((one) => one !== null));
+  const found = all.find(({ frame }) => frame.id === id);
+  if (found === undefined) throw new Error(`${id} is not open`);
+  return found;
+};
+
+it("spares width in columns: titles have more lines, or are beside the wire where more room is", () => {
+  const open = { expanded: ["encoder", `${speech}.0`] };
+  const [narrow, usual] = [drawn(tabled, open), drawn(tabled, { ...open, shapes: [] })].map(
+    (made) => inside(made, `${speech}.0`).geometry,
+  );
+  expect(narrow?.width).toBeLessThan((usual?.width ?? 0) - 20);
+  expect(narrow?.title?.height).toBeGreaterThan(usual?.title?.height ?? 0);
+});
+
+it.each([["encoder"], ["encoder", `${speech}.0`]])(
+  "puts positions above the tokens in a column, at the same side whatever is open: %j",
+  (...expanded) => {
+    const { frame, geometry } = inside(drawn(tabled, { expanded }), "encoder");
+    const [tokens, positions] = ["encoder.tokens", "encoder.positions"].map(
+      (id) => geometry.boxes[frame.items.findIndex((item) => item.id === id)],
+    );
+    expect((positions?.y ?? 0) + (positions?.height ?? 0)).toBeLessThan(tokens?.y ?? 0);
+    expect(positions?.x).toBeGreaterThan(geometry.ports.inputs[0] ?? 0);
+    expect(positions?.x).toBeLessThan(tokens === undefined ? 0 : right(tokens));
+  },
+);
+
+it("puts an output of the encoder below it, not beside what goes to the decoder", () => {
+  const { box, ...made } = drawn(tabled, { expanded: ["encoder"] });
+  const encoder = box("encoder");
+  const exit = encoder.x + (inside(made, "encoder").geometry.ports.outputs[0] ?? 0);
+  expect(middle(box("output:a_very_long_name_of_the_states"))).toBeCloseTo(exit, -0.5);
+});
+
+it("has no blank strip between a title and the columns below it", () => {
+  const stacks = translated();
+  const { frame, geometry } = inside(drawn(stacks, { expanded: ["m"] }), "m");
+  const top = Math.min(...geometry.boxes.map(({ y }) => y));
+  const { y = 0, height = 0 } = geometry.title ?? {};
+  expect(frame.items.length).toBeGreaterThan(1);
+  expect(top - y - height).toBeLessThanOrEqual(28);
 });

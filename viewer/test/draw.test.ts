@@ -3,6 +3,7 @@ import { draw } from "../src/draw/draw.js";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { layout } from "../src/layout/layout.js";
+import { boxSize, detailLines } from "../src/layout/metrics.js";
 import { view } from "../src/view/view.js";
 import { chain, recurrent, wrapped } from "./fixtures.js";
 import { sketch } from "./sketch.js";
@@ -33,6 +34,22 @@ describe("the text of an expandable box", () => {
     );
     expect(name).toBe((width ?? 0) / 2);
     expect(sign).toBe((width ?? 0) - 13);
+  });
+});
+
+describe("a long detail", () => {
+  const item = view(index(wrapped), { expanded: [], unrolled: [], direction: "TB" }).root.items.find(
+    ({ kind }) => kind === "module",
+  );
+  const lines = (detail: string) => (item === undefined ? [] : detailLines({ ...item, detail }));
+  const width = (detail: string) => (item === undefined ? 0 : boxSize({ ...item, detail }).width);
+
+  it("has two lines where that makes its box much less wide", () => {
+    const long = "SpeechScaledWordEmbedding 1000 × 64 · tied";
+    expect(lines(long)).toEqual(["SpeechScaledWordEmbedding", "1000 × 64 · tied"]);
+    expect(width(long)).toBeLessThan(220);
+    expect(lines("Conv2d 64 → 128, 3×3, s2")).toHaveLength(1);
+    expect(lines("SpeechTransformerEncoderLayerWithoutEnd · 1K")).toHaveLength(1);
   });
 });
 

@@ -11,6 +11,9 @@ function labelled(label: string): Plan {
     outputs: 0,
     wires: [],
     returns: [],
+    apart: [],
+    streams: [],
+    places: [],
     order: null,
     slots: [{ ...slot, exits }],
   } as unknown as Plan;

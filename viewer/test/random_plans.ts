@@ -82,6 +82,9 @@ export function randomPlan(seed: number): Plan {
     slots: [],
     wires: [],
     returns: [],
+    apart: [],
+    streams: [],
+    places: [],
     order: null,
     inputs: roll(5),
     outputs: roll(4),
@@ -97,5 +100,7 @@ export function randomPlan(seed: number): Plan {
     plan.wires.push({ ...wire, net: nets.get(source) ?? 0 });
   }
   if (roll(3) === 0) plan.order = randomOrder(plan, roll);
+  const last = plan.slots.length - 1;
+  if (last > 0 && roll(4) === 0) plan.apart = [[roll(last), last]];
   return plan;
 }

@@ -32,6 +32,13 @@ describe("index", () => {
   });
 });
 
+it("leaves out a part of a tensor that nothing reads but its shape", () => {
+  const graph = sketch("x > m/linear > y\nm/linear > m/getitem\nm/linear > m/relu", { m: "Model" });
+  expect(
+    names(show(graph, { expanded: ["m"] }).root.items.flatMap(({ frame }) => frame ?? [])[0] ?? show(graph).root),
+  ).toEqual(["linear", "relu"]);
+});
+
 describe("an op that writes in place", () => {
   const named = (graph: GraphData) => {
     const { items, wires } = show(graph).root;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.environment import made_with, versions
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
@@ -78,7 +79,7 @@ class Cache:
             self._store.discard(f"{key}.graph", "its content is not what was written")
             return None
         # it was checked when it was traced, and comparing a digest is cheaper than checking it again
-        graph = msgspec.json.decode(content, type=Graph)
+        graph = msgspec.json.decode(content, type=decodable(Graph))
         return LoadedGraph(
             graph=graph,
             content=content,

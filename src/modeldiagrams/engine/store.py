@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import write_atomically
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Store:
         """An entry; None if there is none, or if it is damaged, in which case it is removed."""
         path = self._folder / f"{name}.json"
         try:
-            entry = msgspec.json.decode(path.read_bytes(), type=type_)
+            entry = msgspec.json.decode(path.read_bytes(), type=decodable(type_))
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError) as error:

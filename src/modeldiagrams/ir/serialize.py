@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from modeldiagrams.common import files
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import FORMAT, VERSION, Graph
@@ -58,7 +59,7 @@ def deserialize(data: bytes | str) -> Graph:
         raise GraphError("$", f"expected JSON, got something else: {error}") from error
     _check_version(head)
     try:
-        graph = msgspec.convert(head, Graph)
+        graph = msgspec.convert(head, decodable(Graph))
     except msgspec.ValidationError as error:
         raise _located(head, error) from error
     check_graph(graph)

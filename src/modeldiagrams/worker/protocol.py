@@ -9,6 +9,7 @@ from typing import IO, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.ir.text import escaped
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.render.draw import Picture, Theme
@@ -189,4 +190,4 @@ def receive(file: IO[bytes] | BufferedIOBase, kind: type[T]) -> T:
     content = file.read(length)
     if not content:
         raise EOFError
-    return msgspec.msgpack.decode(content, type=kind)
+    return msgspec.msgpack.decode(content, type=decodable(kind))

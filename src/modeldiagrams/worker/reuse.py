@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import WorkerError
 from modeldiagrams.worker.process import Process, worker_problem
 from modeldiagrams.worker.protocol import Refused, Trace, Traced
@@ -98,7 +99,7 @@ class _Status(msgspec.Struct):
 def _has_failed(answer: Traced | Refused) -> bool:
     if isinstance(answer, Refused):
         return True
-    return msgspec.json.decode(answer.graph, type=_Outcome).status.state != "complete"
+    return msgspec.json.decode(answer.graph, type=decodable(_Outcome)).status.state != "complete"
 
 
 def _stamp(file: str) -> object:

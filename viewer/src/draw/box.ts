@@ -3,6 +3,8 @@ import type { Box } from "../layout/geometry.js";
 import {
   badgeWidth,
   boxWords,
+  DETAIL_LINE,
+  detailLines,
   GLYPH,
   isTerminal,
   isTwoLines,
@@ -79,11 +81,12 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
   const first = { roles: ["name"], context, x: nameMiddle, y: base, text: name } as const;
-  const second = { roles: ["detail"], context, x: middle, y: 32, text: detail } as const;
   return [
     painter.text(twoLines ? first : { ...first, detail }),
     drawBadge(item, nameEnd, base - 12, painter),
-    twoLines ? painter.text(second) : "",
+    ...(twoLines ? detailLines(item) : []).map((text, i) =>
+      painter.text({ roles: ["detail"], context, x: middle, y: 32 + i * DETAIL_LINE, text }),
+    ),
     item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",
   ].join("");
 }

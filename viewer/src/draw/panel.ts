@@ -1,6 +1,6 @@
 /** A panel: an expanded module, or a group of repeated children, with its title. */
 import type { Box, Title } from "../layout/geometry.js";
-import { BEHIND_PANEL, badgeWidth, boxWords, CHEVRON, NAME_SIZE, TITLE_LINE } from "../layout/metrics.js";
+import { BEHIND_PANEL, badgeWidth, CHEVRON, NAME_SIZE, TITLE_LINE, titleForms } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawBadge, drawSign } from "./badge.js";
@@ -42,23 +42,25 @@ function cardsBehind({ width, height }: Box, step: number): string {
 }
 
 function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string {
-  const { name, detail } = boxWords(item);
+  const { name = [], detail = [], lines = 1 } = titleForms(item)[title.form] ?? {};
   const opens = item.kind !== "group";
   const context: Context = { family: item.family, classes: ["header"] };
   const x = title.x + (opens ? CHEVRON : 0);
-  const base = title.y + 13;
-  const nameEnd = x + textWidth(name, NAME_SIZE, true) + GAP;
+  const base = (line: number) => title.y + 13 + line * TITLE_LINE;
+  const last = name.length - 1;
+  const nameEnd = x + textWidth(name[last] ?? "", NAME_SIZE, true) + GAP;
   const pill = badgeWidth(item);
-  const below = title.lines === 2;
-  const detailX = below ? x : nameEnd + (pill === 0 ? 0 : pill + GAP);
-  const detailY = below ? base + TITLE_LINE : base;
+  const isBeside = lines < name.length + detail.length;
+  const detailX = isBeside ? nameEnd + (pill === 0 ? 0 : pill + GAP) : x;
   const geometry = `width="${num(box.width)}" height="${num(title.y + title.height)}"`;
   const drawn = [
     painter.shape({ tag: "rect", roles: ["hit"], context, geometry }),
-    opens ? drawSign({ x: title.x, y: base - 4, open: true, context }, painter) : "",
-    painter.text({ roles: ["name"], context, x, y: base, text: name }),
-    drawBadge(item, nameEnd, title.y + 1, painter),
-    detail === "" ? "" : painter.text({ roles: ["detail"], context, x: detailX, y: detailY, text: detail }),
+    opens ? drawSign({ x: title.x, y: base(0) - 4, open: true, context }, painter) : "",
+    ...name.map((text, i) => painter.text({ roles: ["name"], context, x, y: base(i), text })),
+    drawBadge(item, nameEnd, base(last) - 12, painter),
+    ...detail.map((text, i) =>
+      painter.text({ roles: ["detail"], context, x: detailX, y: base(isBeside ? i : last + 1 + i), text }),
+    ),
   ];
   return painter.group({ classes: context.classes }, drawn.join(""));
 }

@@ -6,11 +6,13 @@ import { isDrawn, writersOf } from "./writes.js";
 
 /** Ops that decide what a model does next: a sampled token, though only Python may go on with it. */
 const DECIDING = /^(argmax|argmin|multinomial|topk|sort|argsort|bernoulli|categorical|nms)$/;
+/** Ops that compute nothing: what nothing reads of them was only asked for its shape. */
+const PART = /^(getitem|select|narrow|slice|view|reshape|expand)$/;
 const DISCRETE = /^(u?int|bool)/;
 
 /**
  * The graph without ops from which nothing leads to what shows: those that Python reads (`item`, `tolist`, asserts) with
- * the plain arithmetic before them, and numbers that nothing reads. Losses, decisions and whatever has weights stay.
+ * the plain arithmetic before them, and numbers and parts of tensors that nothing reads, but their shape. Losses, decisions and whatever has weights stay.
  */
 export function withoutDeadEnds(graph: Graph): Graph {
   // a failed trace ends everywhere, and without outputs all are dead ends
@@ -28,7 +30,8 @@ function deadEnds(graph: Graph): Set<string> {
     const readers = (graph.adjacency.get(node.id) ?? []).filter((edge) => isDrawn(edge, writers)).map(({ to }) => to);
     const isRead = (node.outputs ?? []).length === 0 || readers.some((id) => read.has(id));
     const isPlain = isRead && !node.name.startsWith("torch.nn.functional.");
-    if (!readers.every((id) => found.has(id)) || !(isPlain || isDiscrete(graph, node))) continue;
+    const isSpare = isDiscrete(graph, node) || PART.test(shortName(node.name));
+    if (!readers.every((id) => found.has(id)) || !(isPlain || isSpare)) continue;
     found.add(node.id);
     if (isRead) read.add(node.id);
   }

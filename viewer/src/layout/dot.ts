@@ -77,6 +77,7 @@ function dotGraph(plan: Plan, fine: number): Graph {
         return [{ ...edge, attributes: wireAttributes(plan, wire) }];
       }),
       ...(order?.isStrict ? inOrder(order) : []),
+      ...plan.apart.map(([above, below]) => ({ tail: `n${above}`, head: `n${below}`, attributes: APART })),
     ],
     subgraphs: [
       portRow("source", "i", plan.inputs, ordered, order?.inputs.flat() ?? []),
@@ -112,6 +113,7 @@ function inOrder(order: Order): Edge[] {
 /** From the middle of one side to that of another, as most wires run; dot is told of others one by one. */
 const STRAIGHT_ON: Attributes = { tailport: "s", headport: "n", weight: 1 };
 const BESIDE_EACH_OTHER: Attributes = { style: "invis", tailport: "", headport: "" };
+const APART: Attributes = { ...BESIDE_EACH_OTHER, weight: 0 };
 
 /** Keeps the order of the wires that leave a node. */
 const IN_ORDER: Attributes = { ordering: "out" };

@@ -5,6 +5,7 @@ import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
 import type { Geometry } from "./geometry.js";
 import { oriented } from "./mirror.js";
 import { type Plan, planKey } from "./plan.js";
+import { packTables } from "./tables.js";
 
 /** State shared by the layouts of one graph. */
 export interface LayoutCache {
@@ -68,6 +69,7 @@ export function rank(engine: Engine, planned: Plan): Ranking {
     crashes.delete(key);
     const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
     const ranking = isFree ? oriented(planned, ranked) : ranked;
+    packTables(planned, ranking);
     rankings.set(key, ranking);
     return ranking;
   } catch (error) {

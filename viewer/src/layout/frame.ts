@@ -4,7 +4,7 @@ import { BORDER, type Item } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Ports, Title } from "./geometry.js";
-import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleLines, titleForms } from "./metrics.js";
+import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleForm, titleForms } from "./metrics.js";
 import { type Leaving, turn } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
@@ -13,6 +13,8 @@ const MARGIN = 8;
 const PADDING = 16;
 /** Distance between a title and the first row. */
 const BELOW_TITLE = 8;
+/** Forms of titles in containers that have room. */
+const USUAL_FORMS = 2;
 
 export interface Enclosure {
   width: number;
@@ -44,21 +46,36 @@ function straightOn(
   };
 }
 
-/** The container around a routed flow; `around` is the direction of the parent frame. */
+interface Surroundings {
+  item: Item | null;
+  /** The direction of the parent frame. */
+  around: Direction;
+  leavesAtEnd?: boolean;
+  /** Whether width is scarce. */
+  isNarrow?: boolean;
+}
+
+/** The container around a routed flow. */
 export function enclose(
   planned: Plan,
   ranking: Ranking,
   routed: Routed,
-  { item, around, leavesAtEnd = false }: { item: Item | null; around: Direction; leavesAtEnd?: boolean },
+  { item, around, leavesAtEnd = false, isNarrow = false }: Surroundings,
 ): Enclosure {
   const turns = (around === "TB") !== planned.vertical;
-  if (!turns) return encloseStraight(planned, ranking, routed, item);
+  if (!turns) return encloseStraight(planned, ranking, routed, item, isNarrow);
   const leaves = leavesAtEnd ? "end" : item !== null && isStep(item) ? "step" : "start";
   return encloseTurned(planned, ranking, routed, item, leaves);
 }
 
 /** A container in its parent's direction. */
-function encloseStraight(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null): Enclosure {
+function encloseStraight(
+  planned: Plan,
+  ranking: Ranking,
+  routed: Routed,
+  item: Item | null,
+  isNarrow: boolean,
+): Enclosure {
   const span = routed.high - routed.low;
   if (item === null) {
     const across = ceilTo(span + 2 * MARGIN, 2 * GRID);
@@ -68,52 +85,67 @@ function encloseStraight(planned: Plan, ranking: Ranking, routed: Routed, item: 
     const size = { width, height, across: shift, along: MARGIN };
     return { ...size, title: null, ...straightOn(planned, ranking, size) };
   }
-  return planned.vertical ? encloseBelow(planned, ranking, routed, item) : encloseRight(planned, ranking, routed, item);
+  return planned.vertical
+    ? encloseBelow(planned, ranking, routed, item, isNarrow)
+    : encloseRight(planned, ranking, routed, item);
 }
 
 /** Top to bottom: wires cross the header, so the title is placed beside them. */
-function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
+function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item, isNarrow: boolean): Enclosure {
   const low = routed.low - PADDING;
   const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
   const entries = ranking.inputs.map((place) => place - low);
-  const spot = titleSpot(titleForms(item), entries, width);
+  const { title, missing, behind } = titleSpot(titleForms(item), entries, width, isNarrow);
   // wires that run straight beside the title need no space below it
   const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
-  const header = TITLE_PADDING + spot.form.lines * TITLE_LINE + GRID + below;
+  const header = TITLE_PADDING + title.height + GRID + below;
   const height = ceilTo(header + routed.depth + (planned.outputs > 0 ? 0 : PADDING), GRID);
-  const { lines } = spot.form;
-  const title: Title = { x: spot.x, y: TITLE_PADDING - 2, width: spot.form.width, height: lines * TITLE_LINE, lines };
-  const { missing, behind } = spot;
   const size = { width: width + missing + behind, height, across: missing - low, along: header };
   return { ...size, title, ...straightOn(planned, ranking, size) };
 }
 
 interface Spot {
-  form: TitleLines;
-  x: number;
+  title: Title;
   /** Missing width at the left, and at the right. */
   missing: number;
   behind: number;
 }
 
+/** In a narrow container, a line of a title costs as much as this width. */
+const LINE_FOR_WIDTH = 12;
+
 /**
  * Left of all entries in one line or two, else right of them, else between two of them, else in a container that is wider
- * at the left or, if several wires enter and less is missing there, at the right.
+ * at the left or, if several wires enter and less is missing there, at the right. A narrow container grows least at either
+ * side, for which its title has more lines.
  */
-function titleSpot(forms: [TitleLines, TitleLines], entries: number[], width: number): Spot {
-  const room = (form: TitleLines) => form.width + 2 * TITLE_PADDING;
+function titleSpot(all: readonly TitleForm[], entries: number[], width: number, isNarrow: boolean): Spot {
+  const forms = all.slice(0, USUAL_FORMS);
+  const room = (form: TitleForm) => form.width + 2 * TITLE_PADDING;
   const edges = [0, ...[...entries].sort((a, b) => a - b), width];
   const gaps = edges.slice(1).map((end, i) => ({ start: edges[i] ?? 0, length: end - (edges[i] ?? 0) }));
   const [first = { start: 0, length: width }, ...others] = gaps;
   for (const gap of [first, ...others.reverse()]) {
-    const form = forms.find((one) => room(one) <= gap.length);
-    if (form !== undefined) return { form, x: gap.start + TITLE_PADDING, missing: 0, behind: 0 };
+    const form = forms.findIndex((one) => room(one) <= gap.length);
+    if (form >= 0) return { title: titleAt(gap.start, all, form), missing: 0, behind: 0 };
   }
   const [last = first] = others;
-  const lacks = (length: number) => ceilTo(room(forms[1]) - length, 2 * GRID);
-  const [missing, behind] = [lacks(first.length), lacks(last.length)];
-  if (entries.length < 2 || missing <= behind) return { form: forms[1], x: TITLE_PADDING, missing, behind: 0 };
-  return { form: forms[1], x: last.start + TITLE_PADDING, missing: 0, behind };
+  const spots = (isNarrow ? all : forms.slice(-1)).flatMap((one, i) => {
+    const form = isNarrow ? i : forms.length - 1;
+    const lacks = ({ length }: { length: number }) => Math.max(0, ceilTo(room(one) - length, 2 * GRID));
+    return [
+      { title: titleAt(0, all, form), missing: lacks(first), behind: 0 },
+      { title: titleAt(last.start, all, form), missing: 0, behind: lacks(last) },
+    ].slice(0, isNarrow || entries.length > 1 ? 2 : 1);
+  });
+  const cost = ({ title, missing, behind }: Spot) => missing + behind + (LINE_FOR_WIDTH * title.height) / TITLE_LINE;
+  return spots.reduce((best, spot) => (cost(spot) < cost(best) ? spot : best));
+}
+
+/** The title in one of its forms, at the start of a gap between entries. */
+function titleAt(start: number, forms: readonly TitleForm[], form: number): Title {
+  const { lines = 1, width = 0 } = forms[form] ?? {};
+  return { x: start + TITLE_PADDING, y: TITLE_PADDING - 2, width, height: lines * TITLE_LINE, form };
 }
 
 /** Left to right: the title is in a separate header. */
@@ -124,7 +156,7 @@ function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   const after = planned.outputs > 0 ? 0 : PADDING;
   const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);
   const height = ceilTo(header + PADDING / 2 + (routed.high - routed.low) + PADDING, 2 * GRID);
-  const title: Title = { x: TITLE_PADDING, y: TITLE_PADDING - 2, width: form.width, height: TITLE_LINE, lines: 1 };
+  const title = titleAt(0, [form], 0);
   const size = { width, height, across: header + PADDING / 2 - routed.low, along: before };
   return { ...size, title, ...straightOn(planned, ranking, size) };
 }
@@ -161,12 +193,10 @@ function headerOf(
   inner: number,
 ): { header: number; missing: number; width: number; title: Title | null } {
   if (item === null) return { header: 0, missing: 0, width: inner, title: null };
-  const { form, x, missing, behind } = titleSpot(titleForms(item), entries, inner);
-  const { lines, width } = form;
+  const { title, missing, behind } = titleSpot(titleForms(item), entries, inner, false);
   return {
-    header: TITLE_PADDING + lines * TITLE_LINE + BELOW_TITLE,
-    ...{ missing, width: inner + missing + behind },
-    title: { ...{ x, y: TITLE_PADDING - 2, width, height: lines * TITLE_LINE }, lines },
+    header: TITLE_PADDING + title.height + BELOW_TITLE,
+    ...{ missing, width: inner + missing + behind, title },
   };
 }
 

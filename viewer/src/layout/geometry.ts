@@ -17,7 +17,8 @@ export interface Label extends Box {
 
 /** The box of a title, relative to its container. */
 export interface Title extends Box {
-  lines: 1 | 2;
+  /** Which of the forms of its text. */
+  form: number;
 }
 
 /** Offsets of a laid-out frame's ports from its left (or, running left to right, upper) edge. */

@@ -19,6 +19,8 @@ import {
   type Slot,
 } from "./plan.js";
 import { markRails } from "./rails.js";
+import { openStreams, placesOf, streamsOf } from "./streams.js";
+import { besideOthers } from "./tables.js";
 import { markTrunk } from "./trunk.js";
 
 const EXIT_STEP = 16;
@@ -37,7 +39,12 @@ export interface Inner {
 }
 
 /** Reduce a frame; `inner` has the layouts of its expanded items, and `order` is to be kept. */
-export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Order | null = null): Plan {
+export function plan(
+  frame: Frame,
+  inner: readonly (Inner | null)[],
+  order: Order | null = null,
+  isNarrow = false,
+): Plan {
   const vertical = frame.direction === "TB";
   const nets = numberNets(frame.wires);
   const exits = exitsOf(frame, nets);
@@ -68,11 +75,13 @@ export function plan(frame: Frame, inner: readonly (Inner | null)[], order: Orde
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [] },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
+    ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
+    places: vertical ? placesOf(frame) : [],
   };
   markTrunk(result);
   markRails(result);
+  openStreams(result);
   openFans(result);
   openLoops(result, frame, nets);
   return result;

@@ -23,6 +23,10 @@ const MAX_MESSAGE = 480;
 const PADDING = 12;
 const ONE_LINE = 28;
 const TWO_LINES = 40;
+export const DETAIL_LINE = 14;
+/** Width of a detail that is broken, and least width that this saves. */
+const LONG_DETAIL = 200;
+const MUCH_NARROWER = 40;
 const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
 /** Width of the loop sign in a badge, including its gap. */
@@ -69,15 +73,28 @@ export function isTerminal(item: Item): boolean {
   return item.kind === "input" || item.kind === "output";
 }
 
+/** Where facts may be broken: before their separator, and between a class and its sizes. */
+const AT_FACT = / (?=· |\d+ [→×])/g;
+
+/** The lines of the detail below a box's name: a long one has two if that makes the box much less wide. */
+export function detailLines(item: Item): string[] {
+  const { detail } = boxWords(item);
+  const broad = textWidth(detail, DETAIL_SIZE);
+  if (!isTwoLines(item) || item.marks.includes("error") || broad <= LONG_DETAIL) return [detail];
+  const halves = halved(detail, AT_FACT);
+  return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < MUCH_NARROWER ? [detail] : halves;
+}
+
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
   const { name, detail } = boxWords(item);
   const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
-  const below = textWidth(detail, DETAIL_SIZE);
+  const lines = detailLines(item);
+  const below = Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
   const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
   const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
-  const height = (isTwoLines(item) ? TWO_LINES : ONE_LINE) + stackHeight(item);
+  const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }
 
@@ -92,20 +109,46 @@ export const TITLE_LINE = 16;
 /** Space above, below and left of a title. */
 export const TITLE_PADDING = 8;
 
-/** Size of a title: one line, or name above detail. */
-export interface TitleLines {
-  lines: 1 | 2;
+/** The lines of a title in one of its forms; the badge follows the name. */
+export interface TitleForm {
+  name: string[];
+  detail: string[];
+  /** Number of lines; one if the detail is beside the name. */
+  lines: number;
   width: number;
 }
 
-/** The one-line and the two-line form of a title; the expand sign and the badge are on the first line. */
-export function titleForms(item: Item): [TitleLines, TitleLines] {
+/** Where a name may be broken, but for the numbers at its end. */
+const AFTER_DOT = /\.(?=\D)/g;
+
+/** A title in one line, in two, and for narrow containers in more; the expand sign is on the first line. */
+export function titleForms(item: Item): [TitleForm, TitleForm, ...TitleForm[]] {
   const { name, detail } = boxWords(item);
-  const first = CHEVRON + textWidth(name, NAME_SIZE, true) + badgeRoom(item);
-  const second = textWidth(detail, DETAIL_SIZE);
-  const one = detail === "" ? first : first + GAP + second;
-  return [
-    { lines: 1, width: Math.ceil(one) },
-    { lines: detail === "" ? 1 : 2, width: Math.ceil(Math.max(first, CHEVRON + second)) },
-  ];
+  const details = detail === "" ? [] : [detail];
+  const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
+  const two = inLines(item, [name], details);
+  const one = detail === "" ? two.width : CHEVRON + nameWidth(item, name) + GAP + textWidth(detail, DETAIL_SIZE);
+  const narrow = [inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)];
+  return [{ name: [name], detail: details, lines: 1, width: Math.ceil(one) }, two, ...narrow];
+}
+
+function inLines(item: Item, name: string[], detail: string[]): TitleForm {
+  const names = name.map((line, i) => (i < name.length - 1 ? textWidth(line, NAME_SIZE, true) : nameWidth(item, line)));
+  const details = detail.map((line) => textWidth(line, DETAIL_SIZE));
+  const width = CHEVRON + Math.max(...names, ...details);
+  return { name, detail, lines: name.length + detail.length, width: Math.ceil(width) };
+}
+
+function nameWidth(item: Item, text: string): number {
+  return textWidth(text, NAME_SIZE, true) + badgeRoom(item);
+}
+
+/** A text in two lines that are about equal; in one if there is nowhere to break it. */
+function halved(text: string, breaks: RegExp): string[] {
+  const halves = [...text.matchAll(breaks)].map(({ index, 0: { length } }) => [
+    text.slice(0, index + length).trimEnd(),
+    text.slice(index + length),
+  ]);
+  const longer = ([first = "", second = ""]: string[]) => Math.max(first.length, second.length);
+  return halves.sort((a, b) => longer(a) - longer(b))[0] ?? [text].filter((line) => line !== "");
 }

@@ -75,7 +75,7 @@ function withExemplars(
   page: Page,
   classes: string[][][],
 ): { expanded: string[]; telling: number } {
-  const fits = fitting(start, { ...page, height: page.tallest, width: page.widest });
+  const fits = fitting(start, { ...page, height: page.tallest, width: page.widest, column: page.width });
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
   const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
   let expanded = withTwins(open);

@@ -28,15 +28,18 @@ export interface Page {
 /** Most nodes that are readable at a glance. */
 export const MAX_VISIBLE = 40;
 
-/** Returns a test whether a picture is no larger than the page, or than the picture at the start. */
+/** Returns a test whether a picture, shrunk to a column, is no larger than the page, or than the picture at the start. */
 export function fitting(
   start: State,
-  { width, height, measure }: Page,
+  { width, height, column, measure }: Page & { column?: number },
 ): (expanded: string[], room?: number) => boolean {
   const before = measure(start);
   return (expanded, room = 1) => {
     const drawn = measure({ ...start, expanded });
-    return drawn.width <= Math.max(width, before.width) && drawn.height <= Math.max(height * room, before.height);
+    const scale = Math.max(1, drawn.width / (column ?? drawn.width));
+    return (
+      drawn.width <= Math.max(width, before.width) && drawn.height <= Math.max(height * room * scale, before.height)
+    );
   };
 }
 

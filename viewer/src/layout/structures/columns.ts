@@ -8,19 +8,36 @@ import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { GRID } from "../metrics.js";
 import { mirrored } from "../mirror.js";
-import type { Plan } from "../plan.js";
+import type { Plan, PlanWire } from "../plan.js";
 import { assemble, type Block } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";
 import type { Towers } from "./towers.js";
 
 /** Changes the positions that the items of a frame would have. */
 export type Moved = (plan: Plan, ranking: Ranking) => Ranking;
-/** Lays out a part of a frame; the last one is around all others. `moves` is equal for equal parts that move alike. */
-export type Place = (part: Frame, inner: (Inner | null)[], moved: Moved, moves: string, isAround: boolean) => Geometry;
+/** A part of a frame. */
+export interface Part {
+  frame: Frame;
+  inner: (Inner | null)[];
+  /** With all items closed. */
+  closed: (Inner | null)[];
+  moved: Moved;
+  /** Equal for equal parts that move alike. */
+  moves: string;
+  /** Whether it is around all others. */
+  isAround: boolean;
+  /** Whether it flows up. */
+  up?: boolean;
+  /** Whether ranking ignores a wire. */
+  isRail?: (wire: PlanWire) => boolean;
+}
+export type Place = (part: Part) => Geometry;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
 const CLEAR = 16;
+/** Height of the last part of a wire, which runs straight. */
+const ARRIVAL = 8;
 
 /** The geometry of a frame with these columns; null if its wires leave no way to draw it so. */
 export function inColumns(
@@ -32,14 +49,63 @@ export function inColumns(
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
   const inside = (part: number) => (made.members[part] ?? []).map((item) => inner[item] ?? null);
-  const placed = columns.map((_, i) =>
-    place(made.parts[i] ?? frame, inside(i), leftFirst(made, i), arrivals(made, i).join(), false),
+  const free = columns.map((_, i) =>
+    place({
+      ...{ frame: made.parts[i] ?? frame, inner: inside(i), closed: [] },
+      ...{ moved: inColumn(made, i), moves: movesOf(made, i), isAround: false },
+    }),
   );
-  if (!placed.every((geometry, i) => isLeftFree(made, i, geometry))) return null;
+  if (!free.every((geometry, i) => isLeftFree(made, i, geometry))) return null;
+  const placed = inLine(made, free);
   const block = beside(made, placed);
   const last = columns.length;
-  const sizes = inside(last).map((size, i) => (made.members[last]?.[i] === BLOCK ? block : size));
-  return assemble(made, block, place(made.parts[last] ?? frame, sizes, centred(made, join), `${join}`, true));
+  const withBlock = (sizes: (Inner | null)[]) =>
+    sizes.map((size, i) => (made.members[last]?.[i] === BLOCK ? block : size));
+  const around = place({
+    ...{ frame: made.parts[last] ?? frame, inner: withBlock(inside(last)), closed: withBlock(inside(last).fill(null)) },
+    ...{ moved: centred(made, join), moves: `${join}`, isAround: true },
+  });
+  return assemble(made, block, around);
+}
+
+function inColumn(made: Cut, column: number): Moved {
+  const [arriving, leaving] = [leftFirst(made, column), rightLast(made, column)];
+  return (plan, ranking) => leaving(plan, arriving(plan, ranking));
+}
+
+/** Equal for columns with equal moves. */
+function movesOf(made: Cut, column: number): string {
+  return `${arrivals(made, column)} ${departures(made, column)}`;
+}
+
+/** The ports of a column for tensors to the next one. */
+function departures({ across }: Cut, column: number): number[] {
+  return [...new Set(across.filter(({ from }) => from === column).map(({ fromPort }) => fromPort))];
+}
+
+/** Leads what goes to the next column past the right of what else is below its source, which stands in the middle below it. */
+function rightLast(made: Cut, column: number): Moved {
+  const ports = departures(made, column);
+  return ({ slots, wires }, ranking) => {
+    const leaving = wires.filter(({ from, to, toPort }) => from !== BORDER && to === BORDER && ports.includes(toPort));
+    const { from: source = BORDER, fromPort = 0 } = leaving[leaving.length - 1] ?? {};
+    const below = slots.flatMap((_, i) => ((ranking.rank[i] ?? 0) > (ranking.rank[source] ?? 0) ? [i] : []));
+    if (source === BORDER || below.length === 0) return ranking;
+    const reach = (item: number) => {
+      const [place, slot] = [ranking.across[item] ?? 0, slots[item]];
+      return [place - (slot?.low ?? 0), place + (slot?.high ?? 0)];
+    };
+    const [low, high] = [Math.min(...below.flatMap(reach)), Math.max(...below.flatMap(reach))];
+    const { ports: exits, across: width = 0 } = slots[source] ?? {};
+    const exit = (ranking.across[source] ?? 0) + (exits ? (exits.outputs[fromPort] ?? 0) - width / 2 : 0);
+    const shift = Math.round(exit - (low + high) / 2);
+    const across = ranking.across.map((place, i) => (below.includes(i) ? place + shift : place));
+    const outputs = [...ranking.outputs];
+    ports.forEach((port, i) => {
+      outputs[port] = high + shift + CLEAR + i * STEP;
+    });
+    return { ...ranking, across, outputs };
+  };
 }
 
 /** The ports of a column for tensors from the column before. */
@@ -92,7 +158,9 @@ function isLeftFree(made: Cut, column: number, { boxes, labels, lines, ports }: 
 function beside({ ports, across }: Cut, placed: Geometry[]): Block {
   const offsets = placed.map((_, i) => placed.slice(0, i).reduce((sum, { width }) => sum + width, 0));
   const tops = placed.map(({ boxes }) => Math.min(...boxes.map(({ y }) => y)));
-  const drops = tops.map((top) => Math.max(...tops) - top);
+  // above all columns is the space of what is around them
+  const spare = Math.min(...placed.map((column, i) => headOf(column) + Math.max(...tops) - (tops[i] ?? 0)));
+  const drops = tops.map((top) => Math.max(...tops) - top - spare);
   const levels = across.map(({ from }, i) => {
     const before = across.slice(0, i).filter((other) => other.from === from).length;
     return (placed[from]?.height ?? 0) + before * STEP;
@@ -107,6 +175,34 @@ function beside({ ports, across }: Cut, placed: Geometry[]): Block {
       ...levels.map((level, i) => (drops[across[i]?.from ?? 0] ?? 0) + level + GRID),
     ),
   };
+}
+
+/** Columns whose first items below their inputs are in line, too. */
+function inLine({ parts }: Cut, placed: Geometry[]): Geometry[] {
+  const starts = placed.map(({ boxes }, i) => {
+    const below = boxes.filter((_, item) => parts[i]?.items[item]?.kind !== "input");
+    return { top: Math.min(...boxes.map(({ y }) => y)), start: Math.min(...below.map(({ y }) => y)) };
+  });
+  const gap = Math.max(...starts.map(({ top, start }) => start - top));
+  if (!Number.isFinite(gap) || starts.some(({ top, start }) => top === start)) return placed;
+  return placed.map((geometry, i) => {
+    const { top, start } = starts[i] ?? { top: 0, start: 0 };
+    return stretched(geometry, start - ARRIVAL, gap - (start - top));
+  });
+}
+
+/** A column with more space at a height. */
+function stretched(geometry: Geometry, at: number, by: number): Geometry {
+  const moved = <T extends { y: number }>(one: T): T => (one.y < at ? one : { ...one, y: one.y + by });
+  const lines = geometry.lines.map((line) => line.map(([x, y]) => [x, y < at ? y : y + by] as const));
+  const [boxes, labels] = [geometry.boxes.map(moved), geometry.labels.map(moved)];
+  return by === 0 ? geometry : { ...geometry, height: geometry.height + by, boxes, labels, lines };
+}
+
+/** The height at the top of a column in which wires only run straight. */
+function headOf({ boxes, lines }: Geometry): number {
+  const turns = lines.flatMap((line) => line.slice(1).flatMap(([x, y], i) => (x !== line[i]?.[0] ? [y] : [])));
+  return Math.min(...boxes.map(({ y }) => y), ...turns);
 }
 
 /** Moves what is below the columns so that their join is in the middle of what it reads. */
