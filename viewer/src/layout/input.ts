@@ -74,7 +74,15 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
+    ...{
+      vertical,
+      slots,
+      wires,
+      order,
+      returns: [],
+      isNarrow,
+      apart: isNarrow && vertical ? besideOthers(frame) : [],
+    },
     ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
   };
   markTrunk(result);
