@@ -63,6 +63,13 @@ def test_extra_repr_is_parsed(text, expected):
     assert parse(text) == expected
 
 
+@pytest.mark.parametrize("described", [3, None, b"size=3"])
+def test_extra_repr_that_is_no_text_says_nothing(described):
+    layer = nn.Linear(4, 4)
+    layer.extra_repr = lambda: described
+    assert trace(layer, (torch.ones(1, 4),)).model.attributes == {}
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

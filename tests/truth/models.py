@@ -233,6 +233,58 @@ class Normed(nn.Module):
         return x + self.fc(self.norm(x))
 
 
+class Level(nn.Module):
+    """A block that also reads the time."""
+
+    def __init__(self, width: int, out: int) -> None:
+        super().__init__()
+        self.norm, self.time, self.conv = (
+            nn.BatchNorm2d(width),
+            nn.Linear(8, width),
+            nn.Conv2d(width, out, 3, padding=1),
+        )
+
+    def forward(self, x: Tensor, time: Tensor) -> Tensor:
+        return self.conv(torch.relu(self.norm(x) + self.time(time)[:, :, None, None]))
+
+
+class Denoiser(nn.Module):
+    """A U: skips are nested, all levels read one embedding, and the size of a skip decides how much its join grows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        widths = [4, 8, 16]
+        self.time = nn.Sequential(nn.Linear(1, 8), nn.SiLU())
+        self.inner = nn.Conv2d(3, 4, 1)
+        self.down = nn.ModuleList(Level(width, 2 * width) for width in widths)
+        self.middle = Level(32, 32)
+        self.up = nn.ModuleList(Level(4 * width, width) for width in reversed(widths))
+        self.outer = nn.Conv2d(4, 3, 1)
+
+    def forward(self, image: Tensor) -> Tensor:
+        time = self.time(image.new_ones(1, 1))
+        x, skips = self.inner(image), []
+        for down in self.down:
+            skips.append(down(x, time))
+            x = nn.functional.max_pool2d(skips[-1], 2)
+        x = self.middle(x, time)
+        for up in self.up:
+            skip = skips.pop()
+            x = up(torch.cat([skip, nn.functional.interpolate(x, size=skip.shape[2:])], 1), time)
+        return self.outer(x)
+
+
+class Enclosed(nn.Module):
+    """A U in a container, and its input used again after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net, self.last = Denoiser(), nn.Conv2d(3, 3, 1)
+
+    def forward(self, image: Tensor) -> Tensor:
+        return image - self.last(self.net(image * 2))
+
+
 IMAGE = torch.zeros(1, 3, 16, 16)
 WORDS = torch.zeros(2, 7, dtype=torch.long)
 SEQUENCE = torch.zeros(2, 5, 8)
@@ -282,6 +334,8 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "searched_short": (Searched, (2,), IMAGE),
     "last_two": (LastTwo, (), SEQUENCE),
     "skips": (Skips, (), SEQUENCE),
+    "denoiser": (Denoiser, (), IMAGE),
+    "enclosed": (Enclosed, (), IMAGE),
     "all_states": (AllStates, (), SEQUENCE),
     "functions": (Functions, (), SEQUENCE),
     "mixture": (Mixture, (), SEQUENCE),

@@ -15,8 +15,7 @@ from playwright.sync_api import sync_playwright
 
 from graphs import HOSTILE_NAMES, hostile_graph, nested_graph
 from modeldiagrams import load, to_dot, to_mermaid
-from modeldiagrams.api.nested import label, printable, walk
-from modeldiagrams.ir.graph import Node
+from modeldiagrams.api.nested import Box, label, levels, printable, walk
 
 pytestmark = pytest.mark.zoo
 
@@ -39,8 +38,8 @@ def drawn_by_dot(graph, depth: int) -> set[str]:
     return {squeezed("".join(text.itertext())) for text in picture.iter("{http://www.w3.org/2000/svg}text")}
 
 
-def shown_nodes(graph, depth: int) -> list[Node]:
-    return [node for event, node in walk(graph, depth) if event != "close"]
+def shown_nodes(graph, depth: int) -> list[Box]:
+    return [node for event, node in walk(graph, levels(depth, None, None)) if event != "close"]
 
 
 @pytest.mark.parametrize("depth", [0, 1, 100])

@@ -229,10 +229,41 @@ export const dense = sketch(
     .join("\n"),
 );
 
+/**
+ *     image ─ down.0 ───→ ‖ ─ up.2 ─ y        three levels; each block but two has a residual, and reads the time
+ *              down.1 ──→ ‖ ─ up.1
+ *               down.2 ─→ ‖ ─ up.0
+ *                middle ──┘
+ */
+export const unet = sketch(
+  [
+    "step > time/linear > time/silu",
+    ...[0, 1, 2].flatMap((i) => [
+      `${i === 0 ? "image" : `down.${i - 1}/add`} > down.${i}/norm > down.${i}/mul > down.${i}/add`,
+      `time/silu > down.${i}/mul`,
+      `down.${i}/norm > down.${i}/add`,
+    ]),
+    "down.2/add > middle/norm > middle/gelu",
+    ...[0, 1, 2].flatMap((i) => [
+      `${i === 0 ? "middle/gelu" : `up.${i - 1}/add`} > cat'${i} > up.${i}/norm > up.${i}/mul > up.${i}/add`,
+      `down.${2 - i}/add > cat'${i}`,
+      `up.${i}/norm > up.${i}/add`,
+      ...(i === 1 ? ["time/silu > up.1/add"] : []),
+    ]),
+    "up.2/add > y",
+  ].join("\n"),
+  Object.fromEntries(
+    [0, 1, 2].flatMap((i) => [
+      [`down.${i}`, `Down${i}`],
+      [`up.${i}`, `Up${i}`],
+    ]),
+  ),
+);
+
 /** x is reshaped between two ops. */
 export const plumbing = sketch("x > linear > view > transpose > relu > y");
 
 export const all: Record<string, GraphData> = {
-  ...{ residual, fork, chain, alternating, parallel, loose, wrapped, dense, plumbing },
+  ...{ residual, fork, chain, alternating, parallel, loose, wrapped, dense, plumbing, unet },
   ...{ recurrent, listened, choosing, scan, unbound },
 };

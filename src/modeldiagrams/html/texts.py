@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.graph import ModuleNode, OpNode
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -85,11 +85,22 @@ def remarks(graph: Graph) -> list[str]:
     if status.state == "hierarchy":
         said.append("Module hierarchy only: no forward pass was run.")
     if status.unseen:
-        said.append(f"The origin of {len(status.unseen)} tensor(s) was not seen.")
+        count = len(status.unseen)
+        said.append(f"The origin of {count} tensor{'s'[: count != 1]} was not seen.")
     if status.guesses:
-        said.append(f"{len(status.guesses)} value(s) that Python asked for had to be assumed.")
+        said.append(f"Python asked for values that were not computed; assumed: {_assumed(graph)}.")
     said += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
     ]
     return said[:_REMARK_LIMIT]
+
+
+def _assumed(graph: Graph) -> str:
+    """The values, and the lines that asked for them."""
+    sources = {node.id: node.source for node in graph.nodes if isinstance(node, OpNode)}
+    lines: dict[str, dict[str, None]] = {}
+    for guess in graph.status.guesses:
+        source = sources.get(guess.node) if guess.node else None
+        lines.setdefault(str(guess.value), {}).update({source: None} if source else {})
+    return _some([f"{value} at {_some([*where])}" if where else value for value, where in lines.items()])

@@ -137,11 +137,11 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
         ),
     ] = None
     shapes: Annotated[
-        list[Literal["columns"]] | Literal["none"] | None,
+        list[Literal["columns", "u"]] | Literal["none"] | None,
         Meta(
             description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
-            " an encoder and its decoder, or towers that meet late, beside each other; `none` draws every model in one"
-            " flow.",
+            " an encoder and its decoder, or towers that meet late, beside each other; `u` draws nested skips as in a"
+            " U-Net, down on the left and up on the right; `none` draws every model in one flow.",
             extra={READ: read_shapes},
         ),
     ] = None

@@ -196,6 +196,7 @@ class _Pass:
             status = status_of(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
             self._recording.release()
+            self._named_tensors.release()
         return graph, self._finder.files
 
     def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:

@@ -48,7 +48,7 @@ function compared(before: GraphData, after: GraphData): Difference {
   const weights = checkpoints(matching);
   const isOne = isOneArchitecture(matching, weights);
   const found = isOne ? weights.checkpoints : unrelated(weights.checkpoints);
-  const changes = listed(factsOf(matching, weights, isOne), found);
+  const changes = listed(factsOf(matching, weights, isOne), found, weights.sameComputation);
   return {
     format: "modeldiagrams-diff",
     version: "1.0",
@@ -105,7 +105,10 @@ function isConsequence({ id, subject }: Change): boolean {
 /** What these follow from. */
 const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
-function listed(facts: Fact[], found: Checkpoints): Change[] {
+/** What is no other computation where the outputs are computed alike. */
+const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|op-|residual-)/;
+
+function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
   const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
   const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
@@ -113,7 +116,8 @@ function listed(facts: Fact[], found: Checkpoints): Change[] {
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
     const change = { ...changeOf(fact, affected), caused_by: cause < 0 ? null : cause };
-    return isExplained && isConsequence(change) ? { ...change, level: "detail" as const } : change;
+    const isAlike = isSameComputation && change.level === "notable" && OF_COMPUTATION.test(change.id);
+    return isAlike || (isExplained && isConsequence(change)) ? { ...change, level: "detail" as const } : change;
   });
 }
 

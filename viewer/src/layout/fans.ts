@@ -3,6 +3,7 @@
  * No branch is the trunk there, so that the join is centred below its branches, and the fork above.
  */
 import { BORDER } from "../view/frame.js";
+import { NONE, nearestCommon } from "./dominators.js";
 import type { Plan, PlanWire } from "./plan.js";
 
 /** Fewer branches, such as a block's beside its shortcut, have a main one. */
@@ -34,26 +35,7 @@ export function openFans(plan: Plan): void {
   });
 }
 
-const NONE = -1;
-
 function unmark(wire: PlanWire): void {
   wire.trunk = false;
   wire.spine = false;
-}
-
-/** Vertex → the last one that all ways to it have in common; wires lead to larger numbers. */
-function nearestCommon(count: number, wires: { source: number; target: number }[]): number[] {
-  const sources: number[][] = Array.from({ length: count }, () => []);
-  for (const { source, target } of wires) if (source < target) sources[target]?.push(source);
-  const common: number[] = [];
-  const meet = (a: number, b: number) => {
-    let [one, other] = [a, b];
-    while (one !== other) {
-      if (one > other) one = common[one] ?? NONE;
-      else other = common[other] ?? NONE;
-    }
-    return one;
-  };
-  for (const [vertex, all] of sources.entries()) common[vertex] = all.reduce(meet, all[0] ?? NONE);
-  return common;
 }

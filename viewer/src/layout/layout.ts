@@ -11,16 +11,20 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
-import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
-import { labelBox, type Point, type Routed, route, rowsOf } from "./routing/route.js";
-import { hasColumns, structured } from "./structures/structured.js";
+import { route } from "./routing/route.js";
+import { keepPlaces } from "./streams.js";
+import type { Arms } from "./structures/arms.js";
+import type { Place } from "./structures/columns.js";
+import { hasColumns, risingIn, structured } from "./structures/structured.js";
+import { inU } from "./structures/u.js";
 import { asColumn, wrapped } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
@@ -55,7 +59,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
     placeFrame(
-      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow },
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
       view.root,
       null,
       view.root.direction,
@@ -82,6 +86,8 @@ interface Context extends Engine {
   around: number;
   /** Whether it is in columns. */
   isNarrow: boolean;
+  /** Whether all flows up. */
+  up: boolean;
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -95,7 +101,8 @@ function placeFrame(
   const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
-  const key = `${context.viz === null ? "plain" : ""} ${context.shapes} ${context.isNarrow} ${around} ${line} ${title}`;
+  const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
@@ -104,17 +111,25 @@ function placeFrame(
   const outer = item === null ? context.line + AROUND_LINES : context.line;
   const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
-  const inner = frame.items.map((child, i) =>
-    child.frame === null ? null : placeFrame(inside, child.frame, child, frame.direction, alike.ports[i] ?? null),
-  );
-  const within = innerKey(inner);
-  const { order, geometries } = alike;
-  const geometry =
-    geometries.get(within) ??
-    geometryIn(context, frame, { item, around, isNarrow: context.isNarrow, key, order }, inner.map(innerSize));
-  geometries.set(within, geometry);
-  const shaped = geometry.shaped === true || inner.some((one) => one?.shaped);
-  const placed: Placed = { frame, geometry, inner, shaped };
+  const place = (arms: Arms | null): Placed | null => {
+    const inner = frame.items.map((child, i) => {
+      const within = arms === null ? inside : { ...inside, isNarrow: true, up: arms.right.includes(i) };
+      return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
+    });
+    const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
+    const [sizes, within] = [inner.map(innerSize), innerKey(inner)];
+    const lay = () =>
+      arms === null
+        ? geometryIn(context, frame, surrounding, sizes)
+        : inU(frame, sizes, arms, placeIn(context, surrounding));
+    const geometry = alike.geometries.get(within) ?? lay();
+    if (geometry === null) return null;
+    alike.geometries.set(within, geometry);
+    return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
+  };
+  const arms = armsOf(context, frame, around, key);
+  const placed = (arms && place(arms)) ?? place(null);
+  if (placed === null) throw new Error("expected a layout");
   placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
 }
@@ -149,17 +164,10 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
 }
 
-/** What decides a frame's enclosure besides its content. */
-interface Surrounding {
-  item: Item | null;
-  around: Direction;
-  /** Whether wires leave it where they end, not beside its start. */
-  leavesAtEnd?: boolean;
-  isNarrow?: boolean;
-  /** The order to keep. */
-  order: Order | null;
-  /** Key of all of it. */
-  key: string;
+/** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
+function armsOf(context: Context, frame: Frame, around: Direction, key: string): Arms | null {
+  if (context.up || frame.direction !== "TB" || around !== "TB") return null;
+  return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
 /** Space around the lines of the model, and around those of open containers: more if the picture becomes too wide. */
@@ -196,16 +204,24 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
 
 /** The layout of a structure that the frame has, if any. */
 function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
-  if (frame.direction !== "TB" || surrounding.around !== "TB") return null;
-  return structured(frame, inner, context.shapes, ({ frame: part, inner: parts, closed, moved, moves, isAround }) => {
-    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true };
-    const key = `${isAround ? "around" : "column"} ${moves} ${surrounding.key}`;
-    const ranked = (planned: Plan) => moved(planned, rank(context, planned));
+  if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  return structured(frame, inner, context.shapes, placeIn(context, surrounding));
+}
+
+/** Lays out the parts of a structure. */
+function placeIn(context: Context, surrounding: Surrounding): Place {
+  return ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) => {
+    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up };
+    const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
+    const ranked = (planned: Plan) => {
+      for (const wire of planned.wires) if (isRail?.(wire)) wire.rail = true;
+      return moved(planned, rank(context, planned));
+    };
     const lay = (all: (Inner | null)[], order: Order | null) =>
-      geometryOf(context, part, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    const isOpen = parts.some((one, i) => one !== (closed[i] ?? null));
-    return lay(parts, isOpen ? orderOf(lay(closed, null), part, null) : null);
-  });
+      geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
+    const isOpen = inner.some((one, i) => one !== (closed[i] ?? null));
+    return lay(inner, isOpen ? orderOf(lay(closed, null), frame, null) : null);
+  };
 }
 
 /** Most crossings that are less disturbing than a picture whose sides change. */
@@ -247,9 +263,6 @@ function mostInOrder(
   return best.geometry;
 }
 
-const A_LINE: Surrounding = { item: null, around: "TB", key: "line", order: null };
-const LAST_LINE: Surrounding = { ...A_LINE, key: "last line", leavesAtEnd: true };
-
 function geometryOf(
   context: Context,
   frame: Frame,
@@ -261,9 +274,10 @@ function geometryOf(
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
+  const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned) : ranked(planned));
   const [closed, routed] = closeLoops(planned, route(planned, ranking));
-  const geometry = toPage(closed, ranking, routed, surrounding);
+  const rises = context.up || surrounding.up === true;
+  const geometry = toPage(closed, ranking, routed, rises, surrounding);
   context.cache.geometries.set(key, geometry);
   return geometry;
 }
@@ -272,29 +286,4 @@ function innerSize(placed: Placed | null): Inner | null {
   if (placed === null) return null;
   const { width, height, ports } = placed.geometry;
   return { width, height, ports };
-}
-
-/** Flow coordinates → x and y in the container, including title and padding. */
-function toPage(planned: Plan, ranking: Ranking, routed: Routed, surrounding: Surrounding): Geometry {
-  const { vertical } = planned;
-  const frame = enclose(planned, ranking, routed, surrounding);
-  const point = ([across, along]: Point): [number, number] =>
-    vertical ? [across + frame.across, along + frame.along] : [along + frame.along, across + frame.across];
-  const boxes = routed.places.map((place, i): Box => {
-    const slot = planned.slots[i];
-    const across = slot?.across ?? 0;
-    const along = slot?.along ?? 0;
-    const [x, y] = point([place[0] - across / 2, place[1]]);
-    return { x, y, width: vertical ? across : along, height: vertical ? along : across };
-  });
-  const lines = routed.lines.map((line, i) => toBorders(planned, line, i, frame).map(point));
-  const labels = routed.labels.map(({ across, along, text, net, before, wire }): Label => {
-    const [px, py] = point([across, along]);
-    const [x, y, width, height] = vertical
-      ? labelBox(true, px, py, text, before)
-      : labelBox(false, py, px, text, false);
-    return { x, y, width, height, before, wire: wire ?? planned.wires.findIndex((one) => one.net === net) };
-  });
-  const { width, height, ports, title } = frame;
-  return { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
 }

@@ -187,9 +187,13 @@ interface Told {
 /** The state that tells most: wider or with more bundles if these make room for it. */
 function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
   let best: Told = { state: start, telling: 0 };
+  let isU: boolean | undefined;
   for (const { from, widest } of attempts(traced, start, page)) {
-    // bundles hide more than a second tower tells
-    if (from.kept !== undefined && best.telling >= ALONE) break;
+    if (from.kept !== undefined) {
+      // bundles hide more than a second tower tells, and half of a U
+      isU ??= page.measure({ ...best.state, shapes: ["u"] }).shaped;
+      if (isU || best.telling >= ALONE) break;
+    }
     const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
     const told = telling ?? Math.sign(expanded.length);
     if (told > best.telling || best.state === start)

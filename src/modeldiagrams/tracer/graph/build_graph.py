@@ -85,7 +85,8 @@ def _parent(path: str, known: Collection[str]) -> str | None:
 
 def _contents(recording: Recording) -> dict[ModuleCall, list[Op | ModuleCall]]:
     """What is directly in each module call, an outer call first; without the ops whose failure the model caught."""
-    recording.steps = [s for s in recording.steps if type(s) is ModuleCall or not s.failed or s is recording.failed_at]
+    if caught := recording.failed - {recording.failed_at}:
+        recording.steps = [step for step in recording.steps if step not in caught]
     contents: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
     for step in recording.steps:
         siblings = contents[step.parent]  # type: ignore[index]
@@ -136,10 +137,11 @@ class _Builder:
         return nodes
 
     def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
+        edges = self._order.edges
         for name, values in self._recording.outputs:
             for value in values:
-                value.origin.edges.append(ir.Edge(to=f"output:{name}", tensor=value.id))
-        return {step.id: tuple(step.edges) for step in self._order.steps if type(step) is not ModuleCall and step.edges}
+                edges[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
+        return {node: tuple(edges[node]) for node in self._order.parents if node in edges}
 
     def hierarchy(self) -> dict[str, str | None]:
         return {**self._order.parents, **{f"output:{name}": None for name, _ in self._recording.outputs}}
@@ -178,7 +180,7 @@ class _Builder:
             name=site.name,
             outputs=tuple([value.id for value in op.outputs]),
             arguments=site.arguments,
-            weights=op.weights,
+            weights=self._order.weights.get(op.id) or {},
             source=site.source,
             flops=op.flops,
             activation_bytes=op.nbytes,

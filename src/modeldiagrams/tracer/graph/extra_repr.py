@@ -21,12 +21,12 @@ _SIZE = re.compile(r"torch\.Size\((\[.*\])\)")
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
-    """The parsed ``extra_repr`` of a module; empty if it raises."""
+    """The parsed ``extra_repr`` of a module; empty if it raises or is no text."""
     try:
-        text = module.extra_repr()
+        text: Any = module.extra_repr()
     except Exception:  # noqa: BLE001 (user code)
         return {}
-    return parse(without_addresses(text))
+    return parse(without_addresses(text)) if isinstance(text, str) else {}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -48,17 +48,16 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    parts, depth, quote = [""], 0, ""
-    for char in text:
+    parts, start, depth, quote = [], 0, 0, ""
+    for at, char in enumerate(text):
         if quote or char in _QUOTES:
             quote = "" if char == quote else quote or char
         else:
             depth += (char in _OPENING) - (char in _CLOSING)
         if char in ",\n" and depth <= 0 and not quote:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
+            parts.append(text[start:at])
+            start = at + 1
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 def _literal(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +30,10 @@ class NodeOrder:
     """Node id → id of the function call directly around it in its parent; others are left out."""
     functions: dict[Scope, list[Op | ModuleCall]] = field(default_factory=dict)
     """The function calls that the graph shows, in order, and what is in them."""
+    edges: defaultdict[str, list[ir.Edge]] = field(default_factory=lambda: defaultdict(list))
+    """Node id → outgoing edges."""
+    weights: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Node id of an op → weights that its leaf module owns, by argument."""
 
     def add(self, step: Step, parent: ModuleCall | None, scope: Scope | None = None) -> None:
         """Append a node."""
@@ -41,35 +46,35 @@ class NodeOrder:
 def node_order(recording: Recording, contents: dict[ModuleCall, list[Op | ModuleCall]]) -> NodeOrder:
     """Connect the steps by edges, and place weights and constants among them."""
     users: dict[GraphInput, list[Op]] = {}
+    order = NodeOrder(functions=keep_scopes(recording.steps, contents))
     for op in recording.steps:
         if type(op) is Op:
-            _connect_inputs(op, users)
+            _connect_inputs(op, users, order)
     for _, values in recording.outputs:
         for value in values:
             if type(value.origin) is GraphInput and value.origin.kind != "input":
                 users.setdefault(value.origin, [])
-    return _ordered(recording, NodeOrder(functions=keep_scopes(recording.steps, contents)), users)
+    return _ordered(recording, order, users)
 
 
-def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]]) -> None:
+def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]], order: NodeOrder) -> None:
     """Add the edges into an op. A weight that its leaf module owns becomes an attribute of the op instead."""
-    parent = op.parent
-    prefix = f"{parent.path}." if parent.is_leaf and parent.parent is not None else None
     for argument, value, flow in op.inputs:
         origin = value.origin
         if type(origin) is GraphInput and origin.kind != "input":
-            name = None if prefix is None else _owned_name(origin, prefix)
+            name = _owned_name(origin, op.parent)
             if name is not None:
-                op.weights[argument] = name
+                order.weights.setdefault(op.id, {})[argument] = name
                 continue
             users.setdefault(origin, []).append(op)
-        origin.edges.append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
+        order.edges[origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
 
 
-def _owned_name(weight: GraphInput, prefix: str) -> str | None:
+def _owned_name(weight: GraphInput, user: ModuleCall) -> str | None:
     """The name of a weight that belongs to a leaf module, or to an uncalled module inside it; None for others."""
-    if weight.kind == "constant":
+    if weight.kind == "constant" or not user.is_leaf or user.parent is None:
         return None
+    prefix = f"{user.path}."
     return next((name for name in weight.names if name.startswith(prefix)), None)
 
 

@@ -42,6 +42,7 @@ def replacements(
     before_backward: Callable[[], None],
 ) -> Iterator[Replacement]:
     """All that is replaced in a pass with these dispatch modes; `before_backward` is called before a backward pass."""
+    torch.overrides.resolve_name(torch.add)  # makes torch's tables of its functions, which would keep the replacements
     yield from _of_modules(calls, model_modules)
     yield from _of_torch(calls)
     yield from _of_threads(calls)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from modeldiagrams.tracer.torch_facts.functions import SHAPE_ONLY, Function, plain
 from modeldiagrams.tracer.torch_facts.nested_values import closure_tensors, flatten
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 from modeldiagrams.tracer.values.records import CallSite
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Flow
 
 _MAX_DEPTH = 8
-_TENSORS = frozenset({Tensor, nn.Parameter})
 _ATOMS = frozenset(
     {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
@@ -61,7 +61,7 @@ def call_key(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> li
     found: list[Any] = []
     for value in values:
         kind = type(value)
-        if kind in _TENSORS:
+        if kind in PLAIN_TENSORS:
             tensors.append(value)
             found.append(Tensor)
         elif kind in _ATOMS:

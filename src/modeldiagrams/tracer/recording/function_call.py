@@ -30,16 +30,14 @@ class FunctionCall(msgspec.Struct, eq=False):
     kwargs: dict[str, Any]
     start: int
     """Number of recorded steps."""
-    key: Any = None
+    key: Any
     """Equal for calls that share a `CallSite`."""
-    tensors: list[Tensor] = []
+    tensors: list[Tensor]
     """All tensors among the arguments."""
-    versions: list[int | None] | None = None
-    """Their write counters; None if the function writes none of them."""
-    scope: Scope | None = None
+    scope: Scope | None
     """The function of user code that made the call."""
-    flops: int | None = None
-    """What was counted while it ran."""
+    versions: list[int | None] | None = None
+    """The write counters of its tensors; None if the function writes none of them."""
 
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters, after it ran."""

@@ -211,9 +211,10 @@ class CallStack:
             class_ = _class_name(call.module)
             context = self.recorder.threads.context
             op = self.recorder.new_op(
-                context, CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made))
+                context,
+                CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)),
+                flops=call.unseen_flops,
             )
-            op.flops = call.unseen_flops
             for name, tensor in given:
                 if made or id(tensor) in passed_on:
                     self.recorder.add_input(op, name, tensor)

@@ -106,6 +106,7 @@ class Recorder(TorchFunctionMode):
         """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
         self._is_closed = True
         self.recording = Recording(self.recording.root)  # for ops that are running right now
+        self.counter = None  # knows this recorder: memory is freed at once, not by garbage collection
         self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
 
     def __torch_function__(
@@ -138,30 +139,37 @@ class Recorder(TorchFunctionMode):
         after it can be told apart.
         """
         context = self.threads.context
-        call = self._before(context, FunctionCall(function, run, args, kwargs, len(self.recording.steps)), frame)
+        call = self._before(context, function, run, args, kwargs, frame)
         try:
-            result, call.flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
-            op = self._record(context, call)
-            op.failed = True
+            op = self._record(context, call, None)
+            self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
-        return self._after(context, call, result)
+        return self._after(context, call, result, flops)
 
-    def _before(self, context: ThreadContext, call: FunctionCall, frame: FrameType | None) -> FunctionCall:
+    def _before(  # noqa: PLR0913, PLR0917 - as `observe`
+        self,
+        context: ThreadContext,
+        function: Function,
+        run: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        frame: FrameType | None,
+    ) -> FunctionCall:
         """Look at a call before it runs, and announce what it may write."""
-        function, args, kwargs, tensors = call.function, call.args, call.kwargs, call.tensors
         if frame is None:
             source = self.finder.current_line(context.stack, context.scopes) or context.source
         else:
             source = self.finder.line_of(frame, context.stack, context.scopes) or context.source
-        call.scope = context.scopes.current
-        if not kwargs:
-            call.key = (function, source, *call_key(args, tensors))
-            if function.pure:  # nearly all
-                return call
-        else:
-            call.key = (function, source, *kwargs, *call_key((*args, *kwargs.values()), tensors))
+        tensors: list[Tensor] = []
+        values = (*args, *kwargs.values()) if kwargs else args
+        key = (function, source, *kwargs, *call_key(values, tensors))
+        start, scope = len(self.recording.steps), context.scopes.current
+        call = FunctionCall(function, run, args, kwargs, start, key, tensors, scope)
+        if function.pure and not kwargs:  # nearly all
+            return call
         call.versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
             self.before_write(tensors)
@@ -169,13 +177,13 @@ class Recorder(TorchFunctionMode):
             self.before_write([*args[:1], *kwargs.values()])
         return call
 
-    def _after(self, context: ThreadContext, call: FunctionCall, result: Any) -> Any:
+    def _after(self, context: ThreadContext, call: FunctionCall, result: Any, flops: int | None) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
         written = call.written() if call.versions is not None or function.writes_first else []
-        if written or function.is_special or not isinstance(result, Tensor):
-            return self._after_special(context, call, result, written)
-        op = self._record(context, call)  # nearly all
+        if written or function.is_special or not (type(result) is Tensor or isinstance(result, Tensor)):
+            return self._after_special(context, call, result, flops, written)
+        op = self._record(context, call, flops)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
                 result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
@@ -183,7 +191,9 @@ class Recorder(TorchFunctionMode):
         self.add_output(op, result)
         return result
 
-    def _after_special(self, context: ThreadContext, call: FunctionCall, result: Any, written: list[Tensor]) -> Any:
+    def _after_special(
+        self, context: ThreadContext, call: FunctionCall, result: Any, flops: int | None, written: list[Tensor]
+    ) -> Any:
         """The same for calls that write, that return no tensor or several, or that do more than their arguments say."""
         returned = tensors_of(result)
         inside = self.recording.calls_in(context.stack[-1], call.start) if call.function.opaque else ()
@@ -192,7 +202,7 @@ class Recorder(TorchFunctionMode):
         if is_recorded or not (returned or written or call.function.reads_values):
             self.recording.add_guesses(None, context.guesses)
             return result
-        op = self._record(context, call)
+        op = self._record(context, call, flops)
         for inner in inside:
             op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
         return self._bind_results(op, call, result, returned, written)
@@ -210,11 +220,14 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None) -> Op:
+    def new_op(
+        self, context: ThreadContext, site: CallSite, scope: Scope | None = None, flops: int | None = None
+    ) -> Op:
         """Append an op to the running module call, made in some scope there."""
         call = context.stack[-1]
-        call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope)
+        if call.is_empty:  # to write takes longer than to look
+            call.is_empty = False
+        op = Op(call.new_id(site.short), site, call, scope, flops)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:
@@ -240,13 +253,12 @@ class Recorder(TorchFunctionMode):
         elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
 
-    def _record(self, context: ThreadContext, call: FunctionCall) -> Op:
+    def _record(self, context: ThreadContext, call: FunctionCall, flops: int | None) -> Op:
         """Append an op for a call, with the tensors that go into it."""
         site = self._sites.get(call.key)
         if site is None:
             site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
-        op = self.new_op(context, site, call.scope)
-        op.flops = call.flops
+        op = self.new_op(context, site, call.scope, flops)
         inputs, values_of = op.inputs, self.provenance.values
         for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)
             if flow is not None:

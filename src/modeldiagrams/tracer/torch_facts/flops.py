@@ -15,17 +15,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor
+from torch import Tensor
 from torch.autograd import forward_ad
 from torch.utils.flop_counter import conv_flop_count, flop_registry
 
-from modeldiagrams.tracer.torch_facts.private_api import is_one_kernel, wraps_now
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, wraps_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_PLAIN = frozenset({Tensor, nn.Parameter, FakeTensor})
 _FREE = frozenset(
     {"__eq__", "__floordiv__", "__getitem__", "__invert__", "__rpow__", "__rsub__", "__setitem__", "bool", "chunk"}
     | {"adaptive_avg_pool2d", "batch_norm", "contiguous", "dropout", "embedding", "expand_as", "flatten", "float"}
@@ -52,8 +50,8 @@ class CallFormula:
         Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
         """
         if not self._names:
-            return not args or type(args[0]) in _PLAIN or not isinstance(args[0], Tensor)
-        is_plain = _PLAIN.issuperset(map(type, self._tensors(args, kwargs)))
+            return not args or type(args[0]) in PLAIN_TENSORS or not isinstance(args[0], Tensor)
+        is_plain = PLAIN_TENSORS.issuperset(map(type, self._tensors(args, kwargs)))
         return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
 
     def flops(self, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> int | None:

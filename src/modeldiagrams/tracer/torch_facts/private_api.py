@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.common.class_facts import bases_of
 
@@ -22,6 +23,8 @@ OperatorPacket: Any = torch._ops.OpOverloadPacket
 """Operators of one name: ``torch.ops.aten.add``."""
 CachedFunction: Any = functools._lru_cache_wrapper
 ScriptFunction: Any = torch._C.ScriptFunction
+PLAIN_TENSORS = frozenset({Tensor, nn.Parameter, FakeTensor})
+"""The classes of nearly all tensors, which do nothing of their own."""
 FunctionBase: Any = torch._C._FunctionBase
 FunctionMeta: Any = torch.autograd.function.FunctionMeta
 COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])

@@ -72,6 +72,11 @@ class NamedTensors:
                 if id(tensor) not in self._inputs:
                     self._register(tensor, "constant", name)
 
+    def release(self) -> None:
+        """Break reference cycles, as `Recording.release`."""
+        for _, source in self._inputs.values():
+            source.outputs.clear()
+
     def path(self, module: nn.Module) -> str | None:
         """A module's dotted path, the first of several; None for unregistered modules."""
         known = self._paths.get(id(module))

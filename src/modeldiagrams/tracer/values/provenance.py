@@ -13,11 +13,10 @@ import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
-from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor
 
 from modeldiagrams.tracer.torch_facts.private_api import (
     NO_MEMORY,
+    PLAIN_TENSORS,
     is_wrapped,
     parts_of,
     storage_of,
@@ -33,14 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
+    from torch import Tensor
 
     from modeldiagrams.tracer.values.memory_regions import Geometry
     from modeldiagrams.tracer.values.records import Op, OpInput, Value
 
 _MAX_VIEWS = 64
 """Views remembered per memory; beyond, the older half is dropped."""
-_WITHOUT_PARTS = frozenset({Tensor, nn.Parameter, FakeTensor})
-"""The classes of nearly all tensors."""
 
 _Write: TypeAlias = "tuple[Value, Geometry | None, int]"
 """The value written, where, and the id of the tensor that was written."""
@@ -54,8 +52,8 @@ class _Memory(msgspec.Struct, eq=False):
     writes: list[_Write] = []
 
 
-_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory | None, int]"
-"""A tensor object, its value when last assigned, its memory, and the number of writes to that until then.
+_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], Sequence[_Write], int]"
+"""A tensor object, its value when last assigned, the writes to its memory, and their number until then.
 
 A tuple, because there is one for every tensor that comes out of an op.
 """
@@ -73,12 +71,12 @@ class Provenance:
         """The values a tensor holds now: several where its parts were written separately, none if unknown."""
         known = self._tensors.get(id(tensor))
         if known is not None:
-            reference, values, memory, writes_seen = known
+            reference, values, writes, n_seen = known
             if reference() is tensor:
-                if memory is None or len(memory.writes) == writes_seen:
+                if len(writes) == n_seen:
                     return values
                 with unseen_by_modes():
-                    return _with_writes(tensor, values[0], memory.writes[writes_seen:])
+                    return _with_writes(tensor, values[0], writes[n_seen:])
         with unseen_by_modes():
             return self._by_memory(tensor) or self._by_parts(tensor)
 
@@ -87,16 +85,16 @@ class Provenance:
 
         If it was `written` in place, that changes all tensors that view the same memory.
         """
-        is_new_memory = self._hold(tensor, value, value.spec, written=written)
-        if type(tensor) not in _WITHOUT_PARTS or wraps_now() is not None:
+        is_new_memory = self._hold(tensor, value, value.spec, written)
+        if type(tensor) not in PLAIN_TENSORS or wraps_now() is not None:
             for inner in _tensors_inside(tensor):
-                self._hold(inner, value, spec_of(inner), written=written)
+                self._hold(inner, value, spec_of(inner), written)
         return is_new_memory
 
-    def _hold(self, tensor: Tensor, value: Value, spec: Spec, *, written: bool) -> bool:
+    def _hold(self, tensor: Tensor, value: Value, spec: Spec, written: bool) -> bool:  # noqa: FBT001 (once for every op)
         memory = self._memory(tensor)
         if memory is None:
-            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), None, 0)
+            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), (), 0)
             return True
         views, writes = memory.views, memory.writes
         is_new_memory = not views
@@ -106,7 +104,7 @@ class Provenance:
         views.append((value, geometry))
         if len(views) > _MAX_VIEWS:
             del views[: _MAX_VIEWS // 2]
-        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(writes))
+        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), writes, len(writes))
         return is_new_memory
 
     def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
@@ -192,7 +190,7 @@ def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list
 def _tensors_inside(tensor: Tensor) -> list[Tensor]:
     """The parts of a tensor of a wrapper class, and the plain tensor inside functorch's wrappers."""
     with unseen_by_modes():
-        parts = [] if type(tensor) in _WITHOUT_PARTS else parts_of(tensor)
+        parts = [] if type(tensor) in PLAIN_TENSORS else parts_of(tensor)
         return [*parts, without_wrappers(tensor)] if is_wrapped(tensor) else parts
 
 

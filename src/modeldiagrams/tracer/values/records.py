@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.ir.graph import Edge, Flow
+    from modeldiagrams.ir.graph import Flow
     from modeldiagrams.tracer.values.scopes import Scope
 
 InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
@@ -79,8 +79,6 @@ class GraphInput(_Record):
     """Its one value; a list, as in `Op`."""
     call: ModuleCall | None = None
     """The module call that used it first; only for constants without a name."""
-    edges: list[Edge] = []
-    """Outgoing edges; filled in by `node_order`."""
 
     @property
     def value(self) -> Value:
@@ -169,14 +167,9 @@ class Op(_Record):
     parent: ModuleCall
     scope: Scope | None = None
     """The function in its parent that made the call."""
+    flops: int | None = None
     inputs: list[OpInput] = []
     outputs: list[Value] = []
-    edges: list[Edge] = []
-    """Outgoing edges; like `weights` filled in by `node_order`."""
-    weights: dict[str, str] = {}
-    """Weights that its leaf module owns: argument → dotted name."""
-    failed: bool = False
-    flops: int | None = None
     nbytes: int = 0
     """New memory it allocated: 0 for views and writes in place."""
     ordinal: int = 0
@@ -207,6 +200,8 @@ class Recording(_Record):
     """The op that needed a value (None outside of ops), the assumed value, and the reason."""
     has_threads: bool = False
     """Whether ops ran on other threads than the main one."""
+    failed: set[Op | ModuleCall] = set()
+    """Ops that raised an exception."""
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
 
@@ -233,9 +228,10 @@ class Recording(_Record):
 
     def release(self) -> None:
         """Break reference cycles, so that memory is freed at once (garbage collection is off during a trace)."""
-        for step in (self.root, *self.steps):
+        for step in (self.root, *self.inputs, *self.steps):
             step.outputs.clear()
             if type(step) is ModuleCall:
                 step.module = step.forward = None
         self.steps.clear()
+        self.failed.clear()
         self.error = self.failed_at = None

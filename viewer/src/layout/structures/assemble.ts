@@ -10,8 +10,8 @@ export interface Block extends Inner {
   offsets: number[];
   /** Column → its distance from the top. */
   drops: number[];
-  /** Tensor from one column to the next → where it turns below the first. */
-  levels: number[];
+  /** Tensor from one column to the next → where it turns below the first; absent if its lines meet. */
+  levels?: number[];
 }
 
 type Point = Geometry["lines"][number][number];
@@ -71,8 +71,8 @@ function lineOf(made: Cut, block: Block, parts: Part[], pieces: Piece[]): Point[
     return (geometry?.lines[wire] ?? []).map(([px, py]): Point => [px + x, Math.max(py + y, top)]);
   });
   const [first, last] = pieces.map(({ part }) => part);
-  const isAcross = last !== undefined && Math.max(first ?? 0, last) < block.placed.length;
-  return isAcross ? turned(start, end, (parts[first ?? 0]?.y ?? 0) + levelOf(made, block, pieces)) : [...start, ...end];
+  const turns = block.levels !== undefined && last !== undefined && Math.max(first ?? 0, last) < block.placed.length;
+  return turns ? turned(start, end, (parts[first ?? 0]?.y ?? 0) + levelOf(made, block, pieces)) : [...start, ...end];
 }
 
 /** From one column to the next: below the first, then in the gap to the height where it turns into the second. */
@@ -81,7 +81,7 @@ function turned(start: Point[], end: Point[], level: number): Point[] {
   return [...start.slice(0, -1), [from, level], [to, level], ...end.slice(1)];
 }
 
-function levelOf({ parts, across }: Cut, { levels }: Block, [first, last]: Piece[]): number {
+function levelOf({ parts, across }: Cut, { levels = [] }: Block, [first, last]: Piece[]): number {
   const out = parts[first?.part ?? 0]?.wires[first?.wire ?? 0];
   const into = parts[last?.part ?? 0]?.wires[last?.wire ?? 0];
   const at = across.findIndex(

@@ -8,7 +8,7 @@ import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { GRID } from "../metrics.js";
 import { mirrored } from "../mirror.js";
-import type { Plan } from "../plan.js";
+import type { Plan, PlanWire } from "../plan.js";
 import { assemble, type Block } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";
 import type { Towers } from "./towers.js";
@@ -26,6 +26,10 @@ export interface Part {
   moves: string;
   /** Whether it is around all others. */
   isAround: boolean;
+  /** Whether it flows up. */
+  up?: boolean;
+  /** Whether ranking ignores a wire. */
+  isRail?: (wire: PlanWire) => boolean;
 }
 export type Place = (part: Part) => Geometry;
 

@@ -34,8 +34,11 @@ export interface Across {
 /** The item that stands for all columns. */
 export const BLOCK = -2;
 
-/** Cut a frame; null if columns can't be one item, because something comes both from them and before them. */
-export function cut(frame: Frame, columns: readonly (readonly number[])[]): Cut | null {
+/**
+ * Cut a frame; null if columns can't be one item, because something comes both from them and before them. A column has one
+ * port for each tensor that leaves it, or one for each part that it leads to if these are `apart`.
+ */
+export function cut(frame: Frame, columns: readonly (readonly number[])[], apart = false): Cut | null {
   const partOf = frame.items.map((_, i) => columns.findIndex((column) => column.includes(i)));
   const isOutside = (item: number) => partOf[item] === -1;
   const before = itemsBefore(frame, isOutside);
@@ -49,7 +52,7 @@ export function cut(frame: Frame, columns: readonly (readonly number[])[]): Cut 
     ...{ pieces: [], ports: { inputs: [], outputs: [] }, across: [] },
   };
   made.parts.push({ ...partFrame(frame, frame.id, order), inputs: frame.inputs, outputs: frame.outputs });
-  made.pieces = frame.wires.map((wire) => piecesOf(made, partOf, wire));
+  made.pieces = frame.wires.map((wire) => piecesOf(made, partOf, wire, apart));
   return made;
 }
 
@@ -75,7 +78,7 @@ function itemsBefore({ items, wires }: Frame, isOutside: (item: number) => boole
   return comesBack || items.length === 0 ? null : before;
 }
 
-function piecesOf(made: Cut, partOf: number[], wire: Wire): Piece[] {
+function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): Piece[] {
   const { parts, members, ports } = made;
   const around = parts.length - 1;
   const ends = [wire.from, wire.to].map((item) => (item === BORDER ? around : partOf[item])) as [number, number];
@@ -88,7 +91,7 @@ function piecesOf(made: Cut, partOf: number[], wire: Wire): Piece[] {
   const pieces: Piece[] = [];
   const between = { ...wire, from, to };
   if (start !== around) {
-    between.fromPort = positionIn(parts[start]?.outputs ?? [], source);
+    between.fromPort = positionIn(parts[start]?.outputs ?? [], apart ? `${end} ${source}` : source);
     pieces.push(pieceIn(made, start, { ...wire, from, to: BORDER, toPort: between.fromPort }));
   }
   if (end !== around) between.toPort = positionIn(parts[end]?.inputs ?? [], source);

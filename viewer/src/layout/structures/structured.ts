@@ -3,14 +3,13 @@ import type { Frame } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
 import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
+import { type Arms, armsIn } from "./arms.js";
 import { inColumns, type Place } from "./columns.js";
-import { type Towers, towersIn } from "./towers.js";
+import { towersIn } from "./towers.js";
+import { inU } from "./u.js";
 
 /** Broader columns would be too far from each other, in px. */
 const BROADEST = 1000;
-
-/** Frame → its towers. */
-const found = new WeakMap<Frame, Towers | null>();
 
 /** The geometry of a frame by its structure; null if it has none, or if that is too broad while all is closed. */
 export function structured(
@@ -19,7 +18,7 @@ export function structured(
   shapes: readonly Shape[],
   place: Place,
 ): Geometry | null {
-  const towers = hasColumns(frame, shapes) ? foundIn(frame) : null;
+  const towers = hasColumns(frame, shapes) ? towersOf(frame) : null;
   const closed = towers === null ? null : inColumns(frame, [], towers, place);
   if (towers === null || closed === null || closed.width > BROADEST) return null;
   return inner.every((one) => one === null) ? closed : inColumns(frame, inner, towers, place);
@@ -27,12 +26,25 @@ export function structured(
 
 /** Whether a frame has towers. */
 export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
-  return shapes.includes("columns") && foundIn(frame) !== null;
+  return shapes.includes("columns") && towersOf(frame) !== null;
 }
 
-function foundIn(frame: Frame): Towers | null {
-  const known = found.get(frame);
-  const towers = known === undefined ? towersIn(frame) : known;
-  found.set(frame, towers);
-  return towers;
+/** The arms of a frame that is drawn as a U; null if it is none, or too broad while all is closed. */
+export function risingIn(frame: Frame, shapes: readonly Shape[], place: Place): Arms | null {
+  const arms = shapes.includes("u") ? armsOf(frame) : null;
+  const closed = arms === null ? null : inU(frame, [], arms, place);
+  return closed === null || closed.width > BROADEST ? null : arms;
+}
+
+const towersOf = once(towersIn);
+const armsOf = once(armsIn);
+
+/** Finds something in a frame only once. */
+function once<T>(find: (frame: Frame) => T): (frame: Frame) => T {
+  const found = new WeakMap<Frame, { value: T }>();
+  return (frame) => {
+    const known = found.get(frame) ?? { value: find(frame) };
+    found.set(frame, known);
+    return known.value;
+  };
 }

@@ -1,0 +1,90 @@
+"""Models look as in the figures of their papers, as far as their structure says how."""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+
+from gallery_models import IMAGE, MODELS
+from modeldiagrams import trace
+from modeldiagrams.options.options import View
+from modeldiagrams.render.draw import render
+from truth.drawn import Box, read
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+
+from demo_models.architectures.denoising import DiffusionUNet
+from demo_models.architectures.pixels import HRNet
+
+WIDEST = 822
+"""In a column of 740 px, the smallest text of a picture so wide has 9 px."""
+
+
+def middle(box: Box) -> float:
+    return box.x + box.width / 2
+
+
+@pytest.mark.parametrize(
+    ("make", "inputs", "down", "bottom", "up"),
+    [
+        (
+            MODELS["unet"].make,
+            IMAGE,
+            ["inner", "down.0", "down.1"],
+            "down.2",
+            [
+                "up.0",
+                "/cat",
+                "merge.0",
+                "up.1",
+                "/cat#2",
+                "merge.1",
+                "up.2",
+                "/cat#3",
+                "merge.2",
+                "head",
+                "output:output",
+            ],
+        ),
+        (
+            DiffusionUNet,
+            {**IMAGE, "step": torch.zeros(1)},
+            ["inner", "down1", "shrink1", "down2", "shrink2", "middle1"],
+            "attention",
+            ["middle2", "grow2", "/cat", "up2", "grow1", "/cat#2", "up1", "outer", "output:output"],
+        ),
+    ],
+    ids=["unet", "diffusion"],
+)
+def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
+    """At first, and not if the author says so."""
+    graph = trace(make().eval(), (), inputs)
+    boxes = read(render(graph, View()).svg).boxes
+    assert boxes[""].width <= WIDEST
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    ends = [max(boxes[name].x + boxes[name].width for name in down), min(boxes[name].x for name in up)]
+    assert ends == sorted(ends)
+    assert boxes[bottom].y > max(boxes[name].y + boxes[name].height for name in (*down, *up))
+    assert middle(boxes[down[-1]]) < middle(boxes[bottom]) < middle(boxes[up[0]])
+    plain = read(render(graph, View(shapes="none")).svg).boxes
+    assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
+
+
+def test_streams_keep_their_places() -> None:
+    """As in the figure of HRNet: each stream runs straight through all stages, and a new one begins at its right."""
+    boxes = read(render(trace(HRNet().eval(), (), IMAGE), View()).svg).boxes
+    assert boxes[""].width <= WIDEST
+    rows = {name: re.findall(rf"'({name}\.streams[^']*)'", str([*boxes])) for name in ("stage2", "stage3")}
+    assert [len(row) for row in rows.values()] == [2, 3]
+    for row in rows.values():
+        assert len({boxes[name].y for name in row}) == 1
+    for stream, names in enumerate((["stem", "stage1"], ["down1"], ["down2"])):
+        names += [row[stream] for row in rows.values() if stream < len(row)]
+        places = [middle(boxes[name]) for name in names]
+        assert max(places) - min(places) < 1

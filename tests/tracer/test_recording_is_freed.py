@@ -1,0 +1,31 @@
+"""What a pass recorded is freed as soon as its graph is built."""
+
+import gc
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode
+from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op, Value
+
+RECORDS = {GraphInput, ModuleCall, Op, Recorder, Value}
+
+
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("mode", ["fake", "real"])
+def test_recording_is_freed_without_garbage_collection(mode, costs):
+    new_fake_mode()  # the first one imports modules of torch, which hold frames until the next collection
+    torch.overrides.get_ignored_functions.cache_clear()  # made anew by the next trace
+    torch.overrides._get_overridable_functions.cache_clear()
+    gc.collect()
+    gc.disable()
+    try:
+        graph = trace(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)), (torch.zeros(2, 4),), mode=mode, costs=costs)
+        left = [type(held).__name__ for held in gc.get_objects() if type(held) in RECORDS]
+    finally:
+        gc.enable()
+    assert graph.status.state == "complete"
+    assert left == []

@@ -1,0 +1,30 @@
+/** Vertices that all ways to another one have in common. */
+
+export const NONE = -1;
+
+/** Vertex → the last one that all ways to it have in common; wires lead to larger numbers. */
+export function nearestCommon(count: number, wires: { source: number; target: number }[]): number[] {
+  const sources: number[][] = Array.from({ length: count }, () => []);
+  for (const { source, target } of wires) if (source < target) sources[target]?.push(source);
+  const common: number[] = [];
+  const meet = (a: number, b: number) => {
+    let [one, other] = [a, b];
+    while (one !== other) {
+      if (one > other) one = common[one] ?? NONE;
+      else other = common[other] ?? NONE;
+    }
+    return one;
+  };
+  for (const [vertex, all] of sources.entries()) common[vertex] = all.reduce(meet, all[0] ?? NONE);
+  return common;
+}
+
+/** The longest chain of vertices in which each is common to all ways to the next; given what is common to each. */
+export function longestChain(common: readonly number[]): number[] {
+  const length: number[] = [];
+  for (const [vertex, before] of common.entries()) length[vertex] = before === NONE ? 1 : (length[before] ?? 0) + 1;
+  const chain: number[] = [];
+  const end = length.indexOf(length.reduce((most, one) => Math.max(most, one), 0));
+  for (let at = end; at >= 0; at = common[at] ?? NONE) chain.push(at);
+  return chain.reverse();
+}

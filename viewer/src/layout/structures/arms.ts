@@ -1,0 +1,232 @@
+/**
+ * The arms of a U: a chain goes down to its middle, and up again to a join for each tensor that skips what is between, as
+ * in U-Net, the network of a diffusion model or an hourglass. Skips are nested like brackets.
+ */
+import { BORDER, type Frame } from "../../view/frame.js";
+import { longestChain, NONE, nearestCommon } from "../dominators.js";
+
+/** Items in execution order. */
+export interface Arms {
+  left: number[];
+  /** The last item on the way down, and whether it stands between both arms or at the bottom of the left one. */
+  fold: number;
+  isBetween: boolean;
+  right: number[];
+}
+
+/** A tensor and the items that read it; the border is after all items. */
+interface Net {
+  from: number;
+  readers: number[];
+  label: string;
+}
+
+interface Wiring {
+  count: number;
+  nets: Net[];
+  /** Item → the items that it reads, and that read it. */
+  sources: number[][];
+  readers: number[][];
+}
+
+/** Fewer items are no U. */
+const LEAST_ITEMS = 7;
+/** Of so many, skips may keep their shape. */
+const LEAST_ALIKE = 3;
+/** Most items after the last join that go on upwards. */
+const LONGEST_TAIL = 5;
+/** Most middles that are tried. */
+const TRIES = 4;
+
+/** The arms of a frame; null if it is no U. */
+export function armsIn(frame: Frame): Arms | null {
+  if (frame.items.length < LEAST_ITEMS || frame.wires.some(({ flow }) => flow === "return")) return null;
+  const wiring = wiringOf(frame);
+  for (const middle of middles(wiring)) {
+    const arms = armsAround(frame, wiring, middle);
+    if (arms !== null) return arms;
+  }
+  return null;
+}
+
+function wiringOf({ items, wires }: Frame): Wiring {
+  const nets = new Map<string, Net>();
+  const [sources, readers]: [number[][], number[][]] = [items.map(() => []), items.map(() => [])];
+  for (const { from, to, source, label } of wires) {
+    const reader = to === BORDER ? items.length : to;
+    if (from === BORDER) continue;
+    const key = `${from} ${source}`;
+    const net = nets.get(key) ?? { from, readers: [], label };
+    nets.set(key, net);
+    net.readers.push(reader);
+    sources[reader]?.push(from);
+    readers[from]?.push(reader);
+  }
+  return { count: items.length, nets: [...nets.values()], sources, readers };
+}
+
+/** Items that most tensors skip, from the middle of each row of such items. */
+function middles({ count, nets }: Wiring): number[] {
+  const change: number[] = Array.from({ length: count + 1 }, () => 0);
+  for (const { from, readers } of nets) {
+    const last = Math.max(...readers);
+    change[from + 1] = (change[from + 1] ?? 0) + 1;
+    change[last] = (change[last] ?? 0) - 1;
+  }
+  let over = 0;
+  const skipped = change.slice(0, count).map((by) => {
+    over += by;
+    return over;
+  });
+  const most = skipped.reduce((a, b) => Math.max(a, b), 0);
+  if (most < 2) return [];
+  const found: number[] = [];
+  for (let start = 0; start < count && found.length < TRIES; start += 1) {
+    if (skipped[start] !== most) continue;
+    let end = start;
+    while (skipped[end + 1] === most) end += 1;
+    found.push((start + end) >> 1);
+    start = end;
+  }
+  return found;
+}
+
+function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
+  const [down, up] = [chainTo(wiring, middle), chainFrom(wiring, middle)];
+  const [first = middle] = down;
+  const main = reached(wiring, first);
+  const skips = skipsOver(wiring, main, middle);
+  if (!areNested(skips, new Set(down)) || !areTelling(skips)) return null;
+  const [start, end] = [
+    Math.max(...skips.map(({ from }) => from)),
+    Math.min(...skips.flatMap(({ readers }) => readers)),
+  ];
+  const bottom = [...down, ...up.slice(1)].filter((item) => item > start && item < end);
+  const fold = middleOf(frame, bottom);
+  if (fold === undefined) return null;
+  const tail = tailAfter(wiring, up, Math.max(...skips.flatMap(({ readers }) => readers)));
+  const sides = sidesOf(wiring, main, fold, tail);
+  const at = (side: Side) => sides.flatMap((one, item) => (one === side ? [item] : []));
+  const [left, right] = [at("left"), at("right")];
+  if (!areUpright(frame, right) || !isSplit(wiring, sides, skips)) return null;
+  return { left, fold, isBetween: isBetween(frame, sides, fold), right };
+}
+
+/** The middle item; of two the one with an inside, such as a block rather than what shrinks its input. */
+function middleOf({ items }: Frame, bottom: number[]): number | undefined {
+  const [first, second] = [bottom[(bottom.length - 1) >> 1], bottom[bottom.length >> 1]];
+  const isBlock = (item = NONE) => items[item]?.expandable === true || (items[item]?.frame ?? null) !== null;
+  return isBlock(second) && !isBlock(first) ? second : first;
+}
+
+/** The items that all ways to one have in common, in order, along the longest chain. */
+function chainTo({ readers }: Wiring, end: number): number[] {
+  const leads: boolean[] = [];
+  leads[end] = true;
+  const wires: { source: number; target: number }[] = [];
+  for (let item = end - 1; item >= 0; item -= 1) {
+    const onwards = (readers[item] ?? []).filter((reader) => leads[reader]);
+    leads[item] = onwards.length > 0;
+    for (const reader of onwards) wires.push({ source: end - reader, target: end - item });
+  }
+  return longestChain(nearestCommon(end + 1, wires))
+    .map((place) => end - place)
+    .reverse();
+}
+
+/** The items that all ways from one have in common. */
+function chainFrom({ count, sources }: Wiring, start: number): number[] {
+  const follows: boolean[] = [];
+  follows[start] = true;
+  const wires: { source: number; target: number }[] = [];
+  for (let item = start + 1; item < count; item += 1) {
+    const before = (sources[item] ?? []).filter((source) => follows[source]);
+    follows[item] = before.length > 0;
+    for (const source of before) wires.push({ source: source - start, target: item - start });
+  }
+  return longestChain(nearestCommon(count - start, wires)).map((place) => place + start);
+}
+
+/** The items that depend on one, and that itself. */
+function reached({ readers }: Wiring, start: number): Set<number> {
+  const found = new Set([start]);
+  for (const item of found) for (const reader of readers[item] ?? []) found.add(reader);
+  return found;
+}
+
+/** The tensors that skip an item, each with the items after it that read it. */
+function skipsOver({ nets }: Wiring, main: ReadonlySet<number>, middle: number): Net[] {
+  return nets
+    .filter(({ from }) => from < middle && main.has(from))
+    .map((net) => ({ ...net, readers: net.readers.filter((reader) => reader > middle) }))
+    .filter(({ readers }) => readers.length > 0)
+    .sort((a, b) => a.from - b.from);
+}
+
+/** Whether the tensors leave the chain one after the other, and are read in the opposite order. */
+function areNested(skips: Net[], chain: ReadonlySet<number>): boolean {
+  const levels = new Map<number, number[]>();
+  for (const { from, readers } of skips) levels.set(from, [...(levels.get(from) ?? []), ...readers]);
+  const read = [...levels.values()];
+  const isInside = (inner: number[], i: number) => Math.max(...inner) <= Math.min(...(read[i] ?? []));
+  return skips.every(({ from }) => chain.has(from)) && read.slice(1).every(isInside);
+}
+
+/** Whether there are two levels of unlike shapes, or more. */
+function areTelling(skips: Net[]): boolean {
+  const levels = new Map(skips.map(({ from, label }) => [from, label]));
+  return levels.size >= LEAST_ALIKE || (levels.size > 1 && new Set(levels.values()).size > 1);
+}
+
+/** The first item above the last join that doesn't belong to the right arm; all do if they are few. */
+function tailAfter({ count }: Wiring, up: readonly number[], last: number): number {
+  const [join = count, next = count, start = count] = up.filter((item) => item >= last);
+  return count - 1 - Math.max(join, last) > LONGEST_TAIL ? Math.max(start, next) : count;
+}
+
+type Side = "left" | "centre" | "right" | "outside";
+
+/** Item → its arm. Outside of both is what both read, such as an embedding of time, and a long tail. */
+function sidesOf({ count, readers }: Wiring, main: ReadonlySet<number>, fold: number, tail: number): Side[] {
+  const sides: Side[] = [];
+  for (let item = count - 1; item >= 0; item -= 1) {
+    const at = new Set(readers[item]?.map((reader) => sides[reader] ?? "outside"));
+    const [only = "outside"] = at;
+    const own = item >= tail ? "outside" : item === fold ? "centre" : item < fold ? "left" : "right";
+    const shared = at.size === 1 && only !== "centre" ? only : "outside";
+    sides[item] = main.has(item) ? own : shared;
+  }
+  return sides;
+}
+
+/** Whether only skips and the chain itself lead from one arm to the other, and nothing from outside back. */
+function isSplit({ nets }: Wiring, sides: Side[], skips: Net[]): boolean {
+  const skipping = new Set(skips.map(({ from }) => from));
+  return nets.every(({ from, readers }) => {
+    const to = new Set(readers.map((reader) => sides[reader] ?? "outside"));
+    if (sides[from] === "left") return !to.has("outside") && (!to.has("right") || skipping.has(from));
+    return sides[from] !== "centre" || !to.has("outside");
+  });
+}
+
+/** Whether one tensor leads to an item, and one from it, so that it can stand between the arms. */
+function isBetween({ wires }: Frame, sides: Side[], item: number): boolean {
+  const [into, out] = [wires.filter(({ to }) => to === item), wires.filter(({ from }) => from === item)];
+  const isOne = (ends: typeof wires) => ends.length === 1;
+  return isOne(into) && isOne(out) && sides[into[0]?.from ?? NONE] === "left" && sides[out[0]?.to ?? NONE] === "right";
+}
+
+/** Whether all open items run top to bottom, so that they can be drawn bottom to top. */
+function areUpright({ items }: Frame, inside: readonly number[]): boolean {
+  return inside.every((item) => {
+    const frame = items[item]?.frame ?? null;
+    return (
+      frame === null ||
+      (frame.direction === "TB" &&
+        areUpright(
+          frame,
+          frame.items.map((_, i) => i),
+        ))
+    );
+  });
+}

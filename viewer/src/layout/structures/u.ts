@@ -1,0 +1,224 @@
+/**
+ * A U: the left arm flows down, the right one up, and each skip runs level from one to the other. Both are laid out as
+ * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
+ */
+import { BORDER, type Frame } from "../../view/frame.js";
+import type { Geometry } from "../geometry.js";
+import type { Inner } from "../input.js";
+import type { PlanWire } from "../plan.js";
+import type { Arms } from "./arms.js";
+import { assemble, type Block } from "./assemble.js";
+import type { Moved, Part, Place } from "./columns.js";
+import { type Across, BLOCK, type Cut, cut } from "./cut.js";
+import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
+import { type Arm, inLine, type Level } from "./levels.js";
+import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, sidesOf, skipsOf } from "./sides.js";
+
+type Line = Geometry["lines"][number];
+type Point = Line[number];
+
+/** Distances of the wires at the sides that are tried, as wires inside may need the first. */
+const CLEAR = [16, 40, 80] as const;
+/** Distance between both arms, and between wires. */
+const GAP = 24;
+const STEP = 10;
+/** Closer heights are one. */
+const EQUAL = 0.01;
+
+/** The parts of a U, and the ends of the tensors between them. */
+interface U {
+  made: Cut;
+  skips: Across[];
+  /** From the left arm to the bottom, and from there to the right one; the same without an item between. */
+  into: Across;
+  out: Across;
+  sides: Sides[];
+}
+
+/** The geometry of a frame with these arms; null if its wires leave no way to draw it so. */
+export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, place: Place): Geometry | null {
+  const u = uOf(frame, arms);
+  if (u === null) return null;
+  const { parts, members } = u.made;
+  const lay = (part: number, how: Partial<Part> = {}): Geometry => {
+    const sizes = (members[part] ?? []).map((item) => inner[item] ?? null);
+    const whole = { frame: parts[part] ?? frame, inner: sizes, closed: [], moved: STAYS, moves: "", isAround: false };
+    return place({ ...whole, ...how });
+  };
+  const [left, right] = [LEFT, RIGHT].map((part) => layArm(u, part, lay));
+  const between = arms.isBetween ? lay(CENTRE) : null;
+  const lined = left && right ? inLine(left, right, levelsOf(u, left, right)) : null;
+  if (lined === null) return null;
+  const block = blockOf(u, lined, between, inner[arms.fold] == null);
+  if (block === null) return null;
+  const last = parts.length - 1;
+  const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
+  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true }));
+}
+
+const STAYS: Moved = (_, ranking) => ranking;
+
+/** The parts of a U; null if more leads from one to the other than it shows. */
+function uOf(frame: Frame, { left, right, fold, isBetween }: Arms): U | null {
+  const made = cut(frame, isBetween ? [left, right, [fold]] : [[...left, fold], right], true);
+  if (made === null || made.ports.outputs.some(({ column }) => column !== RIGHT)) return null;
+  const skips = skipsOf(made, isBetween ? null : left.length);
+  const others = made.across.filter((one) => !skips.includes(one));
+  const into = others.find(({ from }) => from === LEFT);
+  const out = others.find(({ to }) => to === RIGHT);
+  if (into === undefined || out === undefined || others.length !== (isBetween ? 2 : 1)) return null;
+  return { made, skips, into, out, sides: [LEFT, RIGHT].map((part) => sidesOf(made, part, skips)) };
+}
+
+/** An arm as a frame of its own; null if something is in the way of its sides. */
+function layArm(
+  { made, sides }: U,
+  part: number,
+  lay: (part: number, how: Partial<Part>) => Geometry,
+): Geometry | null {
+  const own = sides[part] ?? NO_SIDES;
+  const isRail = (wire: PlanWire) => isAtSide(own, wire);
+  for (const clear of CLEAR) {
+    const moved: Moved = (plan, ranking) => aside(own, clear, plan, ranking);
+    const geometry = lay(part, { moved, moves: `${part} ${clear} ${JSON.stringify(own)}`, up: part === RIGHT, isRail });
+    if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
+  }
+  return null;
+}
+
+const NO_SIDES: Sides = { left: [], right: [], out: [] };
+
+/** The levels of both arms, from the top. */
+function levelsOf({ made, skips }: U, left: Geometry, right: Geometry): [Level, Level][] {
+  const levels = skips.map(({ fromPort, toPort }): [Level, Level] => {
+    const down = linesAt(made, LEFT, left, "out", fromPort).map(({ line, item }) =>
+      levelAt(left, line[line.length - 2], item),
+    );
+    const up = linesAt(made, RIGHT, right, "in", toPort).map(({ line, item }) => levelAt(right, line[1], item));
+    return [highest(down), highest(up)];
+  });
+  return levels.sort(([a], [b]) => a.at - b.at);
+}
+
+function levelAt({ boxes }: Geometry, [, at]: Point = [0, 0], item: number): Level {
+  return { at, box: boxes[item] ?? { x: 0, y: at, width: 0, height: 0 } };
+}
+
+function highest(levels: Level[]): Level {
+  return levels.reduce((best, one) => (one.at < best.at ? one : best));
+}
+
+/** The lines of an arm to or from a port, with the items at their other ends. */
+function linesAt(
+  { parts }: Cut,
+  part: number,
+  geometry: Geometry,
+  side: "in" | "out",
+  port: number,
+): { wire: number; line: Line; item: number }[] {
+  return (parts[part]?.wires ?? []).flatMap(({ from, to, fromPort, toPort }, wire) => {
+    const isThere = side === "in" ? from === BORDER && fromPort === port : to === BORDER && toPort === port;
+    return isThere ? [{ wire, line: geometry.lines[wire] ?? [], item: side === "in" ? to : from }] : [];
+  });
+}
+
+/** Both arms and what is at their bottom as one item; null if the levels are not in line. */
+function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isClosed: boolean): Block | null {
+  const ends = [
+    left.geometry.ports.outputs[u.into.fromPort] ?? 0,
+    right.geometry.ports.inputs[u.out.toPort] ?? 0,
+  ] as const;
+  const far = between !== null && isClosed ? spanOf(between) - (left.geometry.width - ends[0] + ends[1]) : 0;
+  const offset = left.geometry.width + Math.max(GAP, far);
+  const bottom = Math.max(...[left, right].map(({ geometry, drop }) => drop + geometry.height));
+  const at = [ends[0], offset + ends[1], bottom] as const;
+  const foot =
+    between === null ? withoutItem(...at) : isClosed ? throughItem(between, ...at) : aroundItem(between, ...at);
+  const lines = [leftLines(u, left, foot), rightLines(u, right, foot, offset)];
+  return meet(u, left, right) ? together(u, [left, right], lines, foot, offset) : null;
+}
+
+/** Whether the halves of each skip are at one height. */
+function meet(u: U, left: Arm, right: Arm): boolean {
+  const levels = levelsOf(u, left.geometry, right.geometry);
+  return levels.every(([a, b]) => Math.abs(a.at + left.drop - b.at - right.drop) < EQUAL);
+}
+
+/** The lines of the left arm: skips end at the height where they go across, the chain at the bottom. */
+function leftLines({ made, skips, into }: U, { geometry, drop }: Arm, foot: Foot): Line[] {
+  const lines = [...geometry.lines];
+  for (const { wire, line } of skips.flatMap(({ fromPort }) => linesAt(made, LEFT, geometry, "out", fromPort)))
+    lines[wire] = line.slice(0, -2);
+  for (const { wire, line } of linesAt(made, LEFT, geometry, "out", into.fromPort))
+    lines[wire] = [...line, ...foot.from.map(([x, y]): Point => [x, y - drop])];
+  return lines;
+}
+
+/** The lines of the right arm: skips come from the left, the chain from the bottom, and all else from above. */
+function rightLines({ made, skips, out, sides }: U, { geometry, drop }: Arm, foot: Foot, offset: number): Line[] {
+  const lines = [...geometry.lines];
+  const start = foot.to.map(([x, y]): Point => [x - offset, y - drop]);
+  const arriving = (port: number) => linesAt(made, RIGHT, geometry, "in", port);
+  for (const { wire, line } of arriving(out.toPort)) lines[wire] = [...start, ...line];
+  for (const { wire, line } of (sides[RIGHT]?.right ?? []).flatMap(arriving)) {
+    const [[x] = [0]] = line;
+    lines[wire] = [[x, 0], ...line.slice(1)];
+  }
+  for (const { toPort } of skips) {
+    const level = Math.min(...arriving(toPort).map(({ line }) => line[1]?.[1] ?? 0));
+    for (const { wire, line } of arriving(toPort)) {
+      const [[x] = [0], [, y] = [0, level]] = line;
+      lines[wire] = y === level ? line.slice(2) : [[x, level], ...line.slice(1)];
+    }
+  }
+  return lines;
+}
+
+/** The parts in their places, with what leaves the right arm led down at its side. */
+function together(
+  { made }: U,
+  [left, right]: [Arm, Arm],
+  [down = [], up = []]: Line[][],
+  foot: Foot,
+  offset: number,
+): Block {
+  const { inputs, outputs } = made.ports;
+  const rise = outputs.length * STEP;
+  const low = Math.min(0, foot.x);
+  const ends = [offset + right.geometry.width, ...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0)];
+  const high = Math.max(...ends);
+  const height = Math.max(
+    ...foot.from.map(([, y]) => y),
+    ...foot.to.map(([, y]) => y),
+    foot.y + (foot.geometry?.height ?? 0),
+  );
+  const lanes = outputs.map(({ port }, i) => {
+    const [lane, level] = [high + i * STEP, -i * STEP];
+    for (const { wire, line } of linesAt(made, RIGHT, right.geometry, "out", port)) {
+      const [x] = line[line.length - 1] ?? [0];
+      const way: Point[] = [
+        [x, level],
+        [lane - offset, level],
+        [lane - offset, height + STEP - right.drop],
+      ];
+      up[wire] = [...(up[wire] ?? []).slice(0, -1), ...way];
+    }
+    return lane - low;
+  });
+  const placed = [
+    { ...left.geometry, lines: down },
+    { ...right.geometry, lines: up },
+  ];
+  const offsets = [-low, offset - low, foot.x - low];
+  return {
+    placed: foot.geometry === null ? placed : [...placed, foot.geometry],
+    offsets,
+    drops: [left.drop + rise, right.drop + rise, foot.y + rise],
+    width: high - low + (outputs.length > 0 ? outputs.length * STEP : 0),
+    height: height + rise + STEP,
+    ports: {
+      inputs: inputs.map(({ column, port }) => (offsets[column] ?? 0) + (placed[column]?.ports.inputs[port] ?? 0)),
+      outputs: lanes,
+    },
+  };
+}

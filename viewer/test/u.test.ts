@@ -1,0 +1,201 @@
+/** A U: encoder down, decoder up, and the skips between them level; found in the graph alone. */
+import { expect, it } from "vitest";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
+import { type Box, type Layout, layout } from "../src/layout/layout.js";
+import { armsIn } from "../src/layout/structures/arms.js";
+import type { Frame } from "../src/view/frame.js";
+import type { State } from "../src/view/state.js";
+import { view } from "../src/view/view.js";
+import { firstState } from "./first_state.js";
+import { all, residual, unet } from "./fixtures.js";
+import { sketch } from "./sketch.js";
+import { strippedInstance } from "./stripped_viz.js";
+import { NO_FAULTS, validate } from "./validate.js";
+
+const viz = await strippedInstance();
+
+/** Blocks of unlike classes, which are never drawn as one. */
+const unlike = (prefix: string) =>
+  Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => [`${prefix}.${i}`, `Block${i}`]));
+
+/** A chain with skips between its blocks, from and to these. */
+function chain(blocks: number, skips: [number, number][], more = ""): GraphData {
+  const names = Array.from({ length: blocks }, (_, i) => `b.${i}/mul > b.${i}/add`);
+  const across = skips.map(([from, to]) => `b.${from}/add > b.${to}/mul`);
+  return sketch([`x > ${names.join(" > ")} > y`, ...across, more].join("\n"), unlike("b"));
+}
+
+const nested: [number, number][] = [
+  [1, 7],
+  [2, 6],
+  [3, 5],
+];
+
+interface Drawn extends Layout {
+  frame: Frame;
+  box: (id: string) => Box;
+  /** The lines between two items. */
+  line: (from: string, to: string) => (readonly [number, number])[];
+}
+
+function drawn(graph: GraphData, more: Partial<State> = {}): Drawn {
+  const made = layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB", ...more }), viz);
+  expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
+  const { frame, geometry } = made.root;
+  const at = (id: string) => frame.items.findIndex((item) => item.id === id);
+  const box = (id: string) => {
+    const found = geometry.boxes[at(id)];
+    if (found === undefined) throw new Error(`no ${id}`);
+    return found;
+  };
+  const line = (from: string, to: string) =>
+    geometry.lines[frame.wires.findIndex((wire) => wire.from === at(from) && wire.to === at(to))] ?? [];
+  return { ...made, frame, box, line };
+}
+
+const below = ({ y, height }: Box) => y + height;
+const middle = ({ x, width }: Box) => x + width / 2;
+
+/** Encoder and decoder of the fixture, from the top. */
+const LEFT = ["down.0", "down.1", "down.2"];
+const RIGHT = ["up.2", "up.1", "up.0"];
+
+const STATES: Partial<State>[] = [
+  {},
+  { expanded: ["down.1"] },
+  { expanded: ["up.1"] },
+  { expanded: ["middle"] },
+  { expanded: [...LEFT, ...RIGHT, "middle", "time"] },
+];
+
+it.each(STATES)("goes down on the left and up on the right, with level skips: %j", (state) => {
+  const { box, line, shaped } = drawn(unet, state);
+  expect(shaped).toBe(true);
+  for (const [i, id] of LEFT.entries()) {
+    const [left, right, join] = [box(id), box(RIGHT[i] ?? ""), box(`/cat'${2 - i}`)];
+    expect(left.x + left.width).toBeLessThan(Math.min(right.x, join.x));
+    if (i > 0) expect(left.y).toBeGreaterThan(below(box(LEFT[i - 1] ?? "")));
+    if (i > 0) expect(below(box(RIGHT[i - 1] ?? ""))).toBeLessThan(right.y);
+    expect(join.y).toBeGreaterThan(below(right));
+    const skip = line(id, `/cat'${2 - i}`);
+    const level = join.y + join.height / 2;
+    expect(skip.slice(1).map(([, y]) => y)).toEqual(skip.slice(1).map(() => level));
+    expect(level).toBeGreaterThan(below(left));
+  }
+});
+
+it.each(STATES)("has its bottleneck below both arms: %j", (state) => {
+  const { box } = drawn(unet, state);
+  for (const id of [...LEFT, ...RIGHT]) expect(box("middle").y).toBeGreaterThan(below(box(id)));
+  expect(middle(box("middle"))).toBeGreaterThan(middle(box("down.2")));
+  expect(middle(box("middle"))).toBeLessThan(middle(box("up.0")));
+});
+
+it("flows up in all that the right arm shows, with titles above", () => {
+  const { root } = drawn(unet, { expanded: ["down.1", "up.1"] });
+  const inside = (id: string) => root.inner[root.frame.items.findIndex((item) => item.id === id)]?.geometry;
+  const [down, up] = [inside("down.1"), inside("up.1")];
+  const starts = (geometry = down) => geometry?.boxes.map(({ y }) => y) ?? [];
+  expect(starts(down)).toEqual([...starts(down)].sort((a, b) => a - b));
+  expect(starts(up)).toEqual([...starts(up)].sort((a, b) => b - a));
+  expect(starts(up)).toHaveLength(3);
+  expect(up?.title?.y).toBe(down?.title?.y);
+});
+
+it("leads what both arms read down beside them", () => {
+  const { box, line } = drawn(unet);
+  for (const id of [...LEFT, "up.1"]) expect(line("time", id).length).toBeGreaterThan(2);
+  const lane = Math.max(...line("time", "up.1").map(([x]) => x));
+  for (const id of RIGHT) expect(lane).toBeGreaterThan(box(id).x + box(id).width);
+});
+
+it("is drawn in a container, too, from whose end it leads down", () => {
+  const graph = chain(9, nested);
+  const inner = sketch(
+    ["x > stem/conv", "stem/conv > net.b.0/mul > net.b.0/add"]
+      .concat([1, 2, 3, 4, 5, 6, 7, 8].map((i) => `net.b.${i - 1}/add > net.b.${i}/mul > net.b.${i}/add`))
+      .concat(nested.map(([from, to]) => `net.b.${from}/add > net.b.${to}/mul`))
+      .concat(["net.b.8/add > head/linear > y"])
+      .join("\n"),
+    { net: "Net", ...unlike("net.b") },
+  );
+  expect(drawn(graph).shaped).toBe(true);
+  const { shaped, box, line } = drawn(inner, { expanded: ["net"] });
+  expect(shaped).toBe(true);
+  expect(box("head").y).toBeGreaterThan(below(box("net")));
+  expect(line("net", "head")[0]?.[1]).toBe(below(box("net")));
+});
+
+it.each([
+  ["option", chain(9, nested), { shapes: ["columns" as const] }],
+  ["direction", chain(9, nested), { direction: "LR" as const }],
+  [
+    "skips that cross",
+    chain(9, [
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ]),
+    {},
+  ],
+  [
+    "one skip beside another",
+    chain(9, [
+      [0, 2],
+      [3, 5],
+      [6, 8],
+    ]),
+    {},
+  ],
+  ["two skips of one shape", chain(9, nested.slice(1)), {}],
+  [
+    "a short chain",
+    chain(5, [
+      [0, 4],
+      [1, 3],
+    ]),
+    {},
+  ],
+  ["what else reads the encoder", chain(9, nested, "b.2/add > z"), {}],
+  ["residual", residual, {}],
+])("leaves other flows as they are: %s", (_, graph, state) => {
+  expect(drawn(graph, state).shaped).toBe(false);
+});
+
+it("is in one flow where it would be too broad", () => {
+  const fan = (branches: number) => {
+    const beside = Array.from({ length: branches }, (_, i) => [`b.1/add > side.${i}/mul > side.${i}/gelu`, i] as const);
+    const rest = [2, 3, 4, 5, 6, 7, 8].map((i) => `b.${i - 1}/add > b.${i}/mul > b.${i}/add`);
+    const skips = nested.map(([from, to]) => `b.${from}/add > b.${to}/mul`);
+    const joins = beside.map(([, i]) => `side.${i}/gelu > b.2/mul`);
+    const lines = ["x > b.0/mul > b.0/add > b.1/mul > b.1/add", ...beside.map(([line]) => line), ...rest, ...joins];
+    return sketch([...lines, ...skips, "b.8/add > y"].join("\n"), unlike("b"));
+  };
+  expect(drawn(fan(2)).shaped).toBe(true);
+  expect(drawn(fan(12)).shaped).toBe(false);
+});
+
+it("finds no U in graphs without any", () => {
+  const found = Object.entries(all).filter(([, graph]) => {
+    const traced = index(graph);
+    return armsIn(view(traced, firstState(traced)).root) !== null;
+  });
+  expect(found.map(([name]) => name)).toEqual(["unet"]);
+});
+
+it("takes little time to see that a long chain is none", () => {
+  const long = chain(
+    400,
+    Array.from({ length: 398 }, (_, i): [number, number] => [i, i + 2]),
+  );
+  const { root } = view(index(long), { expanded: [], unrolled: [], direction: "TB" });
+  expect(armsIn(root)).toBeNull();
+});
+
+it("takes the option of the author", () => {
+  const traced = index(unet);
+  expect(firstState(traced, {}, viz).shapes).toBeUndefined();
+  expect(firstState(traced, { shapes: ["u"] }, viz).shapes).toEqual(["u"]);
+  expect(layout(view(traced, firstState(traced, { shapes: "none" }, viz)), viz).shaped).toBe(false);
+});
