@@ -19,6 +19,7 @@ import {
   type Slot,
 } from "./plan.js";
 import { markRails } from "./rails.js";
+import { openStreams, placesOf, streamsOf } from "./streams.js";
 import { besideOthers } from "./tables.js";
 import { markTrunk } from "./trunk.js";
 
@@ -75,10 +76,12 @@ export function plan(
   );
   const result: Plan = {
     ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
+    places: vertical ? placesOf(frame) : [],
   };
   markTrunk(result);
   markRails(result);
+  openStreams(result);
   openFans(result);
   openLoops(result, frame, nets);
   return result;
