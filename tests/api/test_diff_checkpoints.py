@@ -244,3 +244,52 @@ def test_tied_weights_keep_all_their_names():
         found = modeldiagrams.diff(traced(before), traced(after))
         after.load_state_dict(found.migrate(before.state_dict()))
         torch.testing.assert_close(after(given()), before(given()))
+
+
+class Parallel(nn.Module):
+    """Two branches of one class: each of their layers has a twin in the other branch."""
+
+    def __init__(self, one, other, *, scale=1.0):
+        super().__init__()
+        self.names, self.scale = (one, other), scale
+        for name in self.names:
+            setattr(self, name, Holder("fc", nn.Linear(WIDTH, WIDTH)))
+
+    def forward(self, x):
+        one, other = (getattr(self, name)(x * self.scale) for name in self.names)
+        return one + other
+
+
+def test_layers_in_twin_branches_are_ambiguous_too():
+    found = modeldiagrams.diff(traced(Parallel("left", "right")), traced(Parallel("a", "b", scale=2.0))).checkpoints
+    assert found.verdict == "ambiguous"
+    assert found.renamed == ()
+
+
+def test_equal_layers_in_a_row_are_known_by_their_order():
+    def layers(*more):
+        rows = [[nn.Linear(WIDTH, WIDTH), *(make() for make in more), nn.ReLU()] for _ in range(3)]
+        return nn.Sequential(*(layer for row in rows for layer in row))
+
+    found = modeldiagrams.diff(traced(layers()), traced(layers(lambda: nn.LayerNorm(WIDTH)))).checkpoints
+    assert {pair.before: pair.after for pair in found.renamed if pair.before.endswith("weight")} == {
+        "2.weight": "3.weight",
+        "4.weight": "6.weight",
+    }
+    assert found.ambiguous == ()
+
+
+def test_one_more_equal_layer_in_a_row_leaves_them_in_doubt():
+    def layers(count):
+        return nn.Sequential(nn.ReLU(), *(nn.Linear(WIDTH, WIDTH) for _ in range(count)))
+
+    found = modeldiagrams.diff(traced(Holder("net", layers(3))), traced(layers(4))).checkpoints
+    assert found.verdict != "load-after-renaming"
+
+
+def test_another_order_of_calls_is_no_other_computation():
+    names = {role: role for role in ROLES}
+    nets = [Attention(names, ROLES, called) for called in (("q", "k", "v"), ("v", "q", "k"))]
+    found = modeldiagrams.diff(*map(traced, nets))
+    assert found.same_computation
+    assert {change.level for change in found.changes} == {"detail"}

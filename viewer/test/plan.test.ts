@@ -12,6 +12,8 @@ function labelled(label: string): Plan {
     wires: [],
     returns: [],
     apart: [],
+    streams: [],
+    places: [],
     order: null,
     slots: [{ ...slot, exits }],
   } as unknown as Plan;

@@ -83,6 +83,8 @@ export function randomPlan(seed: number): Plan {
     wires: [],
     returns: [],
     apart: [],
+    streams: [],
+    places: [],
     order: null,
     inputs: roll(5),
     outputs: roll(4),

@@ -229,7 +229,7 @@ def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError
     more = without_which_it_fails(found, arguments.kwargs, str(error))
     if more:
         yield _with(arguments, more)
-    solved = solved_arguments(found)
+    solved = solved_arguments(found, str(error))
     if solved:
         reason = f"constructor arguments by how they are used, after {solved.tries} tries"
         values = (assumed(f"kwargs.{name}", value, solved.reasons[name]) for name, value in solved.kwargs.items())

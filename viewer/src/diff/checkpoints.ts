@@ -1,5 +1,6 @@
 /** Whether weights saved from one model load into another, and under which names. */
 import { append } from "../graph/append.js";
+import { Certainty } from "./certainty.js";
 import { Interner } from "./hashes.js";
 import { type Item, isLeaf, type Side } from "./items.js";
 import type { Matching } from "./match.js";
@@ -50,7 +51,7 @@ export function checkpoints(matching: Matching): WeightMap {
   const roles = [new Roles(a, interner), new Roles(b, interner)] as const;
   const found: Found = { keys: [saved(a), saved(b)], pairs: new Map(), taken: new Set(), ambiguous: [] };
   const owners = ownerMap(matching);
-  byRole(found, owners, [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())]);
+  byRole(found, [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())]);
   byPlace(found, owners, matching);
   const sameComputation = roles[0].outputs() === roles[1].outputs() && roles[0].outputs() !== "";
   return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation };
@@ -60,7 +61,7 @@ function saved({ parameters }: Side): Keys {
   return new Map([...parameters].filter(([, { persistent }]) => persistent !== false));
 }
 
-type RolesOf = ReadonlyMap<string, { before: string; after: string }>;
+type RolesOf = ReadonlyMap<string, string>;
 
 /** All names of a tied weight have the role that one of them has. */
 function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
@@ -72,52 +73,30 @@ function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
   return found;
 }
 
-/** First by all that comes before and after, then by one of both where names and places agree. */
-function byRole(found: Found, owners: (key: string) => string, roles: readonly [RolesOf, RolesOf]): void {
-  const parts: ((role: { before: string; after: string }) => string)[] = [
-    ({ before, after }) => `${before}\n${after}`,
-    ({ before }) => before,
-    ({ after }) => after,
-  ];
-  parts.forEach((part, phase) => {
-    const groups = [group(found.keys[0], roles[0], part), group(found.keys[1], roles[1], part)] as const;
-    for (const [role, before] of groups[0]) {
-      const free = [
-        before.filter((key) => !found.pairs.has(key)),
-        (groups[1].get(role) ?? []).filter((key) => !found.taken.has(key)),
-      ];
-      pairGroup(found, free[0] ?? [], free[1] ?? [], phase === 0 ? undefined : owners);
-    }
-  });
+/** By all that comes before and after. */
+function byRole(found: Found, roles: readonly [RolesOf, RolesOf]): void {
+  const groups = [group(found.keys[0], roles[0]), group(found.keys[1], roles[1])] as const;
+  for (const [role, before] of groups[0]) pairGroup(found, before, groups[1].get(role) ?? []);
 }
 
-function group(
-  keys: Keys,
-  roles: RolesOf,
-  part: (role: { before: string; after: string }) => string,
-): Map<string, string[]> {
+function group(keys: Keys, roles: RolesOf): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const [key, { shape, kind = "parameter" }] of keys) {
     const role = roles.get(key);
-    if (role !== undefined) append(found, `${kind} ${shape} ${part(role)}`, key);
+    if (role !== undefined) append(found, `${kind} ${shape} ${role}`, key);
   }
   return found;
 }
 
-function pairGroup(found: Found, before: string[], after: string[], owners?: (key: string) => string): void {
+function pairGroup(found: Found, before: string[], after: string[]): void {
+  if (before.length !== after.length) return;
   const isOfOneTensor = (keys: string[], side: 0 | 1) => {
     const tied = found.keys[side].get(keys[0] ?? "")?.tied ?? [];
     return keys.slice(1).every((key) => tied.includes(key));
   };
-  const isSame =
-    before.join("\n") === after.join("\n") ||
-    (before.length === after.length && before.every((key) => after.includes(key)));
-  const [one, other] = [before[0], after[0]];
-  if (one === undefined || other === undefined) return;
-  if (isSame && owners === undefined) for (const key of before) pair(found, key, key);
-  else if (before.length === after.length && isOfOneTensor(before, 0) && isOfOneTensor(after, 1)) {
-    if (owners === undefined || owners(one) === other) tie(found, before, after);
-  } else if (owners === undefined && before.length === after.length) {
+  if (before.every((key) => after.includes(key))) for (const key of before) pair(found, key, key);
+  else if (isOfOneTensor(before, 0) && isOfOneTensor(after, 1)) tie(found, before, after);
+  else {
     found.ambiguous.push({ before, after });
     before.forEach((key, i) => {
       pair(found, key, after.includes(key) ? key : (after[i] ?? ""));
@@ -167,9 +146,9 @@ function joined(path: string, name: string): string {
 function byPlace(found: Found, owners: (key: string) => string, matching: Matching): void {
   const open = [...found.keys[0].keys()].filter((key) => !found.pairs.has(key));
   const keys = candidatesOf(found, open, owners);
-  const isNew = keys.filter(([key, other]) => key !== other);
+  const certainty = new Certainty(matching);
   for (const [key, other] of keys) {
-    if (key !== other && twins(found, isNew, key, other, matching)) {
+    if (key !== other && isDoubtful(found, certainty, key, other, matching)) {
       const known = found.ambiguous.find(({ before }) => before.some((name) => isBeside(name, key)));
       if (known === undefined) found.ambiguous.push({ before: [key], after: [other] });
       else {
@@ -198,26 +177,21 @@ function isBeside(one: string, other: string): boolean {
   return holder(one) === holder(other) && lastPart(one) === lastPart(other);
 }
 
-/** Whether another renamed weight could be meant just as well. */
-function twins(
-  found: Found,
-  renamed: readonly [string, string][],
-  key: string,
-  other: string,
-  matching: Matching,
-): boolean {
-  const shape = (at: 0 | 1, name: string) => String(found.keys[at].get(name)?.shape);
-  const free = [...found.keys[1].keys()].filter((name) => !found.taken.has(name));
-  const rivals = [
-    ...renamed
-      .filter(([name]) => name !== key && isBeside(name, key) && shape(0, name) === shape(0, key))
-      .map(([name]) => use(matching, 0, name)),
-    ...free
-      .filter((name) => name !== other && isBeside(name, other) && shape(1, name) === shape(1, other))
-      .map((name) => use(matching, 1, name)),
-  ];
-  const own = use(matching, 0, key);
-  return rivals.length > 0 && (own !== use(matching, 1, other) || rivals.filter((rival) => rival === own).length > 0);
+/** Whether another weight could be meant just as well. */
+function isDoubtful(found: Found, certainty: Certainty, key: string, other: string, { a, b }: Matching): boolean {
+  if (lastPart(key) !== lastPart(other) && (hasTwin(found.keys[0], key) || hasTwin(found.keys[1], other))) return true;
+  const owner = ownerOf(a, key);
+  return owner !== undefined && ownerOf(b, other) !== undefined && !certainty.isCertain(owner);
+}
+
+/** Whether a module has two weights of one shape. */
+function hasTwin(keys: Keys, key: string): boolean {
+  const [shape, owner] = [String(keys.get(key)?.shape), keys.get(key)?.owner];
+  return [...keys].some(([name, spec]) => name !== key && spec.owner === owner && String(spec.shape) === shape);
+}
+
+function ownerOf({ parameters, byId }: Side, key: string): Item | undefined {
+  return byId.get(parameters.get(key)?.owner ?? "");
 }
 
 /** What the module that owns a weight is used for. */

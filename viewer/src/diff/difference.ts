@@ -36,20 +36,32 @@ export interface Difference {
   changes: Change[];
 }
 
-/** Compare two graphs, each as JSON text: always in one direction, so that the other says the same the other way round. */
-export function differenceOf(before: string, after: string): Difference {
-  if (before <= after) return compared(JSON.parse(before), JSON.parse(after));
-  return mirrored(compared(JSON.parse(after), JSON.parse(before)));
+export interface Comparison {
+  difference: Difference;
+  /** Node of the first graph → its counterpart in the second; "" is the model. */
+  pairs: Map<string, string>;
 }
 
-function compared(before: GraphData, after: GraphData): Difference {
+/** What changed between two graphs, each as JSON text. */
+export function differenceOf(before: string, after: string): Difference {
+  return comparisonOf(before, after).difference;
+}
+
+/** Compare two graphs: always in one direction, so that the other says the same the other way round. */
+export function comparisonOf(before: string, after: string): Comparison {
+  if (before <= after) return compared(JSON.parse(before), JSON.parse(after));
+  const { difference, pairs } = compared(JSON.parse(after), JSON.parse(before));
+  return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
+}
+
+function compared(before: GraphData, after: GraphData): Comparison {
   const matching = new Matching(side(before), side(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
   const isOne = isOneArchitecture(matching, weights);
   const found = isOne ? weights.checkpoints : unrelated(weights.checkpoints);
-  const changes = listed(factsOf(matching, weights, isOne), found);
-  return {
+  const changes = listed(factsOf(matching, weights, isOne), found, weights.sameComputation);
+  const difference: Difference = {
     format: "modeldiagrams-diff",
     version: "1.0",
     before: end(before),
@@ -61,6 +73,7 @@ function compared(before: GraphData, after: GraphData): Difference {
     checkpoints: found,
     changes,
   };
+  return { difference, pairs: new Map([...matching.after].map(([x, y]) => [x.id, y.id])) };
 }
 
 /** Between two architectures, weights of one shape mean nothing. */
@@ -105,7 +118,10 @@ function isConsequence({ id, subject }: Change): boolean {
 /** What these follow from. */
 const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
-function listed(facts: Fact[], found: Checkpoints): Change[] {
+/** What is no other computation where the outputs are computed alike. */
+const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|op-|residual-)/;
+
+function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
   const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
   const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
@@ -113,7 +129,8 @@ function listed(facts: Fact[], found: Checkpoints): Change[] {
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
     const change = { ...changeOf(fact, affected), caused_by: cause < 0 ? null : cause };
-    return isExplained && isConsequence(change) ? { ...change, level: "detail" as const } : change;
+    const isAlike = isSameComputation && change.level === "notable" && OF_COMPUTATION.test(change.id);
+    return isAlike || (isExplained && isConsequence(change)) ? { ...change, level: "detail" as const } : change;
   });
 }
 

@@ -3,15 +3,28 @@ import { append } from "../graph/append.js";
 import { align, type Pairs } from "./align.js";
 import { addHashes, Interner, noHashes } from "./hashes.js";
 import { compare, type Item, inside, isLeaf, type Side } from "./items.js";
-import { usesIn } from "./roles.js";
+import { type Uses, usesIn } from "./roles.js";
 import { LEAST, Similarity } from "./similarity.js";
 import { isNumbered, lastPart } from "./words.js";
 
 /** How many levels below a new container its old content is looked for. */
 const LEVELS = 3;
 const MOST_MODULES = 64;
+/** Classes that say nothing of what is inside. */
+const GENERAL = /^(Sequential|ModuleList|ModuleDict)$/;
 /** Pairs of other classes whose ops are less alike are replaced as a whole. */
 const ONE_THING = 0.55;
+
+interface Aligned {
+  pairs: Pairs;
+  /** Places in the first list whose pairs are beyond doubt. */
+  sure: number[];
+}
+
+/** A layer with weights whose name is more than a place in a list. */
+function isNamedLayer(item: Item): boolean {
+  return isLeaf(item) && item.total > 0 && item.call === 1 && !isNumbered(item.name);
+}
 
 export class Matching {
   readonly after = new Map<Item, Item>();
@@ -21,24 +34,35 @@ export class Matching {
   readonly similarity: Similarity;
   readonly a: Side;
   readonly b: Side;
+  /** Modules of the first graph that were told from others beside them by what they are used for. */
+  readonly sure = new Set<Item>();
   readonly #named: Map<Item, number>;
-  readonly #aligned = new Map<string, Pairs>();
+  readonly #uses: readonly [Uses, Uses];
+  readonly #aligned = new Map<string, Aligned>();
 
   constructor(a: Side, b: Side) {
     this.a = a;
     this.b = b;
     const interner = new Interner();
     const uses = [usesIn(a, interner), usesIn(b, interner)] as const;
+    const levels = uses.map(({ levels: [nearest = new Map()] }) => nearest) as [Map<Item, number>, Map<Item, number>];
     const hashes = noHashes();
-    addHashes(hashes, a, interner, uses[0]);
-    addHashes(hashes, b, interner, uses[1]);
+    addHashes(hashes, a, interner, levels[0]);
+    addHashes(hashes, b, interner, levels[1]);
+    this.#uses = uses;
     this.#named = hashes.named;
-    this.similarity = new Similarity(hashes, new Map([...uses[0], ...uses[1]]));
+    this.similarity = new Similarity(hashes, new Map([...levels[0], ...levels[1]]));
     this.#match(a.root, b.root);
     for (const isEqual of [this.similarity.isExact, this.similarity.hasSameSkeleton]) {
       this.#recover(isEqual.bind(this.similarity));
     }
     this.#pairNeighbours();
+  }
+
+  /** Whether the values of a pair are made by the same ops, and used alike. */
+  isInSameContext(before: Item, after: Item): boolean {
+    const [one, other] = this.#uses;
+    return this.similarity.isUsedAlike(before, after) && one.origins(before) === other.origins(after);
   }
 
   /** Whether both have pairs, and with each other. */
@@ -67,7 +91,7 @@ export class Matching {
   }
 
   #likeInside(item: Item, container: Item): Item | undefined {
-    if (item.size >= container.size || this.similarity.ops(item).size === 0) return undefined;
+    if (this.similarity.ops(item).size === 0) return undefined;
     let level = container.children;
     for (let depth = 0; depth < LEVELS && level.length <= MOST_MODULES; depth += 1) {
       const modules = level.filter(({ kind }) => kind === "module");
@@ -83,7 +107,8 @@ export class Matching {
     if (item.label !== other.label) return false;
     if (isLeaf(item) && item.total !== other.total && other.total !== container.total) return false;
     return (
-      this.similarity.hasSameSkeleton(item, other) || (item.size > 3 && this.similarity.opsAlike(item, other) > 0.9)
+      this.similarity.hasSameSkeleton(item, other) ||
+      (item.size > 3 && this.similarity.opsAlike(item, other) > (GENERAL.test(item.label) ? 0.9 : 0.6))
     );
   }
 
@@ -91,7 +116,9 @@ export class Matching {
     this.after.set(x, y);
     this.before.set(y, x);
     if (x.children.length === 0 || y.children.length === 0) return [];
-    const pairs = this.#alignChildren(x, y).map(([i, j]) => [x.children[i] as Item, y.children[j] as Item] as const);
+    const aligned = this.#alignChildren(x, y);
+    for (const i of aligned.sure) this.sure.add(x.children[i] as Item);
+    const pairs = aligned.pairs.map(([i, j]) => [x.children[i] as Item, y.children[j] as Item] as const);
     if (this.#isReplacement(x, y, pairs)) {
       this.replaced.add(x);
       return [];
@@ -108,27 +135,57 @@ export class Matching {
   }
 
   /** Places of children that pair. Equal containers, names included, are aligned once. */
-  #alignChildren(x: Item, y: Item): Pairs {
+  #alignChildren(x: Item, y: Item): Aligned {
     const key = `${this.#named.get(x)} ${this.#named.get(y)}`;
-    let pairs = this.#aligned.get(key);
-    if (pairs === undefined) {
-      pairs = this.#alignNow(x.children, y.children);
-      this.#aligned.set(key, pairs);
+    let found = this.#aligned.get(key);
+    if (found === undefined) {
+      found = this.#alignNow(x.children, y.children);
+      this.#aligned.set(key, found);
     }
-    return pairs;
+    return found;
   }
 
-  #alignNow(before: readonly Item[], after: readonly Item[]): Pairs {
-    const pairs = [...this.#inOrder(before, after)];
+  #alignNow(before: readonly Item[], after: readonly Item[]): Aligned {
     const rest = [new Set(before.keys()), new Set(after.keys())] as const;
-    for (const [i, j] of pairs) {
-      rest[0].delete(i);
-      rest[1].delete(j);
+    const pairs = this.#byUse(before, after, rest);
+    const sure = pairs.map(([i]) => i);
+    const open = [[...rest[0]], [...rest[1]]] as const;
+    const [x, y] = [open[0].map((i) => before[i] as Item), open[1].map((j) => after[j] as Item)];
+    for (const [i, j] of this.#inOrder(x, y)) {
+      const pair = [open[0][i] as number, open[1][j] as number] as const;
+      pairs.push(pair);
+      rest[0].delete(pair[0]);
+      rest[1].delete(pair[1]);
     }
     for (const fits of this.#unordered) {
       for (const i of rest[0]) {
         const j = [...rest[1]].find((at) => fits(before[i] as Item, after[at] as Item));
         if (j === undefined) continue;
+        pairs.push([i, j]);
+        rest[0].delete(i);
+        rest[1].delete(j);
+      }
+    }
+    return { pairs, sure };
+  }
+
+  /** Layers of one size that nothing beside them is like, by what they read and what they are for: the next ops, or fewer. */
+  #byUse(before: readonly Item[], after: readonly Item[], rest: readonly [Set<number>, Set<number>]): Pairs {
+    const pairs: Pairs = [];
+    for (const level of [0, 1, 2]) {
+      const places = [before, after].map((items, side) => {
+        const found = new Map<string, number[]>();
+        for (const at of rest[side as 0 | 1]) {
+          const item = items[at] as Item;
+          if (!isNamedLayer(item)) continue;
+          const { levels, origins } = this.#uses[side as 0 | 1];
+          append(found, `${item.label} ${item.total} ${levels[level]?.get(item)} ${origins(item)}`, at);
+        }
+        return found;
+      });
+      for (const [key, [i, ...more]] of places[0] ?? []) {
+        const [j, ...others] = places[1]?.get(key) ?? [];
+        if (i === undefined || j === undefined || more.length + others.length > 0) continue;
         pairs.push([i, j]);
         rest[0].delete(i);
         rest[1].delete(j);

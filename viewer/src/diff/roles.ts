@@ -44,24 +44,19 @@ export class Roles {
   }
 
   /** Name of a weight → what it is computed with, before and after. No entry where nothing uses it. */
-  ofWeights(): Map<string, { before: string; after: string }> {
-    const uses = new Map<string, [string, string][]>();
+  ofWeights(): Map<string, string> {
+    const uses = new Map<string, string[]>();
     for (const item of this.#side.steps) {
       if (item.kind === "parameter" || item.kind === "buffer") {
         for (const { argument, to } of item.readers) append(uses, item.path, this.#use(argument, to));
       }
       for (const [argument, name] of Object.entries(item.weights)) append(uses, name, this.#use(argument, item));
     }
-    const joined = (found: [string, string][], at: 0 | 1) =>
-      found
-        .map((use) => use[at])
-        .sort(compare)
-        .join(";");
-    return new Map([...uses].map(([name, found]) => [name, { before: joined(found, 0), after: joined(found, 1) }]));
+    return new Map([...uses].map(([name, found]) => [name, found.sort(compare).join(";")]));
   }
 
-  #use(argument: string, by: Item): [string, string] {
-    return [`${argument} ${this.#before.get(by)}`, this.#step(argument, by)];
+  #use(argument: string, by: Item): string {
+    return `${argument} ${this.#before.get(by)} ${this.#step(argument, by)}`;
   }
 
   #beforeOf(item: Item, number: number): number {
@@ -114,9 +109,17 @@ function isPassing({ kind, label, sources }: Item): boolean {
   return kind === "op" && PASSING.test(label) && sources.length === 1;
 }
 
+export interface Uses {
+  /** Item → what it is used for in the next three ops; in the next two; in the next. */
+  levels: readonly Map<Item, number>[];
+  /** Module → the ops that make what it reads. */
+  origins: (module: Item) => string;
+}
+
 /** Op → what becomes of its value in the next few ops, rearrangements left out: alike in blocks that are alike. */
-export function usesIn({ items, steps }: Side, interner: Interner): Map<Item, number> {
+export function usesIn({ items, steps }: Side, interner: Interner): Uses {
   const readers = directReaders(steps);
+  const levels: Map<Item, number>[] = [];
   let uses = new Map<Item, number>();
   for (let level = 0; level < LEVELS; level += 1) {
     const next = new Map<Item, number>();
@@ -125,8 +128,27 @@ export function usesIn({ items, steps }: Side, interner: Interner): Map<Item, nu
       next.set(item, interner.of(`u${[...new Set(texts)].sort(compare).join()}`));
     }
     uses = next;
+    levels.unshift(ofModules(items, uses));
   }
-  return ofModules(items, uses);
+  return { levels, origins: originsOf };
+}
+
+/** The ops before a layer: those that only rearrange a value are followed. */
+function originsOf(module: Item): string {
+  const found: string[] = [];
+  const waiting = [module, ...module.children].flatMap(({ sources }) => sources);
+  for (let at = waiting.pop(); at !== undefined && found.length < MOST_READERS; at = waiting.pop()) {
+    const { from } = at;
+    if (from.parent === module || from.kind === "parameter" || from.kind === "buffer") continue;
+    if (passesOn(from)) waiting.push(...from.sources.slice(0, 1));
+    else found.push(from.label);
+  }
+  return [...new Set(found)].sort(compare).join();
+}
+
+/** Whether an op gives what it reads, in another shape at most. */
+function passesOn({ kind, label }: Item): boolean {
+  return kind === "op" && (isPlumbing(label) || PASSING.test(label));
 }
 
 /** A module's last value is what it is for. */
@@ -148,9 +170,7 @@ export function directReaders(steps: readonly Item[]): Map<Item, Reader[]> {
   const found = new Map<Item, Reader[]>();
   for (const item of [...steps].reverse()) {
     if (item.kind === "module" || item.kind === "output") continue;
-    const readers = item.readers.flatMap((reader) =>
-      reader.to.kind === "op" && isPlumbing(reader.to.label) ? (found.get(reader.to) ?? []) : [reader],
-    );
+    const readers = item.readers.flatMap((reader) => (passesOn(reader.to) ? (found.get(reader.to) ?? []) : [reader]));
     found.set(item, readers.slice(0, MOST_READERS));
   }
   return found;

@@ -19,6 +19,7 @@ import {
   type Slot,
 } from "./plan.js";
 import { markRails } from "./rails.js";
+import { openStreams, placesOf, streamsOf } from "./streams.js";
 import { besideOthers } from "./tables.js";
 import { markTrunk } from "./trunk.js";
 
@@ -74,11 +75,13 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
+    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: vertical ? placesOf(frame) : [] },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
+    apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
   markTrunk(result);
   markRails(result);
+  openStreams(result);
   openFans(result);
   openLoops(result, frame, nets);
   return result;

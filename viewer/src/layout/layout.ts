@@ -20,6 +20,7 @@ import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, por
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { route } from "./routing/route.js";
+import { keepPlaces } from "./streams.js";
 import type { Arms } from "./structures/arms.js";
 import type { Place } from "./structures/columns.js";
 import { hasColumns, risingIn, structured } from "./structures/structured.js";
@@ -58,7 +59,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
     placeFrame(
-      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: false, up: false },
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
       view.root,
       null,
       view.root.direction,
@@ -273,7 +274,7 @@ function geometryOf(
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
+  const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned) : ranked(planned));
   const [closed, routed] = closeLoops(planned, route(planned, ranking));
   const rises = context.up || surrounding.up === true;
   const geometry = toPage(closed, ranking, routed, rises, surrounding);
