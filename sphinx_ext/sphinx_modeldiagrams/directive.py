@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.settings import Settings
 
-__all__ = ["AutodocDirective", "ModelGraphDirective"]
+__all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +55,7 @@ class ModelGraphDirective(SphinxDirective):
     """A model's diagram as a figure. It is itself the `Host` for one diagram."""
 
     requested = True
+    compares = False
     has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
@@ -85,7 +86,7 @@ class ModelGraphDirective(SphinxDirective):
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
-        diagram = draw(self, values, "\n".join(self.content), requested=self.requested)
+        diagram = draw(self, values, "\n".join(self.content), requested=self.requested, compares=self.compares)
         self._report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
@@ -148,6 +149,17 @@ class ModelGraphDirective(SphinxDirective):
             figure["ids"].append(make_id(self.env, self.state.document, "model-graph", reference_name(diagram)))
             self.state.document.note_explicit_target(figure)
         return figure
+
+
+class ModelDiffDirective(ModelGraphDirective):
+    """What changed between two versions of a model, as a list and a picture."""
+
+    compares = True
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        self.env.note_reread()  # a revision or an address may lead to another graph tomorrow
+        return super().run()
 
 
 class AutodocDirective(ModelGraphDirective):

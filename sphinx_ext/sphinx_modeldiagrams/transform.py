@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from modeldiagrams.html.difference import change_list
 from modeldiagrams.html.outline import outline_rows
 from modeldiagrams.html.table import diagram_summary
 from sphinx_modeldiagrams.builders import makes_web_pages
+from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
@@ -51,6 +53,10 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
         content.append(nodes.paragraph("", f"{diagram.options.call.model}: {sentence}"))
+    if diagram.comparison:
+        found = change_list(diagram.comparison.difference, details=diagram.comparison.details)
+        picture = picture_of(diagram, builder)
+        content += [*as_changes(found), *([picture] if picture else [])]
     if diagram.graph:
         content += _shown(node, diagram, builder)
     return content

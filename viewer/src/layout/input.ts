@@ -75,9 +75,9 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
+    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: vertical ? placesOf(frame) : [] },
     ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
-    places: vertical ? placesOf(frame) : [],
+    apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
   markTrunk(result);
   markRails(result);

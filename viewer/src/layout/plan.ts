@@ -75,6 +75,8 @@ export interface Plan {
   returns: PlanReturn[];
   /** The order to keep; null for any. */
   order: Order | null;
+  /** Whether width is scarce. */
+  isNarrow?: boolean;
   /** Pairs of items that have no wire between them, of which the first is above the second. */
   apart: (readonly [above: number, below: number])[];
   /** The first of parallel streams, which are drawn straight. */

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference, diff
-from modeldiagrams.engine.compare.sides import graph_of
+from modeldiagrams.engine.compare.sides import graph_of, no_model
 from modeldiagrams.engine.compare.texts import plain_markdown
 from modeldiagrams.engine.compare.versions import graphs_in, kept_graphs
 from modeldiagrams.engine.snapshots import take_snapshots
@@ -151,7 +151,7 @@ def _compared(name: str, kept: Kept | None, graph: Callable[[], Graph], folder: 
         after = graph()
         if kept is None:
             return Compared(name=name, state="new")
-        difference = diff(graph_of(kept.side, _no_model, folder), after)
+        difference = diff(graph_of(kept.side, no_model, folder), after)
     except ModelDiagramsError as error:
         return Compared(name=name, state="failed", problem=str(error))
     is_same = difference.same and not difference.reservations
@@ -161,7 +161,7 @@ def _compared(name: str, kept: Kept | None, graph: Callable[[], Graph], folder: 
 def _is_graph(item: Kept, folder: Path) -> bool:
     """Whether it is one, and not another JSON file in the same folder."""
     try:
-        graph_of(item.side, _no_model, folder)
+        graph_of(item.side, no_model, folder)
     except ModelDiagramsError:
         return False
     return True
@@ -173,7 +173,3 @@ def _said(model: Compared) -> str:
 
 def _untraced() -> Graph:
     raise ModelDiagramsError("its model could not be traced here; see above")
-
-
-def _no_model(side: str) -> Graph:
-    raise ModelDiagramsError(f"{side}: expected a graph file")

@@ -1,0 +1,91 @@
+"""What changed between two versions of a model, for pages: the list, and links between it and the picture."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import Markup
+
+from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.templating import template
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.compare.difference import Difference
+
+__all__ = ["ChangeList", "ChangeRow", "change_list", "difference_html", "linked"]
+
+_MARKS = re.compile(r' data-change="(\d+)"')
+
+
+class ChangeRow(NamedTuple):
+    """One change."""
+
+    number: int
+    """In the list of all changes, as the picture has it."""
+    sign: str
+    level: str
+    text: str
+
+
+class ChangeList(NamedTuple):
+    """A difference in words."""
+
+    head: tuple[str, ...]
+    rows: tuple[ChangeRow, ...]
+    hidden: int
+    """How many changes without effect on results are not in the rows."""
+    weights: tuple[str, ...]
+    """Whether saved weights load; the verdict first."""
+
+    @property
+    def rest(self) -> str:
+        """What is said below the rows; "" if nothing."""
+        if not self.rows and not self.hidden:
+            return "no change"
+        return f"{self.hidden} change{'s'[: self.hidden != 1]} without effect on results" if self.hidden else ""
+
+
+def change_list(difference: Difference, *, details: bool) -> ChangeList:
+    """A difference in words, the most serious changes first.
+
+    Args:
+        difference: What changed.
+        details: Whether changes of level ``detail`` have rows.
+    """
+    levels = ("breaking", "notable", "detail") if details else ("breaking", "notable")
+    rows = [
+        ChangeRow(number, change.sign, level, change.text)
+        for level in levels
+        for number, change in enumerate(difference.changes)
+        if change.level == level
+    ]
+    weights = tuple(line.strip() for line in checkpoint_lines(difference.checkpoints))
+    return ChangeList(tuple(head_lines(difference)), tuple(rows), len(difference.changes) - len(rows), weights)
+
+
+def difference_html(found: ChangeList, anchor: str, svg: str) -> Markup:
+    """The list of changes, each with a link to its place in the picture.
+
+    Args:
+        found: What to list.
+        anchor: What ids begin with, which is unique on the page.
+        svg: The picture, before it is `linked`; "" if there is none.
+    """
+    shown = {int(number) for number in _MARKS.findall(svg)}
+    html = template("difference").render(found=found, anchor=anchor, shown=shown)
+    return Markup(html)  # noqa: S704  rendered with autoescape
+
+
+def linked(svg: str, anchor: str) -> str:
+    """The picture with a link from each mark to its change in the list; the first of each is what the list links to."""
+    seen = set[str]()
+
+    def attributes(match: re.Match[str]) -> str:
+        number, prefix = match[1], html_text(anchor)
+        place = "" if number in seen else f' id="{prefix}-place-{number}"'
+        seen.add(number)
+        return f'{place} href="#{prefix}-change-{number}"'
+
+    return _MARKS.sub(attributes, svg)
