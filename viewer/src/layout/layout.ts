@@ -59,7 +59,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
     placeFrame(
-      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: false, up: false },
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
       view.root,
       null,
       view.root.direction,

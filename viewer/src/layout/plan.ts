@@ -75,10 +75,14 @@ export interface Plan {
   returns: PlanReturn[];
   /** The order to keep; null for any. */
   order: Order | null;
+  /** Whether width is scarce. */
+  isNarrow?: boolean;
   /** Pairs of items that have no wire between them, of which the first is above the second. */
   apart: (readonly [above: number, below: number])[];
   /** The first of parallel streams, which are drawn straight. */
   streams: Stream[];
+  /** Whether its wires are arcs at one side. */
+  dense: boolean;
   /** Output port → the input port with the same stream; empty without streams. */
   places: number[];
 }
@@ -130,6 +134,7 @@ export function planKey(plan: Plan): string {
   const { order } = plan;
   return [
     plan.vertical ? "TB" : "LR",
+    plan.dense ? "dense" : "",
     order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,

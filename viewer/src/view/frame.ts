@@ -75,4 +75,6 @@ export interface View {
   direction: Direction;
   line: number;
   shapes: readonly Shape[];
+  /** Whether width is scarce. */
+  narrow: boolean;
 }

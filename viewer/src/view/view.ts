@@ -69,6 +69,7 @@ export function view(traced: GraphIndex, state: State): View {
     direction: state.direction,
     line: state.line ?? LINE,
     shapes: state.shapes ?? SHAPES,
+    narrow: state.narrow === true,
   };
 }
 

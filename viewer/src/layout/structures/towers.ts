@@ -46,10 +46,18 @@ function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
   if (meeting.length < 2) return null;
   const columns = meeting.map((sources) => above(frame, sides, sources, item));
   const [encoder, ...stacks] = columns.filter((column) => column.some((one) => frame.items[one]?.stack));
-  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0)
-    return { columns: [encoder, beside(frame, sides, encoder)], join: null };
+  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0) {
+    const decoder = beside(frame, sides, encoder);
+    if (isDecoder(frame, decoder, item)) return { columns: [encoder, decoder], join: null };
+  }
   const large = columns.filter((column) => isLarge(frame, column));
   return large.length > 1 ? { columns: large, join: item } : null;
+}
+
+/** Whether a stack goes on with something of its own: an input, or what a module makes of it; not with numbers of positions. */
+function isDecoder({ items }: Frame, column: number[], stack: number): boolean {
+  const before = column.flatMap((i) => (i < stack && items[i]?.kind !== "input" ? [items[i]?.kind] : []));
+  return before.length === 0 || before.some((kind) => kind === "module" || kind === "group");
 }
 
 /** All items but these, and but what both read. */
