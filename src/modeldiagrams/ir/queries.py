@@ -26,8 +26,8 @@ class Queries(LookUps):
         self,
         depth: int | None = 0,
         *,
-        expand: Sequence[str] = (),
-        collapse: Sequence[str] = (),
+        expand: Sequence[str] | str = (),
+        collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> tuple[Connection, ...]:
         """What flows between modules.
@@ -35,7 +35,8 @@ class Queries(LookUps):
         Args:
             depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
                 stands for everything inside of it. None opens all modules.
-            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them.
+            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them; also as
+                one text with commas.
             collapse: Patterns of modules that are closed in any case.
             functions: Whether function calls stand for what is inside of them, as in diagrams, unless `expand` names
                 them, `depth` is None, or they are around modules of an open level.
@@ -59,8 +60,8 @@ class Queries(LookUps):
         self,
         depth: int | None,
         *,
-        expand: Sequence[str] = (),
-        collapse: Sequence[str] = (),
+        expand: Sequence[str] | str = (),
+        collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> dict[str, str]:
         """What stands for each node at a depth.
@@ -74,6 +75,7 @@ class Queries(LookUps):
         Returns:
             Id of a node → its own id, or that of the closed module call or function call around it, in execution order.
         """
+        expand, collapse = _patterns(expand), _patterns(collapse)
         groups = self._closed_functions(depth, expand, collapse) if functions else {}
         closed = {node.id for node in self.module_calls(*collapse)} if collapse else set()
         requested: set[str] = set()
@@ -179,3 +181,8 @@ class Queries(LookUps):
         outermost = (item, *around)[-1]
         parent = outermost.parent if isinstance(outermost, FunctionCall) else self.hierarchy[outermost.id]
         return 1 + len(around) + (0 if parent is None else self._level(self._modules[parent]))
+
+
+def _patterns(given: Sequence[str] | str) -> Sequence[str]:
+    """The patterns of an option: one text is a sequence of letters, too, which nobody means."""
+    return [pattern.strip() for pattern in given.split(",")] if isinstance(given, str) else given

@@ -11,6 +11,7 @@ from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
-    from modeldiagrams.target.inference.candidates import Candidate
     from modeldiagrams.target.inference.class_examples import Example
     from modeldiagrams.tracer import Trace
 
@@ -85,7 +85,11 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
         return _with_pass(built, _from_example(built.model, example))
     if example:
         budget.lines.append(f"{example.source}: {problem}")
-    return _from_search(built.model, budget) or _no_inputs(built.model, call.model, budget)
+    return (
+        _as_in_project(built, budget)
+        or _from_search(built.model, budget)
+        or _no_inputs(built.model, call.model, budget)
+    )
 
 
 def _with_pass(built: Built, inputs: Inputs) -> Inputs:
@@ -93,6 +97,18 @@ def _with_pass(built: Built, inputs: Inputs) -> Inputs:
     if not (built.is_on_meta or built.variant) or call_problem(built.model.forward, inputs.args, inputs.kwargs):
         return inputs
     return replace(inputs, trace=trial_pass(built.model, inputs.args, inputs.kwargs, "auto")[0])
+
+
+def _as_in_project(built: Built, budget: Budget) -> Inputs | None:
+    """Inputs that the project itself calls the model with, where it makes it as we did."""
+    for entries in built.example.inputs if built.example else ():
+        reason = f"as in {built.example.place}" if built.example else ""
+        names = _names(built.model, len(entries))
+        candidates = {name: [Candidate(entry, reason)] for name, entry in zip(names, entries, strict=True)}
+        found = search(built.model, candidates, budget)
+        if found:
+            return _from_found(found, Rule.INFERRED, budget)
+    return None
 
 
 def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
