@@ -14,6 +14,7 @@ function labelled(label: string): Plan {
     apart: [],
     streams: [],
     places: [],
+    dense: false,
     order: null,
     slots: [{ ...slot, exits }],
   } as unknown as Plan;

@@ -85,6 +85,7 @@ export function randomPlan(seed: number): Plan {
     apart: [],
     streams: [],
     places: [],
+    dense: false,
     order: null,
     inputs: roll(5),
     outputs: roll(4),

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from modeldiagrams.engine.compare.check import said
 from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import template
 
 if TYPE_CHECKING:
+    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
 
-__all__ = ["ChangeList", "ChangeRow", "change_list", "difference_html", "linked"]
+__all__ = [
+    "ChangeList",
+    "ChangeRow",
+    "ModelChanges",
+    "change_list",
+    "changes_html",
+    "difference_html",
+    "linked",
+    "model_changes",
+]
 
 _MARKS = re.compile(r' data-change="(\d+)"')
 
@@ -47,6 +58,15 @@ class ChangeList(NamedTuple):
         return f"{self.hidden} change{'s'[: self.hidden != 1]} without effect on results" if self.hidden else ""
 
 
+class ModelChanges(NamedTuple):
+    """One model of a documentation."""
+
+    name: str
+    changes: ChangeList | None
+    said: str
+    """Why there are no changes."""
+
+
 def change_list(difference: Difference, *, details: bool) -> ChangeList:
     """A difference in words, the most serious changes first.
 
@@ -76,6 +96,23 @@ def difference_html(found: ChangeList, anchor: str, svg: str) -> Markup:
     shown = {int(number) for number in _MARKS.findall(svg)}
     html = template("difference").render(found=found, anchor=anchor, shown=shown)
     return Markup(html)  # noqa: S704  rendered with autoescape
+
+
+def changes_html(found: Check) -> str:
+    """What changed in all models of a documentation."""
+    return template("changes").render(models=model_changes(found), summary=found.summary())
+
+
+def model_changes(found: Check) -> list[ModelChanges]:
+    """Each model that is not as before."""
+    return [
+        ModelChanges(
+            model.name,
+            change_list(model.difference, details=False) if model.difference else None,
+            "" if model.difference else said(model),
+        )
+        for model in found.told()
+    ]
 
 
 def linked(svg: str, anchor: str) -> str:

@@ -81,6 +81,8 @@ export interface Plan {
   apart: (readonly [above: number, below: number])[];
   /** The first of parallel streams, which are drawn straight. */
   streams: Stream[];
+  /** Whether its wires are arcs at one side. */
+  dense: boolean;
   /** Output port → the input port with the same stream; empty without streams. */
   places: number[];
 }
@@ -132,6 +134,7 @@ export function planKey(plan: Plan): string {
   const { order } = plan;
   return [
     plan.vertical ? "TB" : "LR",
+    plan.dense ? "dense" : "",
     order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,
