@@ -99,7 +99,7 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
+  const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
@@ -111,7 +111,7 @@ function placeFrame(
   if (known?.key === placeKey && known.lines === lines) return known.placed;
   const alike = alikeOf(context, frame, placeKey, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
-  const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
+  const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
   const place = (arms: Arms | null): Placed | null => {
     const inner = frame.items.map((child, i) => {
@@ -147,6 +147,7 @@ function alikeOf(context: Context, frame: Frame, placeKey: string, ports: PortOr
     ports: closed === null ? [] : portOrders(frame, closed),
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
     geometries: new Map(),
+    hasColumns: hasColumns(frame, context.shapes),
   };
   alike.set(key, made);
   return made;
