@@ -179,6 +179,8 @@ function isBeside(one: string, other: string): boolean {
 
 /** Whether another weight could be meant just as well. */
 function isDoubtful(found: Found, certainty: Certainty, key: string, other: string, { a, b }: Matching): boolean {
+  // what has another shape is loaded nowhere
+  if (String(found.keys[0].get(key)?.shape) !== String(found.keys[1].get(other)?.shape)) return false;
   if (lastPart(key) !== lastPart(other) && (hasTwin(found.keys[0], key) || hasTwin(found.keys[1], other))) return true;
   const owner = ownerOf(a, key);
   return owner !== undefined && ownerOf(b, other) !== undefined && !certainty.isCertain(owner);
