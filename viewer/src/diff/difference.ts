@@ -38,11 +38,11 @@ export interface Difference {
 
 /** Compare two graphs, each as JSON text: always in one direction, so that the other says the same the other way round. */
 export function differenceOf(before: string, after: string): Difference {
-  if (before <= after) return compared(JSON.parse(before), JSON.parse(after));
-  return mirrored(compared(JSON.parse(after), JSON.parse(before)));
+  if (before <= after) return compared(JSON.parse(before), JSON.parse(after), false);
+  return mirrored(compared(JSON.parse(after), JSON.parse(before), true));
 }
 
-function compared(before: GraphData, after: GraphData): Difference {
+function compared(before: GraphData, after: GraphData, isMirrored: boolean): Difference {
   const matching = new Matching(side(before), side(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
@@ -56,7 +56,7 @@ function compared(before: GraphData, after: GraphData): Difference {
     after: end(after),
     same: changes.length === 0,
     same_computation: weights.sameComputation,
-    reservations: reasons(a, b),
+    reservations: isMirrored ? reasons(b, a) : reasons(a, b),
     inventory: isOne ? null : inventory(a, b),
     checkpoints: found,
     changes,
@@ -97,8 +97,10 @@ function unexplained({ a, b, after }: Matching, facts: Facts): void {
   if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
 }
 
-/** Outputs of another shape, and more or fewer of a series, such as what each layer caches. */
-function isConsequence({ id, subject }: Change): boolean {
+/** Outputs of another shape or dtype, and more or fewer of a series, such as what each layer caches. */
+function isConsequence({ id, subject }: Change, facts: readonly Fact[]): boolean {
+  if (id === "output-dtype") return facts.some((fact) => /^(input-)?dtype$/.test(fact.id));
+  if (!facts.some((fact) => EXPLAINING.test(fact.id))) return false;
   return id === "output-shape" || (/^output-(added|removed)$/.test(id) && subject.includes("[*]"));
 }
 
@@ -110,14 +112,13 @@ const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|op-|residual-)
 
 function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
-  const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
   const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
   const sorted = [...facts].sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
     const change = { ...changeOf(fact, affected), caused_by: cause < 0 ? null : cause };
     const isAlike = isSameComputation && change.level === "notable" && OF_COMPUTATION.test(change.id);
-    return isAlike || (isExplained && isConsequence(change)) ? { ...change, level: "detail" as const } : change;
+    return isAlike || isConsequence(change, facts) ? { ...change, level: "detail" as const } : change;
   });
 }
 
@@ -218,7 +219,6 @@ function mirrored(given: Difference): Difference {
     ...given,
     before: given.after,
     after: given.before,
-    reservations: given.reservations,
     inventory:
       given.inventory && Object.fromEntries(Object.entries(given.inventory).map(([label, [x, y]]) => [label, [y, x]])),
     checkpoints: {
