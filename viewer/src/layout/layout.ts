@@ -11,6 +11,7 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
+import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
@@ -102,7 +103,8 @@ function placeFrame(
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
-  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
+  const kind = item !== null && isStep(item) ? "step" : "";
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
