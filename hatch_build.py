@@ -28,6 +28,7 @@ ASSETS = (
     "notebook.js",
     "model-graph.css",
     "picture.css",
+    "difference.css",
     "table.css",
     "static.js",
     "viz.js",

@@ -76,7 +76,6 @@ def measured(path: str) -> Outcome:
 
 
 def _measure(path: str, result: Connection) -> None:
-    from modeldiagrams.api.explain import found_options  # noqa: PLC0415
     from modeldiagrams.errors import TargetError  # noqa: PLC0415
     from modeldiagrams.options.parsing import parse_options  # noqa: PLC0415
     from modeldiagrams.target import record, resolve  # noqa: PLC0415
@@ -92,7 +91,11 @@ def _measure(path: str, result: Connection) -> None:
         result.send(Outcome(seconds=time.process_time() - start, text=str(error)))
         return
     is_solved = graph.status.state == "complete" and is_connected(graph)
-    text = str(found_options(call, graph)) if is_solved else "\n    ".join(target.tried[-4:] or [str(target.note)])
+    text = (
+        "; ".join(f"{a.subject} = {a.value}" for a in target.assumptions)
+        if is_solved
+        else "\n    ".join(target.tried[-4:] or [str(target.note)])
+    )
     result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), text))
 
 

@@ -5,7 +5,8 @@
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   notebook.js      puts such pages into the outputs of a notebook
- *   model-graph.css, picture.css (its part for SVG files), table.css (for tables of modules), third-party-notices.txt
+ *   model-graph.css, picture.css (its part for SVG files), difference.css (more of it for differences),
+ *   table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -70,6 +71,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
+const PAGE_STYLES = ["page", "table", "difference"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -93,10 +95,14 @@ async function bundle({ name, forbidden, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-const { pictureStylesheet, classStylesheet } = await stylesheets();
+const { pictureStylesheet, classStylesheet, differenceStylesheet } = await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
+writeFileSync(join(output, "difference.css"), await sheet(differenceStylesheet()));
 const shadow = [pictureStylesheet(), classStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
-writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, widgetStyle("page"), widgetStyle("table")));
+writeFileSync(
+  join(output, "model-graph.css"),
+  await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle), differenceStylesheet()),
+);
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = { STYLE: JSON.stringify(await sheet(...shadow)) };

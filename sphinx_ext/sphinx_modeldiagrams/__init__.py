@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from modeldiagrams import __version__
 from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
+from sphinx_modeldiagrams.changes import ModelChangesDirective
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
-from sphinx_modeldiagrams.directive import AutodocDirective, ModelGraphDirective
+from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html
 from sphinx_modeldiagrams.nodes import model_graph
@@ -29,6 +30,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_domain(ModelDiagramsDomain)
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
+    app.add_directive("model-diff", ModelDiffDirective)
+    app.add_directive("model-changes", ModelChangesDirective)
     app.add_directive(AUTODOC_DIRECTIVE, AutodocDirective)
     hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.errors import SphinxError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
@@ -22,7 +21,7 @@ from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.reporting import warn
+from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +32,9 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.options.settings import Settings
 
-__all__ = ["AutodocDirective", "ModelGraphDirective"]
+__all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
 
 _log = logging.getLogger(__name__)
-
-
-class DiagramError(SphinxError):
-    """A diagram has a problem, and the site has ``modeldiagrams_on_error = "raise"``."""
-
-    category = "Model diagram error"
 
 
 class _AnyOption(dict[str, Any]):
@@ -55,6 +48,7 @@ class ModelGraphDirective(SphinxDirective):
     """A model's diagram as a figure. It is itself the `Host` for one diagram."""
 
     requested = True
+    compares = False
     has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
@@ -85,7 +79,7 @@ class ModelGraphDirective(SphinxDirective):
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
-        diagram = draw(self, values, "\n".join(self.content), requested=self.requested)
+        diagram = draw(self, values, "\n".join(self.content), requested=self.requested, compares=self.compares)
         self._report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
@@ -148,6 +142,17 @@ class ModelGraphDirective(SphinxDirective):
             figure["ids"].append(make_id(self.env, self.state.document, "model-graph", reference_name(diagram)))
             self.state.document.note_explicit_target(figure)
         return figure
+
+
+class ModelDiffDirective(ModelGraphDirective):
+    """What changed between two versions of a model, as a list and a picture."""
+
+    compares = True
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        self.env.note_reread()  # a revision or an address may lead to another graph tomorrow
+        return super().run()
 
 
 class AutodocDirective(ModelGraphDirective):

@@ -61,10 +61,12 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
         The image; None for builders without pictures, where no library makes any, and after a warning where it can't
         be drawn.
     """
-    if diagram.graph is None or builder.format not in {"latex", "html"}:
+    compared = diagram.comparison if diagram.picture else None
+    graph = compared.after if compared else diagram.graph
+    if graph is None or builder.format not in {"latex", "html"}:
         return None
     kind = _best_format(builder)
-    picture = _drawn(diagram, diagram.graph, builder, kind.form) if kind else None
+    picture = _drawn(diagram, graph, builder, kind.form) if kind else None
     if kind is None or picture is None:
         return None
     # ids come from what authors wrote, and site defaults or limits may make other pictures of it
@@ -78,7 +80,7 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
         # an e-book includes all pictures in its folder, also those of doctrees there, of this build and earlier ones
         ours = {str(file.relative_to(builder.outdir)) for file in path.parent.iterdir()}
         builder.config.epub_exclude_files = sorted({*builder.config.epub_exclude_files, *ours})
-    alt = diagram.options.figure.alt or f"Architecture of {diagram.graph.model.name}"
+    alt = diagram.options.figure.alt or f"{'What changed in' if compared else 'Architecture of'} {graph.model.name}"
     image = nodes.image("", uri=str(path), candidates={kind.mimetype: str(path)}, alt=alt)
     if kind.form == "png":
         image["width"] = f"{picture.width:.0f}px"
@@ -108,8 +110,9 @@ def _inform(message: str) -> None:
 def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm) -> PictureFile | None:
     """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
     view = msgspec.structs.replace(diagram.options.view, fit=_page(builder))
+    earlier = diagram.comparison.earlier if diagram.comparison else None
     try:
-        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form)
+        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, earlier=earlier)
     except ModelDiagramsError as error:
         warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None

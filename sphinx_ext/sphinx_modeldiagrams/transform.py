@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from modeldiagrams.html.difference import change_list
 from modeldiagrams.html.outline import outline_rows
 from modeldiagrams.html.table import diagram_summary
 from sphinx_modeldiagrams.builders import makes_web_pages
+from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
@@ -41,7 +43,17 @@ class ReplaceDiagrams(SphinxPostTransform):
                 # not inside of the figure: LaTeX breaks long tables across pages, but no figures
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
+            _list_changes(node)
             node.replace_self(_ordinary(node, builder))
+
+
+def _list_changes(node: model_graph) -> None:
+    """Put the list of a difference before its figure, as LaTeX breaks no figure across pages."""
+    comparison, figure = diagram_of(node).comparison, node.parent
+    if comparison:
+        found = change_list(comparison.difference, details=comparison.details)
+        place = figure.parent.index(figure)
+        figure.parent[place:place] = as_changes(found)
 
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
@@ -51,6 +63,9 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
         content.append(nodes.paragraph("", f"{diagram.options.call.model}: {sentence}"))
+    if diagram.comparison:
+        picture = picture_of(diagram, builder)
+        content += [picture] if picture else []
     if diagram.graph:
         content += _shown(node, diagram, builder)
     return content

@@ -47,6 +47,22 @@ def run(monkeypatch, worker):
     return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show", "--depth", "-3"], "option 'depth': expected a whole number from 0 to 1000, got '-3'"),
+        (["show", "--direction", "up"], "option 'direction': expected TB or LR or a map, got 'up'"),
+        (["show", "--depth", "1", "-o", "x.json"], "option 'depth': .json files hold the whole graph"),
+        (["summary", "--depth", "0"], "option 'depth': expected a number of levels above 0, got 0"),
+        (["summary", "--columns", "flop"], "option 'columns': expected some of inputs, outputs,"),
+    ],
+)
+def test_options_are_read_before_a_model_runs(run, monkeypatch, words, message):
+    monkeypatch.setattr("modeldiagrams.cli.tracing.Worker", None)
+    done = run(words[0], "mypkg.Widths", *words[1:])
+    assert (done.exit_code, done.stderr.startswith(f"Error: {message}")) == (2, True), done.stderr
+
+
 def test_trace_and_render_write_files(run, tmp_path):
     traced = run("trace", "mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]", "-o", tmp_path / "graph.json")
     assert (traced.exit_code, traced.stdout) == (0, "")

@@ -16,7 +16,8 @@ from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
-from modeldiagrams.engine.diagram import Diagram, Problem, diagram_id
+from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
@@ -45,7 +46,7 @@ class FakeWorker:
         self.requests.append(("trace", options.call.model, tuple(paths)))
         return self._answer(self.traced)
 
-    def render(self, graph, view):
+    def render(self, graph, view, _earlier=None):
         self.requests.append(("render", graph, view))
         return self._answer(self.drawn)
 

@@ -179,6 +179,16 @@ def test_connections_are_the_edges_of_the_graph_with_closed_modules_contracted(g
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.parametrize("option", ["expand", "collapse"])
+def test_patterns_may_be_one_text(option):
+    """Its letters are no patterns: `*` alone would be every module."""
+    graph, depth = nested_graph(deep=3, wide=2), 0 if option == "expand" else None
+    modules = [node.id for node in graph.module_calls()]
+    for text, patterns in (("*.nothing", ["*.nothing"]), (f"{modules[0]}, {modules[-1]}", [modules[0], modules[-1]])):
+        assert graph.shown(depth, **{option: text}) == graph.shown(depth, **{option: patterns})
+    assert graph.shown(depth, **{option: "*.nothing"}) == graph.shown(depth) != graph.shown(depth, **{option: "*"})
+
+
 def _shown(graph: Graph, name: str, depth: int | None) -> str:
     """The outermost closed module around a node, or the node itself."""
     chain = [*reversed(ids(graph.ancestors(name))), name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from truth.drawn import Box, read
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from demo_models.architectures.denoising import DiffusionUNet
+from demo_models.architectures.pixels import HRNet
 
 WIDEST = 822
 """In a column of 740 px, the smallest text of a picture so wide has 9 px."""
@@ -72,3 +74,17 @@ def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
     assert middle(boxes[down[-1]]) < middle(boxes[bottom]) < middle(boxes[up[0]])
     plain = read(render(graph, View(shapes="none")).svg).boxes
     assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
+
+
+def test_streams_keep_their_places() -> None:
+    """As in the figure of HRNet: each stream runs straight through all stages, and a new one begins at its right."""
+    boxes = read(render(trace(HRNet().eval(), (), IMAGE), View()).svg).boxes
+    assert boxes[""].width <= WIDEST
+    rows = {name: re.findall(rf"'({name}\.streams[^']*)'", str([*boxes])) for name in ("stage2", "stage3")}
+    assert [len(row) for row in rows.values()] == [2, 3]
+    for row in rows.values():
+        assert len({boxes[name].y for name in row}) == 1
+    for stream, names in enumerate((["stem", "stage1"], ["down1"], ["down2"])):
+        names += [row[stream] for row in rows.values() if stream < len(row)]
+        places = [middle(boxes[name]) for name in names]
+        assert max(places) - min(places) < 1

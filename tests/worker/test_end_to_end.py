@@ -10,8 +10,8 @@ from xml.dom.minidom import parseString
 import pytest
 
 import modeldiagrams
-from modeldiagrams.engine import builder as diagrams
 from modeldiagrams.engine.builder import DiagramBuilder, Session
+from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.options.options import View
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.render.draw import render
@@ -115,5 +115,5 @@ def test_svg_and_html_files_are_self_contained(diagram):
     assert svg.namespaceURI == "http://www.w3.org/2000/svg"
     page = modeldiagrams.to_html(diagram.graph)
     assert "<script src" not in page
-    assert diagrams.diagram_id(parse_options({"model": diagram.graph.model.class_})) in page
+    assert diagram_id(parse_options({"model": diagram.graph.model.class_})) in page
     assert json.dumps(diagram.graph.model.name)[1:-1] in page

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from modeldiagrams.errors import WorkerError
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.worker import answering, process
 from modeldiagrams.worker.process import Process
@@ -25,6 +26,34 @@ def started():
     process = Process.spawn("draw")
     yield process
     process.end()
+
+
+def start_failure(program: str) -> str:
+    """What is said of a child that does something else than a worker does."""
+    command = [sys.executable, "-c", f"import os, time\n{program}"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with pytest.raises(WorkerError) as raised:
+        Process(lambda log: subprocess.Popen(command, stderr=log, start_new_session=True, **pipes), "other/python")
+    return str(raised.value)
+
+
+def test_process_that_is_not_started_in_time_is_not_taken_for_another_version(monkeypatch):
+    monkeypatch.setattr(process, "START_SECONDS", 0.2)
+    assert start_failure("time.sleep(600)") == (
+        "failed: the process did not start within 0.2 s; is this machine very busy?"
+    )
+
+
+def test_process_that_is_killed_when_it_starts_is_not_taken_for_another_version():
+    assert start_failure("os.kill(os.getpid(), 9)") == (
+        "failed: the process was killed by signal SIGKILL when it started"
+    )
+
+
+@pytest.mark.parametrize(("program", "said"), [("", "it said nothing"), ("raise ImportError('x')", "ImportError: x")])
+def test_interpreter_without_our_library_is_told_what_to_install(program, said):
+    message = start_failure(program)
+    assert f"in the environment of other/python, but its `-m modeldiagrams.worker` ended ({said})" in message
 
 
 def test_group_is_killed_only_once(started, monkeypatch):

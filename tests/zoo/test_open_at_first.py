@@ -62,6 +62,7 @@ TRANSFORMERS = {
     "mamba": "MambaBlock",
     "mixtral": "MixtralDecoderLayer",
     "opt": "OPTDecoderLayer",
+    "qwen2_vl": "Qwen2VLDecoderLayer",
     "segformer": "SegformerLayer",
     "swin": "SwinLayer",
     "t5": "T5Block",

@@ -4,6 +4,7 @@ import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { type Box, type Layout, layout, type Placed } from "../src/layout/layout.js";
 import { towersIn } from "../src/layout/structures/towers.js";
+import { BORDER, type Item } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
 import type { State } from "../src/view/state.js";
@@ -243,4 +244,59 @@ it("has no blank strip between a title and the columns below it", () => {
   const { y = 0, height = 0 } = geometry.title ?? {};
   expect(frame.items.length).toBeGreaterThan(1);
   expect(top - y - height).toBeLessThanOrEqual(28);
+  const down = geometry.lines.filter((_, i) => frame.wires[i]?.from === BORDER).map((line) => line.map(([, at]) => at));
+  expect(down).toEqual(down.map((line) => [...line].sort((a, b) => a - b)));
+});
+
+/** Like Qwen2-VL: a tower of images joins the tokens; the stack below also reads numbers of positions. */
+const seeing = sketch(
+  [
+    "tokens > m.embed/embedding",
+    "pixels > m.visual/conv > m.visual/scaled_dot_product_attention > m.visual/norm",
+    "grid > m/arange > m/repeat_interleave",
+    "m.visual/norm > m/split",
+    "m.embed/embedding > m/masked_scatter",
+    "m/split > m/masked_scatter > m.layers.0/norm > m.layers.0/mul > m.layers.1/norm",
+    ...[0, 1].map((i) => `m/repeat_interleave > m.layers.${i}/mul`),
+    "m.layers.1/norm > m.layers.1/mul > words",
+    "unused > forgotten",
+  ].join("\n"),
+  {
+    ...{ m: "Model", "m.embed": "WordEmbeddingOfALanguageModel", "m.visual": "VisionTransformerModel" },
+    ...{ "m.layers.0": "Layer", "m.layers.1": "Layer" },
+  },
+);
+
+it("takes no stack for a decoder that goes on with numbers of positions alone", () => {
+  expect(layout(view(index(seeing), { expanded: ["m"], unrolled: [], direction: "TB" }), viz).shaped).toBe(false);
+});
+
+it("is less broad where the state says that width is scarce", () => {
+  const open = (narrow: boolean) => {
+    const made = layout(
+      view(index(seeing), { expanded: ["m", "m.visual"], unrolled: [], direction: "TB", narrow }),
+      viz,
+    );
+    expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
+    return made.width;
+  };
+  expect(open(true)).toBeLessThan(open(false));
+});
+
+it("makes containers narrow where nothing of what the model is made of would fit the page else", () => {
+  const first = (most: number) =>
+    initialState(index(seeing), {}, (state) => {
+      const made = layout(view(index(seeing), state), viz);
+      return { ...made, width: state.expanded.length > 0 && !state.narrow ? most : made.width };
+    });
+  expect(first(100).narrow).toBeUndefined();
+  expect(first(2000)).toMatchObject({ narrow: true, expanded: expect.arrayContaining(["m"]) });
+});
+
+it("doesn't search frames of very many items, for which that would take long", () => {
+  const { root } = view(index(towers), { expanded: [], unrolled: [], direction: "TB" });
+  const more = (count: number) =>
+    root.items.slice(0, 1).flatMap((one) => Array<Item>(count).fill({ ...one, kind: "op" }));
+  expect(towersIn({ ...root, items: [...root.items, ...more(10)] })).not.toBeNull();
+  expect(towersIn({ ...root, items: [...root.items, ...more(1000)] })).toBeNull();
 });

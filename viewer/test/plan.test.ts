@@ -12,6 +12,9 @@ function labelled(label: string): Plan {
     wires: [],
     returns: [],
     apart: [],
+    streams: [],
+    places: [],
+    dense: false,
     order: null,
     slots: [{ ...slot, exits }],
   } as unknown as Plan;

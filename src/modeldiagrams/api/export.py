@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.common.files import write_atomically
-from modeldiagrams.engine.diagram import Diagram, diagram_id, forward_problem
+from modeldiagrams.engine.diagram import Diagram, forward_problem
+from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.serialize import save

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "ModelSummary", "summary"]
+__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "ModelSummary", "check_table", "summary"]
 
 _GAP = "  "
 _INDENT = "  "
@@ -43,12 +43,21 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] = DE
         OptionError: for a depth that is no number above 0, and for an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
+    check_table(depth, columns)
+    return ModelSummary(summarise(graph, outline_of(graph), depth, limit=None), columns)
+
+
+def check_table(depth: int, columns: Sequence[str]) -> None:
+    """Reject what `summary` can't show; call it before the graph is traced.
+
+    Raises:
+        OptionError: for the first option that is wrong.
+    """
     if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
         raise OptionError("depth", f"expected a number of levels above 0, got {depth!r}")
     for name in columns:
         if name not in COLUMNS:
             raise OptionError("columns", f"expected some of {', '.join(COLUMNS)}, got {name!r}")
-    return ModelSummary(summarise(graph, outline_of(graph), depth, limit=None), columns)
 
 
 class ModelSummary:

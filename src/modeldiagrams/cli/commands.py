@@ -16,7 +16,7 @@ import modeldiagrams
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
-from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, summary
+from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command
 from modeldiagrams.cli.tracing import given_options, traced
@@ -24,7 +24,7 @@ from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
 from modeldiagrams.options.options import Call, Limits, View, is_graph_file
-from modeldiagrams.options.parsing import option_help, option_names
+from modeldiagrams.options.parsing import option_help, option_names, parse_view
 from modeldiagrams.render.draw import Theme
 from modeldiagrams.worker import Mode
 
@@ -171,14 +171,15 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
     TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
     line (`layers.0–11`, ×12), whose numbers are those of one of them.
     """
+    names = cast("list[Column]", [name.strip() for name in columns.split(",")])
     with errors():
+        check_table(depth, names)
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
                 raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
             graph = loaded(Path(target))
         else:
             _, graph, _ = traced(target, mode, given)
-        names = cast("list[Column]", [name.strip() for name in columns.split(",")])
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
@@ -230,6 +231,7 @@ class _Look(NamedTuple):
         """Reject what can't be drawn, before anything takes time."""
         try:
             check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.view)
+            parse_view(self.view)
         except OptionError as error:
             # the Python API calls it `path`
             raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error

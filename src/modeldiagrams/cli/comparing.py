@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from modeldiagrams.api.compared import Compared
 from modeldiagrams.api.terminal import echo, errors
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.engine.compare.check import check
-from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.compare.sides import graph_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ __all__ = ["check_command", "diff_command"]
 
 _FailOn = Literal["none", "any", "notable", "breaking"]
 
-_FORMAT = click.option(
-    "--format", "form", default="text", type=click.Choice(["text", "markdown", "json"]), help="What to print."
-)
+_TEXTS = ("text", "markdown", "json")
 _DETAILS = click.option("--details", is_flag=True, help="Also list what has no effect on results.")
+
+
+def _format(*forms: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option("--format", "form", default="text", type=click.Choice(forms), help="What to print.")
 
 
 def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -43,7 +45,7 @@ def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., 
 @click.command("diff")
 @click.argument("before")
 @click.argument("after")
-@_FORMAT
+@_format(*_TEXTS, "html", "svg")
 @_fail_on("none")
 @_DETAILS
 def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, details: bool) -> None:
@@ -53,8 +55,11 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     graph files (https://…); `-` reads one from stdin.
     """
     with errors():
-        found = diff(*(graph_of(side, lambda target: traced(target, "auto", {})[1]) for side in (before, after)))
-        echo(_told(found, form, details=details))
+        graphs = [graph_of(side, lambda target: traced(target, "auto", {})[1]) for side in (before, after)]
+        compared = Compared(*graphs, details=details)
+        found = compared.difference
+        drawn = {"html": compared.to_html, "svg": compared.to_svg}
+        echo(drawn[form]() if form in drawn else _told(found, form, details=details))
     # under other inputs or another mode, nothing found is not nothing changed
     _exit(found, fail_on, is_sure=fail_on == "none" or not found.reservations)
 
@@ -67,7 +72,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     help="Compare with the graphs of a git revision, of another version's site (https://…), or in a folder, instead of"
     " those beside the documentation.",
 )
-@_FORMAT
+@_format(*_TEXTS)
 @_fail_on("any")
 @_DETAILS
 def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn, *, details: bool) -> None:

@@ -3,6 +3,7 @@
 Nothing here imports torch, runs user code or starts V8: workers and the drawer do, for what the `Cache` does not have.
 """
 
+import os
 import shutil
 import threading
 from collections.abc import Collection, Sequence
@@ -13,22 +14,26 @@ import msgspec
 
 from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
-from modeldiagrams.engine.diagram import Diagram, Problem, diagram_id
+from modeldiagrams.engine.compare.check import Check, changes_since
+from modeldiagrams.engine.compare.difference import difference_by
+from modeldiagrams.engine.compare.sides import graph_of, no_model, side_of
+from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
+from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
-from modeldiagrams.errors import ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
-from modeldiagrams.render.draw import Picture, Theme
+from modeldiagrams.render.draw import Earlier, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Drawer, Kind, Refused
 
 __all__ = ["DiagramBuilder", "Session"]
 
-_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render"}
+_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render", GraphError: "difference"}
 
 
 class Session:
@@ -97,10 +102,9 @@ class DiagramBuilder:
         written = written or options
         diagram = Diagram(id=diagram_id(written), options=options)
         try:
-            if is_graph_file(options.call.model):
-                loaded = self._read(options)
-            else:
-                loaded = self._trace(options, _snapshot_name(written), accepted)
+            if options.compare.before is not None:
+                return self._compared(diagram, options.compare.before, _snapshot_name(written))
+            loaded = self._loaded(options, _snapshot_name(written), accepted)
             if isinstance(loaded, Refused):
                 problem = _naming(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
@@ -124,7 +128,9 @@ class DiagramBuilder:
         """Run many models at the same time, so that `build` need not wait for each."""
         self.tracing.prefetch(options for options in wanted if self._can_trace(options))
 
-    def draw_file(self, graph: Graph, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
+    def draw_file(
+        self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+    ) -> PictureFile:
         """Take a picture file from the cache, or draw it.
 
         Raises:
@@ -132,10 +138,10 @@ class DiagramBuilder:
             WorkerError: if the process that draws died or took too long.
         """
         content = serialize(graph)
-        key = picture_file_key(content, view, form, theme)
+        key = picture_file_key(content, view, form, theme, earlier)
         file = self._cache.picture(key, PictureFile) if self._cache else None
         if file is None:
-            file = self._session.drawer.render_file(content, view, form, theme)
+            file = self._session.drawer.render_file(content, view, form, theme, earlier)
             if self._cache:
                 self._cache.add_picture(key, file)
         return file
@@ -159,10 +165,55 @@ class DiagramBuilder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def changes_since(self, version: str) -> Check:
+        """Compare all snapshots with those of another version, see `changes_since` of `engine.compare.check`."""
+        if self._snapshots is None:
+            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
+        return changes_since(version, self._snapshots.folder, self._session.drawer.difference)
+
     def note_left_out(self, written: Options) -> None:
         """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
         if self._snapshots:
             self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+
+    def _loaded(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
+        """The model as it is now."""
+        return self._read(options) if is_graph_file(options.call.model) else self._trace(options, name, accepted)
+
+    def _compared(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
+        """The diagram of what changed."""
+        options = diagram.options
+        after = self._version("after", options.compare.after, options, name)
+        before = self._version("before", earlier, options, name)
+        sources, problem = (*before.sources, *after.sources), before.problem or after.problem
+        diagram = msgspec.structs.replace(diagram, sources=sources, problem=problem)
+        if isinstance(before, Refused) or isinstance(after, Refused):
+            return diagram
+        try:
+            difference = difference_by(self._session.drawer.difference, before.graph, after.graph)
+            found = Comparison(
+                before=before.graph, after=after.graph, difference=difference, details=options.compare.details
+            )
+            picture = self._draw(after.content, options, found.earlier) if found.has_picture else None
+        except ModelDiagramsError as error:
+            return _with_problem(diagram, error)
+        return msgspec.structs.replace(diagram, comparison=found, picture=picture)
+
+    def _version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
+        """The graph of a version that an author names; None for the model as it is."""
+        if version is None:
+            return self._loaded(options, name)
+        try:
+            snapshot = self._snapshots.path(name) if self._snapshots else None
+            if not (side := side_of(version, options.call.model, snapshot)):
+                return self._loaded(options.called(version), name)
+            graph = graph_of(side, no_model, self.folder)
+        except ModelDiagramsError as error:
+            raise OptionError(option, str(error).replace(f"{self.folder.absolute()}{os.sep}", "")) from error
+        file = self.folder / side
+        return LoadedGraph(
+            graph=graph, content=serialize(graph), sources=(str(file.absolute()),) if file.is_file() else ()
+        )
 
     def _read(self, options: Options) -> LoadedGraph | Refused:
         """Read a graph file."""
@@ -200,12 +251,12 @@ class DiagramBuilder:
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
 
-    def _draw(self, content: bytes, options: Options) -> Picture:
+    def _draw(self, content: bytes, options: Options, earlier: Earlier | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
-        key = picture_key(content, options.view)
+        key = picture_key(content, options.view, earlier)
         picture = self._cache.picture(key, Picture) if self._cache else None
         if picture is None:
-            picture = self._session.drawer.render(content, options.view)
+            picture = self._session.drawer.render(content, options.view, earlier)
             if self._cache:
                 self._cache.add_picture(key, picture)
         return picture

@@ -1,26 +1,45 @@
-"""A finished diagram, its stable id, and its problem."""
+"""A finished diagram and its problem."""
 
 import bisect
 import itertools
-import re
 from collections.abc import Sequence
 
 import msgspec
 
-from modeldiagrams.common.files import digest
+from modeldiagrams.engine.compare.difference import Difference
 from modeldiagrams.ir.graph import Graph
+from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
-from modeldiagrams.options.options import Options, is_graph_file
-from modeldiagrams.render.draw import Picture
+from modeldiagrams.options.options import Options
+from modeldiagrams.render.draw import Earlier, Picture
 from modeldiagrams.worker import Problem
 
-__all__ = ["Diagram", "Problem", "diagram_id", "forward_problem", "in_words"]
+__all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words"]
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
 """Characters of a warning, beside what the documentation tool puts before it."""
 
-_CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two versions of a model."""
+
+    before: Graph
+    after: Graph
+    difference: Difference
+    details: bool
+    """Whether changes of level ``detail`` are shown."""
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is something to mark: not between two architectures, which have no parts in common."""
+        shown = (change for change in self.difference.changes if self.details or change.level != "detail")
+        return self.difference.inventory is None and any(True for _ in shown)
+
+    @property
+    def earlier(self) -> Earlier:
+        """For the picture of the later graph."""
+        return Earlier(graph=serialize(self.before), details=self.details)
 
 
 class Diagram(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,31 +62,13 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     own_names: tuple[str, ...] = ()
     """Under which references find the diagram, besides what its author wrote."""
 
+    comparison: Comparison | None = None
+    """Set instead of the graph if the picture shows what changed between two."""
+
     @property
     def shown_problem(self) -> Problem | None:
         """The problem that the page shows; an outdated snapshot is only reported to the authors."""
         return None if self.problem and self.problem.kind == "snapshot" else self.problem
-
-
-def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
-    """A stable name for a diagram's files.
-
-    It is the model's path. A digest follows if other options decide on the content as well, and for a path that is not
-    written like a class (`pkg.Net`): some file systems don't distinguish it from `pkg.net`, a factory.
-
-    Args:
-        options: What the author wrote.
-        has_case_variant: Whether the module has another class whose name differs in case only (`pkg.NET`).
-    """
-    limits, asdict = options.limits, msgspec.structs.asdict
-    content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
-    written = {name: value for name, value in content.items() if value is not None}
-    path = options.call.model.replace(":", ".")
-    name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
-    is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)
-    if len(written) == 1 and name == path and is_usual and not has_case_variant:
-        return name
-    return f"{name}-{digest(repr(written).encode(), size=4)}"
 
 
 def in_words(problem: Problem) -> str:

@@ -12,8 +12,8 @@ from modeldiagrams.engine.diagram import Diagram, Problem, in_words
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
-from modeldiagrams.options.options import Figure, is_graph_file
-from modeldiagrams.options.parsing import option_names, parse_option, parse_options
+from modeldiagrams.options.options import Compare, Figure, is_graph_file
+from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.worker import Kind
 
@@ -67,7 +67,9 @@ class Host(Protocol):
         """Show a message to those who build the site verbosely."""
 
 
-def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = True) -> Diagram:
+def draw(
+    host: Host, values: Mapping[str, Any], body: str, *, requested: bool = True, compares: bool = False
+) -> Diagram:
     """Build a diagram from what an author wrote; mistakes become its problem and are not raised.
 
     Args:
@@ -75,6 +77,7 @@ def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = 
         values: Option name → value.
         body: More options, as YAML or as one line that names the model.
         requested: False for a diagram that a site adds to a documented class.
+        compares: Whether it shows what changed between two versions of the model.
 
     Returns:
         The diagram; if its options are wrong it has nothing but a problem of kind ``option``.
@@ -82,9 +85,11 @@ def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = 
     merged = dict(values)
     try:
         merged |= _read_body(body)
-        if is_graph_file(model := merged.get("model")):
-            merged["model"] = host.graph_file(parse_option("model", model))
-        if host.settings.static_only:
+        for name in ("model", "before", "after"):
+            if is_graph_file(file := merged.get(name)) and ":" not in file:
+                merged[name] = host.graph_file(parse_option(name, file))
+        _check_versions(merged, compares=compares)
+        if host.settings.static_only or compares:
             merged["static"] = True
         options, written = parse_options(merged, host.settings.options), parse_options(merged)
     except ModelDiagramsError as error:
@@ -95,6 +100,15 @@ def draw(host: Host, values: Mapping[str, Any], body: str, *, requested: bool = 
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(written)
     return diagram
+
+
+def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:
+    """Options of comparisons belong to comparisons."""
+    given = [name for name in option_names(Compare) if name in values]
+    if compares and "before" not in given:
+        raise OptionError("before", f"missing. {option_help()['before']}")
+    if given and not compares:
+        raise OptionError(given[0], "belongs to `model-diff`, which shows what changed between two versions of a model")
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.engine.diagram import Comparison, Diagram
     from modeldiagrams.options.options import Options
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SITE_FILES",
     "Link",
     "data_script",
+    "difference_body",
     "element",
     "figure_classes",
     "fragment",
@@ -77,11 +79,26 @@ def fragment(
     """
     if diagram.options.figure.no_links:
         link = None
+    if diagram.comparison:
+        body = difference_body(diagram, diagram.comparison)
+        return template("fragment").render(assets=assets, element=body, interactive=False, table=None)
     source = f"{assets}{quote(diagram.id)}.js"
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
     return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram), table=table)
+
+
+def difference_body(diagram: Diagram, comparison: Comparison) -> Markup:
+    """The list of changes, and the picture with links in both directions."""
+    anchor = diagram.options.figure.name or diagram.id
+    svg = diagram.picture.svg if diagram.picture else ""
+    found = change_list(comparison.difference, details=comparison.details)
+    listed = difference_html(found, anchor, svg)
+    if diagram.picture:
+        picture = msgspec.structs.replace(diagram.picture, svg=linked(svg, anchor), outline=())
+        diagram = msgspec.structs.replace(diagram, picture=picture)
+    return listed + element(diagram) if diagram.picture or diagram.shown_problem else listed
 
 
 def figure_classes(options: Options) -> list[str]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import SCRIPTS, data_script, element, is_interactive
+from modeldiagrams.html.fragment import SCRIPTS, data_script, difference_body, element, is_interactive
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
@@ -36,6 +36,9 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
+    if diagram.comparison:
+        title = f"What changed in {diagram.comparison.after.model.name}"
+        return _page(title, difference_body(diagram, diagram.comparison), viewer=None)
     title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
     return _page(title, _with_data(diagram), viewer=_viewer(_parts()) if is_interactive(diagram) else None)
 

@@ -27,6 +27,7 @@ _TITLES = {
     "option": "This diagram has an invalid option.",
     "worker": "Tracing the model did not finish.",
     "render": "The diagram could not be drawn.",
+    "difference": "The two versions could not be compared.",
 }
 
 
@@ -34,6 +35,8 @@ def alt_text(diagram: Diagram) -> str:
     """What is read in place of the picture: the author's text, or one made from the graph."""
     if diagram.options.figure.alt:
         return diagram.options.figure.alt
+    if diagram.comparison:
+        return f"What changed in {diagram.comparison.after.model.name}, as the list says, marked in its architecture."
     return _described(diagram.graph) if diagram.graph else diagram.options.call.model
 
 

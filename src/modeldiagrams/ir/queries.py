@@ -26,8 +26,8 @@ class Queries(LookUps):
         self,
         depth: int | None = 0,
         *,
-        expand: Sequence[str] = (),
-        collapse: Sequence[str] = (),
+        expand: Sequence[str] | str = (),
+        collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> tuple[Connection, ...]:
         """What flows between modules.
@@ -35,10 +35,11 @@ class Queries(LookUps):
         Args:
             depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
                 stands for everything inside of it. None opens all modules.
-            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them.
+            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them; also as
+                one text with commas.
             collapse: Patterns of modules that are closed in any case.
             functions: Whether function calls stand for what is inside of them, as in diagrams, unless `expand` names
-                them or `depth` is None.
+                them, `depth` is None, or they are around modules of an open level.
 
         Returns:
             One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
@@ -59,8 +60,8 @@ class Queries(LookUps):
         self,
         depth: int | None,
         *,
-        expand: Sequence[str] = (),
-        collapse: Sequence[str] = (),
+        expand: Sequence[str] | str = (),
+        collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> dict[str, str]:
         """What stands for each node at a depth.
@@ -74,6 +75,7 @@ class Queries(LookUps):
         Returns:
             Id of a node → its own id, or that of the closed module call or function call around it, in execution order.
         """
+        expand, collapse = _patterns(expand), _patterns(collapse)
         groups = self._closed_functions(depth, expand, collapse) if functions else {}
         closed = {node.id for node in self.module_calls(*collapse)} if collapse else set()
         requested: set[str] = set()
@@ -89,7 +91,7 @@ class Queries(LookUps):
             found[node.id] = groups.get(node.id, node.id)
             if node.id in groups:
                 continue
-            level = open_levels[parent] + 1
+            level = open_levels[parent] + 1 + (len(self.functions_around(node)) if functions else 0)
             is_asked = depth is None or level <= depth or node.id in requested
             if is_asked and node.id not in closed and self._is_openable(node.id):
                 open_levels[node.id] = level
@@ -159,6 +161,7 @@ class Queries(LookUps):
             for module in (item, *self._modules_around(item)):
                 opened |= {call.id for call in self.functions_around(module)}
         closed = {call.id for call in (self.function_calls(*collapse) if collapse else ())}
+        opened |= {call.id for call in self._functions_with_modules() if depth is None or self._level(call) <= depth}
         is_closed = {name: name in closed or not (depth is None or name in opened) for name in self.functions}
         found: dict[str, str] = {}
         for node in self.nodes:
@@ -166,3 +169,20 @@ class Queries(LookUps):
             if around:
                 found[node.id] = around[-1]
         return found
+
+    def _functions_with_modules(self) -> tuple[FunctionCall, ...]:
+        """Calls directly around a module call, which open with the modules of their level."""
+        return tuple(
+            {call.id: call for node in self._modules.values() for call in self.functions_around(node)[:1]}.values()
+        )
+
+    def _level(self, item: ModuleNode | FunctionCall) -> int:
+        around = self.functions_around(item)
+        outermost = (item, *around)[-1]
+        parent = outermost.parent if isinstance(outermost, FunctionCall) else self.hierarchy[outermost.id]
+        return 1 + len(around) + (0 if parent is None else self._level(self._modules[parent]))
+
+
+def _patterns(given: Sequence[str] | str) -> Sequence[str]:
+    """The patterns of an option: one text is a sequence of letters, too, which nobody means."""
+    return [pattern.strip() for pattern in given.split(",")] if isinstance(given, str) else given

@@ -1,8 +1,8 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
-Authors write options flat; inside they are four structs for four consumers: the worker takes `Call` and `Limits`, the
-viewer `View`, and the hosts `Figure`. Whatever needs the names, the documentation or the order of options derives them
-from these structs, so a new option is one new field here.
+Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
+`View`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or the order of
+options derives them from these structs, so a new option is one new field here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,18 @@ from msgspec import Meta
 
 from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes
 
-__all__ = ["PER_DIAGRAM", "READ", "Call", "Figure", "Limits", "Options", "View", "is_graph_file", "package_of"]
+__all__ = [
+    "PER_DIAGRAM",
+    "READ",
+    "Call",
+    "Compare",
+    "Figure",
+    "Limits",
+    "Options",
+    "View",
+    "is_graph_file",
+    "package_of",
+]
 
 _TIMEOUT = 60.0
 _MEMORY = 4.0
@@ -238,6 +249,24 @@ class Figure(_Group, frozen=True, kw_only=True):
     ] = False
 
 
+class Compare(_Group, frozen=True, kw_only=True):
+    """The versions of the model that `model-diff` compares; other diagrams have none of these options."""
+
+    before: Annotated[
+        str | None,
+        Meta(
+            description="The earlier version: a git revision that has the model's snapshot, such"
+            " as `v1.2`; the address of a site or of a graph (`https://…`), a graph file, or another model.",
+            extra=PER_DIAGRAM,
+        ),
+    ] = None
+    after: Annotated[
+        str | None,
+        Meta(description="The later version, in the same forms; by default the model as it is now.", extra=PER_DIAGRAM),
+    ] = None
+    details: Annotated[bool, Meta(description="Also show changes that have no effect on results.")] = False
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything an author says about one diagram."""
 
@@ -245,6 +274,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     view: View = View()
     limits: Limits = Limits()
     figure: Figure = Figure()
+    compare: Compare = Compare()
 
     def called(self, name: str | None) -> Options:
         """The same with another name of the model; unchanged for None."""

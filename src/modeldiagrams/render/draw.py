@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import View
 
 __all__ = [
+    "Earlier",
     "Flat",
     "OutlineRow",
     "Picture",
@@ -43,6 +44,15 @@ class Flat(msgspec.Struct, frozen=True, kw_only=True):
     outlines: bool = True
     """Whether text becomes shapes, which look the same everywhere. Otherwise it stays text in the font Inter, or in
     another sans-serif font. Text with characters that Inter lacks, e.g. Chinese, always stays text."""
+
+
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """What a picture of a difference compares with."""
+
+    graph: bytes
+    """JSON text."""
+    details: bool = False
+    """Whether changes of level ``detail`` are marked."""
 
 
 class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +110,13 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
     return with_style(picture) if standalone else picture
 
 
-def render_json(graph: bytes, view: View, flat: Flat | None = None, state: dict[str, Any] | None = None) -> Picture:
+def render_json(
+    graph: bytes,
+    view: View,
+    flat: Flat | None = None,
+    state: dict[str, Any] | None = None,
+    earlier: Earlier | None = None,
+) -> Picture:
     """Like `render`, from a graph's JSON text.
 
     Args:
@@ -108,11 +124,12 @@ def render_json(graph: bytes, view: View, flat: Flat | None = None, state: dict[
         view: What is expanded, and in which direction it runs.
         flat: Set for programs that are no browser.
         state: What a reader made of it (`Picture.state`), instead of `view`.
+        earlier: Set to draw what changed since an earlier graph.
     """
     viewer = asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
-    answer = call(viewer, "render", graph.decode(), _request(view, flat, state))
+    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, earlier))
     try:
         return msgspec.json.decode(answer, type=Picture)
     except msgspec.DecodeError as error:
@@ -139,12 +156,13 @@ def difference_json(before: bytes, after: bytes) -> str:
     return call(asset("static.js"), "difference", before.decode(), after.decode())
 
 
-def _request(view: View, flat: Flat | None, state: dict[str, Any] | None) -> str:
+def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, earlier: Earlier | None) -> str:
     """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
         plain["direction"] = [*view.direction.items()]
-    return msgspec.json.encode({"view": plain, "flat": flat, "state": state}).decode()
+    since = {"before": earlier.graph.decode(), "details": earlier.details} if earlier else {}
+    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **since}).decode()
 
 
 def _load_fonts(viewer: Path) -> None:
@@ -158,9 +176,10 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Picture) -> Picture:
-    """The picture with the style sheet inside its SVG."""
-    style = asset("picture.css").read_text("utf-8")
+def with_style(picture: Picture, *, compares: bool = False) -> Picture:
+    """The picture with the style sheet inside its SVG; that of a difference has more."""
+    names = ("picture.css", "difference.css") if compares else ("picture.css",)
+    style = "".join(asset(name).read_text("utf-8") for name in names)
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")

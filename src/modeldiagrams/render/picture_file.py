@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.render.draw import Flat, Theme, render_json
+from modeldiagrams.render.draw import Earlier, Flat, Theme, render_json
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
     """CSS pixels."""
 
 
-def render_file(graph: bytes, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
+def render_file(
+    graph: bytes, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+) -> PictureFile:
     """Draw a graph as a file.
 
     Args:
@@ -33,6 +35,7 @@ def render_file(graph: bytes, view: View, form: FileForm, theme: Theme = "light"
         view: What is expanded, and in which direction it runs.
         form: The file's format; SVG is flat, for other programs than browsers.
         theme: The colours.
+        earlier: Set to draw what changed since an earlier graph.
 
     Returns:
         The file.
@@ -40,6 +43,6 @@ def render_file(graph: bytes, view: View, form: FileForm, theme: Theme = "light"
     Raises:
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
-    picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"))
+    picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), earlier=earlier)
     writers = {"svg": lambda drawn: drawn.svg.encode(), "png": as_png, "pdf": as_pdf}
     return PictureFile(content=writers[form](picture), width=picture.width)

@@ -16,8 +16,10 @@ from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import (
     configuration_class,
     conventional_arguments,
+    required_parameters,
     without_which_it_fails,
 )
+from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
@@ -34,6 +36,8 @@ __all__ = ["Built", "make_model", "variants"]
 
 LARGE = 100_000_000
 """From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
+_MOST_SITES = 6
+"""Calls in the project that are tried."""
 HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 
@@ -46,6 +50,8 @@ class Built:
     maker: Any
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
+    example: CallSite | None = None
+    """The call in the project whose arguments it was made with."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
 
@@ -138,6 +144,9 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
         _refuse_arguments(call)
         model = found
     elif callable(found):
+        shown = None if small else _as_in_project(found, call, meta_from)
+        if shown is not None:
+            return shown
         arguments = _arguments_of(found, call)
         arguments = _small(arguments, call) if small else arguments
         model, assumptions = _made(found, call, arguments, meta_from)
@@ -148,6 +157,25 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
     return Built(model, found, assumptions)
+
+
+def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> Built | None:
+    """The model as the project itself makes it somewhere, if it requires arguments and none are given."""
+    if any(given is not None for given in (call.args, call.kwargs, call.config)) or not required_parameters(found):
+        return None
+    for site in call_sites(found)[:_MOST_SITES]:
+        reason = f"as in {site.place}"
+        values = (assumed(f"kwargs.{name}", value, reason) for name, value in site.kwargs.items())
+        rule = Rule.CONVENTIONS.assumption(f"constructor arguments {reason}")
+        arguments = _Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
+        try:
+            model, assumptions = _made(found, call, arguments, meta_from)
+            with user_code(f"{call.model}.eval()"):
+                model.eval()
+        except TargetError:
+            continue
+        return Built(model, found, assumptions, site)
+    return None
 
 
 def _refuse_arguments(call: Call) -> None:
@@ -229,7 +257,7 @@ def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError
     more = without_which_it_fails(found, arguments.kwargs, str(error))
     if more:
         yield _with(arguments, more)
-    solved = solved_arguments(found)
+    solved = solved_arguments(found, str(error))
     if solved:
         reason = f"constructor arguments by how they are used, after {solved.tries} tries"
         values = (assumed(f"kwargs.{name}", value, solved.reasons[name]) for name, value in solved.kwargs.items())

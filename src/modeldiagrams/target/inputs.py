@@ -10,6 +10,7 @@ entry                                             value
 ``{shape: [1, 16], dtype: bool}``                 True and False at random
 ``{value: 3}``                                    the plain value
 ``[entry, entry]``, ``{key: entry}``              a list or a dict of such values, nested to any depth
+``{_target_: mypkg.Batch, x: entry}``             what the class or function makes of such values: an object
 ================================================  ==================================================================
 """
 
@@ -117,6 +118,10 @@ class _EntryReader:
                 return value
             case dict() if "shape" in entry:
                 return self.tensor(entry, path)
+            case {"_target_": str(target), **attributes}:
+                made = {str(key): self.entry(item, f"{path}.{key}") for key, item in attributes.items()}
+                with user_code(f"making a {target}"):
+                    return locate(target)(**made)
             case dict() if entry:
                 return {key: self.entry(item, f"{path}.{key}") for key, item in entry.items()}
         raise TargetError(f"option `inputs`, {path}: expected {_FORMS}, got {entry!r}")

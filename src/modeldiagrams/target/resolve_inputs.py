@@ -11,11 +11,13 @@ from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
+from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.inference.search import Budget, search, trial_pass
+from modeldiagrams.target.inference.search import Budget, Found, dead_inputs, is_connected, search, trial_pass
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
@@ -25,15 +27,16 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
-    from modeldiagrams.target.inference.candidates import Candidate
     from modeldiagrams.target.inference.class_examples import Example
-    from modeldiagrams.target.inference.search import Found
     from modeldiagrams.tracer import Trace
 
 __all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
 
 WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inputs_from`"
 """What authors are told whose model no rule finds inputs for."""
+
+
+_MANY = 10**6
 
 
 @dataclass
@@ -82,7 +85,11 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
         return _with_pass(built, _from_example(built.model, example))
     if example:
         budget.lines.append(f"{example.source}: {problem}")
-    return _from_search(built.model, budget) or _no_inputs(built.model, call.model, budget)
+    return (
+        _as_in_project(built, budget)
+        or _from_search(built.model, budget)
+        or _no_inputs(built.model, call.model, budget)
+    )
 
 
 def _with_pass(built: Built, inputs: Inputs) -> Inputs:
@@ -90,6 +97,18 @@ def _with_pass(built: Built, inputs: Inputs) -> Inputs:
     if not (built.is_on_meta or built.variant) or call_problem(built.model.forward, inputs.args, inputs.kwargs):
         return inputs
     return replace(inputs, trace=trial_pass(built.model, inputs.args, inputs.kwargs, "auto")[0])
+
+
+def _as_in_project(built: Built, budget: Budget) -> Inputs | None:
+    """Inputs that the project itself calls the model with, where it makes it as we did."""
+    for entries in built.example.inputs if built.example else ():
+        reason = f"as in {built.example.place}" if built.example else ""
+        names = _names(built.model, len(entries))
+        candidates = {name: [Candidate(entry, reason)] for name, entry in zip(names, entries, strict=True)}
+        found = search(built.model, candidates, budget)
+        if found:
+            return _from_found(found, Rule.INFERRED, budget)
+    return None
 
 
 def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
@@ -104,8 +123,35 @@ def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
     for inferred in inferred_candidates(model):
         found = search(model, inferred, budget)
         if found:
-            return _from_found(found, Rule.INFERRED, budget)
-    return None
+            dead = _dead_inputs(model, found)
+            better = _from_failures(model, budget, dead) if dead else None
+            return better or _from_found(found, Rule.INFERRED, budget)
+    return _from_failures(model, budget)
+
+
+def _dead_inputs(model: nn.Module, found: Found) -> int:
+    """How many of the inputs that were found make no difference."""
+    args, kwargs = from_entries(found.entries)
+    trace = found.trace or trial_pass(model, args, kwargs, "auto")[0]
+    return dead_inputs(trace.graph)
+
+
+def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> Inputs | None:
+    """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
+
+    Of several, those are taken of which the most inputs reach an output: fewer than `most_dead` may not.
+    """
+    best: tuple[int, Found] | None = None
+    solver = InputSolver(model, budget.lines)
+    for entries in solver.solutions():
+        args, kwargs = from_entries(entries)
+        trace, result = trial_pass(model, args, kwargs, "auto")
+        budget.lines.append(f"{entries} ({trace.graph.status.mode}): {result}")
+        if is_connected(trace.graph) and (dead := dead_inputs(trace.graph)) < (best[0] if best else most_dead):
+            best = dead, Found(entries, solver.reasons(entries), None)
+        if best and not best[0]:
+            break
+    return _from_found(best[1], Rule.INFERRED, budget) if best else None
 
 
 def _class_candidates(model: nn.Module, budget: Budget) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:

@@ -6,14 +6,24 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
-from modeldiagrams.render.draw import render_json
+from modeldiagrams.render.draw import difference_json, render_json
 from modeldiagrams.render.picture_file import render_file
 from modeldiagrams.worker.process import SETUP_SECONDS, Process
-from modeldiagrams.worker.protocol import Answer, Drawn, DrawnFile, Refused, Render, RenderFile, Request
+from modeldiagrams.worker.protocol import (
+    Answer,
+    Compare,
+    Compared,
+    Drawn,
+    DrawnFile,
+    Refused,
+    Render,
+    RenderFile,
+    Request,
+)
 
 if TYPE_CHECKING:
     from modeldiagrams.options.options import View
-    from modeldiagrams.render.draw import Picture, Theme
+    from modeldiagrams.render.draw import Earlier, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = ["Drawer", "draw"]
@@ -23,15 +33,20 @@ T = TypeVar("T")
 # unions are types to msgspec, not to mypy
 _DRAWN: Any = Drawn | Refused
 _DRAWN_FILE: Any = DrawnFile | Refused
+_COMPARED: Any = Compared | Refused
 
 
 def draw(request: Request, _log: int = 2) -> Answer:
     """The answer to a request for a picture."""
     match request:
         case Render():
-            return Drawn(picture=render_json(request.graph, request.view))
+            return Drawn(picture=render_json(request.graph, request.view, earlier=request.earlier))
         case RenderFile():
-            return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme))
+            return DrawnFile(
+                file=render_file(request.graph, request.view, request.form, request.theme, request.earlier)
+            )
+        case Compare():
+            return Compared(difference=difference_json(request.before, request.after))
         case _:
             raise TypeError(f"expected a graph to draw, got {request!r}")
 
@@ -43,12 +58,13 @@ class Drawer:
         self._process: Process | None = None
         self._lock = threading.Lock()
 
-    def render(self, graph: bytes, view: View) -> Picture:
+    def render(self, graph: bytes, view: View, earlier: Earlier | None = None) -> Picture:
         """Draw a graph for a page.
 
         Args:
             graph: Its JSON text.
             view: What is expanded, and in which direction it runs.
+            earlier: Set to draw what changed since an earlier graph.
 
         Returns:
             The picture.
@@ -57,10 +73,12 @@ class Drawer:
             RenderError: if it can't be drawn.
             WorkerError: if the process died or took too long.
         """
-        answer: Drawn = self._ask(Render(graph=graph, view=view), _DRAWN)
+        answer: Drawn = self._ask(Render(graph=graph, view=view, earlier=earlier), _DRAWN)
         return answer.picture
 
-    def render_file(self, graph: bytes, view: View, form: FileForm, theme: Theme = "light") -> PictureFile:
+    def render_file(
+        self, graph: bytes, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+    ) -> PictureFile:
         """Draw a graph as a picture file.
 
         Args:
@@ -68,6 +86,7 @@ class Drawer:
             view: What is expanded, and in which direction it runs.
             form: The file's format.
             theme: The colours.
+            earlier: As in `render`.
 
         Returns:
             The file.
@@ -76,8 +95,20 @@ class Drawer:
             RenderError: if it can't be drawn, or a library for the format is not installed.
             WorkerError: if the process died or took too long.
         """
-        answer: DrawnFile = self._ask(RenderFile(graph=graph, view=view, form=form, theme=theme), _DRAWN_FILE)
+        answer: DrawnFile = self._ask(
+            RenderFile(graph=graph, view=view, form=form, theme=theme, earlier=earlier), _DRAWN_FILE
+        )
         return answer.file
+
+    def difference(self, before: bytes, after: bytes) -> str:
+        """What changed between two graphs: JSON text → JSON text.
+
+        Raises:
+            RenderError: if they can't be compared.
+            WorkerError: if the process died or took too long.
+        """
+        answer: Compared = self._ask(Compare(before=before, after=after), _COMPARED)
+        return answer.difference
 
     def close(self) -> None:
         """End the process."""

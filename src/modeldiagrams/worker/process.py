@@ -161,17 +161,24 @@ class Process:
                 hello = receive(self._pipes()[1], Hello)
         except (EOFError, OSError, msgspec.DecodeError) as error:
             self.kill()
-            last = self.printed().strip().rpartition("\n")[2] or "it said nothing"
-            raise WorkerError(
-                f"failed: expected modeldiagrams {own_version()} in the environment of"
-                f" {python or sys.executable}, but its `-m modeldiagrams.worker` ended ({last}); install it there"
-            ) from error
+            raise WorkerError(f"failed: {self._why_it_did_not_start(python)}") from error
         if hello.version != own_version():
             raise WorkerError(
                 f"failed: modeldiagrams is {own_version()} here, but {hello.version} in the"
                 f" environment of {python}; install the same version in both"
             )
         self._libraries = hello.libraries
+
+    def _why_it_did_not_start(self, python: str | None) -> str:
+        last, status = self.printed().strip().rpartition("\n")[2], self._child.returncode or 0
+        if self._is_late:
+            return f"the process did not start within {START_SECONDS:g} s; is this machine very busy?"
+        if status < 0 and not last:
+            return f"the process was killed by signal {_signal_name(-status)} when it started"
+        return (
+            f"expected modeldiagrams {own_version()} in the environment of {python or sys.executable},"
+            f" but its `-m modeldiagrams.worker` ended ({last or 'it said nothing'}); install it there"
+        )
 
     @contextlib.contextmanager
     def _deadline(self, seconds: float) -> Iterator[None]:

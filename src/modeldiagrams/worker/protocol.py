@@ -12,12 +12,14 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.ir.text import escaped
 from modeldiagrams.options.options import Call, Limits, View
-from modeldiagrams.render.draw import Picture, Theme
+from modeldiagrams.render.draw import Earlier, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = [
     "NO_TORCH",
     "Answer",
+    "Compare",
+    "Compared",
     "Drawn",
     "DrawnFile",
     "Hello",
@@ -47,7 +49,9 @@ _LONGEST = 2**36
 
 T = TypeVar("T")
 
-Kind: TypeAlias = Literal["model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render"]
+Kind: TypeAlias = Literal[
+    "model", "inputs", "forward", "graph-file", "snapshot", "option", "worker", "render", "difference"
+]
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
@@ -96,6 +100,8 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     graph: bytes
     view: View
+    earlier: Earlier | None = None
+    """To draw what changed since."""
 
 
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -105,6 +111,14 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     view: View
     form: FileForm
     theme: Theme
+    earlier: Earlier | None = None
+
+
+class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Tell what changed between two graphs."""
+
+    before: bytes
+    after: bytes
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -156,14 +170,20 @@ class DrawnFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     file: PictureFile
 
 
+class Compared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What changed, as JSON text."""
+
+    difference: str
+
+
 class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     """Why there is nothing to show."""
 
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile
-Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Refused
+Request: TypeAlias = Prepare | Trace | Render | RenderFile | Compare
+Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
 
 
 def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) -> None:

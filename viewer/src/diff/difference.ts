@@ -36,20 +36,32 @@ export interface Difference {
   changes: Change[];
 }
 
-/** Compare two graphs, each as JSON text: always in one direction, so that the other says the same the other way round. */
-export function differenceOf(before: string, after: string): Difference {
-  if (before <= after) return compared(JSON.parse(before), JSON.parse(after), false);
-  return mirrored(compared(JSON.parse(after), JSON.parse(before), true));
+export interface Comparison {
+  difference: Difference;
+  /** Node of the first graph → its counterpart in the second; "" is the model. */
+  pairs: Map<string, string>;
 }
 
-function compared(before: GraphData, after: GraphData, isMirrored: boolean): Difference {
+/** What changed between two graphs, each as JSON text. */
+export function differenceOf(before: string, after: string): Difference {
+  return comparisonOf(before, after).difference;
+}
+
+/** Compare two graphs: always in one direction, so that the other says the same the other way round. */
+export function comparisonOf(before: string, after: string): Comparison {
+  if (before <= after) return compared(JSON.parse(before), JSON.parse(after), false);
+  const { difference, pairs } = compared(JSON.parse(after), JSON.parse(before), true);
+  return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
+}
+
+function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {
   const matching = new Matching(side(before), side(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
   const isOne = isOneArchitecture(matching, weights);
   const found = isOne ? weights.checkpoints : unrelated(weights.checkpoints);
   const changes = listed(factsOf(matching, weights, isOne), found, weights.sameComputation);
-  return {
+  const difference: Difference = {
     format: "modeldiagrams-diff",
     version: "1.0",
     before: end(before),
@@ -61,6 +73,7 @@ function compared(before: GraphData, after: GraphData, isMirrored: boolean): Dif
     checkpoints: found,
     changes,
   };
+  return { difference, pairs: new Map([...matching.after].map(([x, y]) => [x.id, y.id])) };
 }
 
 /** Between two architectures, weights of one shape mean nothing. */

@@ -61,8 +61,24 @@ const WORDS: Readonly<Record<string, Wording>> = {
   other: () => "tensors or arguments differ in a way that has no name",
 };
 
+/** A change without its places, for the box that it is about. */
+export function wordsOf(change: Change): string {
+  const { id, subject, before, after } = change;
+  if (id === "size") return pairs(before, after);
+  const name = id === "argument" || id === "op-argument" ? `${lastWord(subject)} ` : "";
+  return name !== "" || /replaced$/.test(id) ? `${name}${value(before)} → ${value(after)}` : textWithoutPlaces(change);
+}
+
+function lastWord(text: string): string {
+  return text.slice(text.lastIndexOf(" ") + 1);
+}
+
+function textWithoutPlaces(change: Change): string {
+  return (WORDS[change.id] ?? ARROW)(change);
+}
+
 export function textOf(change: Change): string {
-  const text = (WORDS[change.id] ?? ARROW)(change);
+  const text = textWithoutPlaces(change);
   const times = change.count > 1 && change.id !== "repeats" ? ` ×${change.count}` : "";
   const where = whereOf(change);
   const parameters = change.parameters === 0 ? "" : ` (${signed(change.parameters)} parameters)`;

@@ -11,7 +11,9 @@ const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 export function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
   const width = badgeWidth(item);
   if (width === 0) return "";
-  const classes = item.times > 1 ? ["repeat"] : ["repeat", "unrolled"];
+  const classes = ["repeat"];
+  if (item.unrolled > 1) classes.push("unrolled");
+  if (item.changes !== undefined) classes.push("change");
   const context: Context = { family: item.family, classes };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"`;
   const pill = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
@@ -19,7 +21,11 @@ export function drawBadge(item: Item, x: number, y: number, painter: Painter): s
   const loop = item.loop ? painter.shape({ tag: "path", roles: ["strokes"], context, geometry: arrow }) : "";
   const middle = x + (width + (item.loop ? LOOP : 0)) / 2;
   const text = painter.text({ roles: ["times"], context, x: middle, y: y + 12, text: badge(item) });
-  return painter.group({ classes, ...(item.run !== "" && { data: { run: item.run } }) }, pill + loop + text);
+  const data = {
+    ...(item.run !== "" && { run: item.run }),
+    ...(item.changes?.length && { change: item.changes.join(" ") }),
+  };
+  return painter.group({ classes, data, isLink: "change" in data }, pill + loop + text);
 }
 
 /** The sign for expanding (+) or collapsing (−). */

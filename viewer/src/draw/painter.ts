@@ -22,6 +22,8 @@ export interface Group {
   expanded?: boolean | undefined;
   /** A `transform`. */
   transform?: string;
+  /** Whether the page makes it a link. */
+  isLink?: boolean;
 }
 
 export interface Shape {
@@ -66,10 +68,11 @@ export const PAGE_PAINTER: Painter = {
   picture: (size, shown, content) =>
     `<svg xmlns="http://www.w3.org/2000/svg" class="mg-svg" ${sizeAttributes(size, shown)}>${content}</svg>`,
 
-  group({ classes, data = {}, expanded, transform }, content) {
+  group({ classes, data = {}, expanded, transform, isLink = false }, content) {
+    const tag = isLink ? "a" : "g";
     const open = expanded === undefined ? "" : ` aria-expanded="${expanded}"`;
     const place = transform === undefined ? "" : ` ${transform}`;
-    return `<g ${classAttribute(classes)}${dataAttributes(data)}${open}${place}>${content}</g>`;
+    return `<${tag} ${classAttribute(classes)}${dataAttributes(data)}${open}${place}>${content}</${tag}>`;
   },
 
   shape: ({ tag, roles, data = {}, geometry }) =>

@@ -15,6 +15,7 @@ export type Role =
   | "hit"
   | "edges"
   | "edge"
+  | "edge-gone"
   | "junction"
   | `width-${number}`
   | "flow-shape"
@@ -141,10 +142,30 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },
 ];
 
+/** For pictures of differences; each look has a sign beside it. */
+export const DIFFERENCE_RULES: readonly Rule[] = [
+  { on: [...select("name", "same"), ...select("detail", "same")], style: { fill: text(68), "font-weight": 400 } },
+  { on: select("box", "same"), style: { fill: hue(9), stroke: hue(34) } },
+  {
+    on: [...select("box", "added"), ...select("panel", "added")],
+    style: { stroke: text(90), "stroke-width": 2.5 },
+  },
+  {
+    on: [...select("box", "removed"), ...select("panel", "removed")],
+    style: { fill: "none", stroke: text(90), "stroke-width": 2, "stroke-dasharray": "7 3" },
+  },
+  {
+    on: [...select("box", "changed"), ...select("panel", "changed")],
+    style: { stroke: text(90), "stroke-width": 2.5, "stroke-dasharray": "14 3 2 3" },
+  },
+  { on: select("pill", "change"), style: { fill: hue(12), stroke: text(90), "stroke-width": 1.25 } },
+  { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
+];
+
 /** The style of a part of a standalone picture, by its roles and the classes of the surrounding group. */
 export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
   const applies = ({ role, of = [], within }: Selector) =>
     roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
-  const rules = [...TEXT_RULES, ...SHAPE_RULES].filter(({ on }) => on.some(applies));
+  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES].filter(({ on }) => on.some(applies));
   return Object.assign({}, ...rules.map(({ style }) => style));
 }

@@ -2,7 +2,15 @@
 
 import type { Family } from "../view/op_families.js";
 import { CLASS_HUES, ERROR, HUES, hueOf, THEMES } from "./palette.js";
-import { type Paint, type Rule, type Selector, SHAPE_RULES, type Style, TEXT_RULES } from "./style.js";
+import {
+  DIFFERENCE_RULES,
+  type Paint,
+  type Rule,
+  type Selector,
+  SHAPE_RULES,
+  type Style,
+  TEXT_RULES,
+} from "./style.js";
 
 const PX = new Set(["font-size"]);
 
@@ -21,6 +29,11 @@ export function pictureStylesheet(): string {
     familyRule(GREY),
     ...SHAPE_RULES.map(ruleText),
   ].join("\n");
+}
+
+/** CSS for pictures of differences, besides that of all pictures. */
+export function differenceStylesheet(): string {
+  return DIFFERENCE_RULES.map(ruleText).join("\n");
 }
 
 /** CSS for pictures and scales that are coloured by class: a hue for each step. */

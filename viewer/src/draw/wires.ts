@@ -20,7 +20,7 @@ const CONTEXT: Context = { family: "other", classes: [] };
 export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): string {
   const paths = new Map<string, { wires: Wire[]; d: string[]; lines: Geometry["lines"] }>();
   frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.flow} ${wire.source}`;
+    const key = `${wire.from} ${wire.flow} ${wire.source} ${isGone(frame, wire)}`;
     const path = paths.get(key) ?? { wires: [], d: [], lines: [] };
     paths.set(key, path);
     path.wires.push(wire);
@@ -45,11 +45,17 @@ function arrives(frame: Frame, wire: Wire): boolean {
   return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
 }
 
+/** Whether it comes from or leads to something that a difference says is gone. */
+function isGone({ items }: Frame, { from, to }: Wire): boolean {
+  return [from, to].some((end) => items[end]?.marks.includes("removed"));
+}
+
 function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): string {
   const [first] = wires;
   if (first === undefined) return "";
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
+  if (isGone(frame, first)) roles.push("edge-gone");
   if (first.width !== undefined && first.width > 1) roles.push(`width-${first.width}`);
   const data = {
     from: name(first.from),

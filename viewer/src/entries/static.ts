@@ -1,7 +1,9 @@
 /** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
-import { differenceOf } from "../diff/difference.js";
+import { comparisonOf, differenceOf } from "../diff/difference.js";
+import { unionOf } from "../diff/union.js";
+import { unionState } from "../diff/union_state.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
@@ -25,6 +27,9 @@ interface RenderRequest {
   state: State | null;
   /** Theme of a flat picture; null for pages. */
   flat: { theme: Theme; outlines: boolean } | null;
+  /** JSON of an earlier graph: the picture shows what changed since, with or without changes that have no effect. */
+  before?: string | null;
+  details?: boolean;
 }
 
 interface Rendered extends Picture {
@@ -56,9 +61,15 @@ async function start(): Promise<void> {
 
 /** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
 function render(graphJson: string, requestJson: string): string {
-  const graph = index(JSON.parse(graphJson) as GraphData);
-  drawing = { graph, request: JSON.parse(requestJson) as RenderRequest, cache: layoutCache() };
+  const request = JSON.parse(requestJson) as RenderRequest;
+  drawing = { graph: index(shownGraph(graphJson, request)), request, cache: layoutCache() };
   return retry();
+}
+
+function shownGraph(graphJson: string, { before = null, details = false }: RenderRequest): GraphData {
+  const graph = JSON.parse(graphJson) as GraphData;
+  if (before === null) return graph;
+  return unionOf(JSON.parse(before) as GraphData, graph, comparisonOf(before, graphJson), details);
 }
 
 /** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */
@@ -76,7 +87,8 @@ function retry(): string {
 
 function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
   const layOut = (state: State) => layout(view(graph, state), engine, cache);
-  const state = request.state ?? initialState(graph, request.view, layOut);
+  const first = graph.graph.marks === undefined ? initialState : unionState;
+  const state = request.state ?? first(graph, request.view, layOut);
   const laidOut = layOut(state);
   return {
     ...picture(laidOut, optionsOf(request)),

@@ -46,10 +46,21 @@ export type GraphNode =
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
+/** What a picture of a difference says of a node. */
+export interface Mark {
+  /** `holds`: nothing of itself, but of nodes inside. */
+  status: "added" | "removed" | "changed" | "holds";
+  words: string;
+  /** Positions in the list of changes. */
+  changes: number[];
+}
+
 /** A graph as files and data scripts have it. */
 export interface GraphData extends Omit<format.Graph, "model" | "nodes"> {
   model: ModelInfo;
   nodes: GraphNode[];
+  /** Only in the union of two graphs: node id → what changed. */
+  marks?: Record<string, Mark>;
 }
 
 /** Parts of a graph that are found by id or name. */
@@ -58,6 +69,7 @@ interface ById {
   hierarchy: ReadonlyMap<string, string | null>;
   tensors: ReadonlyMap<string, TensorSpec>;
   parameters: ReadonlyMap<string, format.ParameterSpec>;
+  marks?: ReadonlyMap<string, Mark>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */

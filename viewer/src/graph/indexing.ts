@@ -15,7 +15,7 @@ import {
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index(data: GraphData): GraphIndex {
+export function index({ marks, ...data }: GraphData): GraphIndex {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   return indexed({
     ...data,
@@ -23,6 +23,7 @@ export function index(data: GraphData): GraphIndex {
     hierarchy: mapped(data.hierarchy),
     tensors: mapped(data.tensors),
     parameters: mapped(data.parameters),
+    ...(marks && { marks: mapped(marks) }),
   });
 }
 

@@ -49,7 +49,7 @@ function fineness(plan: Plan): number {
 
 function dotGraph(plan: Plan, fine: number): Graph {
   const { order } = plan;
-  const branches = order?.isStrict ? [] : forks(plan);
+  const branches = order?.isStrict ? [] : forks(plan).filter(({ source }) => !plan.isNarrow || !source.startsWith("i"));
   const used = usedPorts(plan);
   const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
   return {
@@ -176,12 +176,23 @@ function headOf(to: number, port: number): string {
   return to === BORDER ? `o${port}` : `n${to}`;
 }
 
-function wireAttributes(plan: Plan, { from, fromPort, to, toPort, trunk, spine }: PlanWire): Attributes {
+function wireAttributes(plan: Plan, wire: PlanWire): Attributes {
+  const { from, fromPort, to, toPort, trunk } = wire;
+  const weight = plan.isNarrow && !trunk ? weightNearUse(plan, wire) : weightOf(wire);
   return {
     ...(plan.slots[from]?.ports && fromPort >= 0 ? { tailport: `o${fromPort}:s` } : {}),
     ...(plan.slots[to]?.ports && toPort >= 0 ? { headport: `i${toPort}:n` } : {}),
-    ...(trunk || spine ? { weight: trunk ? TRUNK_WEIGHT : SPINE_WEIGHT } : {}),
+    ...(weight === 1 ? {} : { weight }),
   };
+}
+
+function weightOf({ trunk, spine }: PlanWire): number {
+  return trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
+}
+
+/** What reads only inputs stands near its use, where the row is less broad. */
+function weightNearUse({ slots }: Plan, wire: PlanWire): number {
+  return wire.from === BORDER || slots[wire.from]?.terminal ? 1 : Math.max(2, weightOf(wire));
 }
 
 function slotAttributes(slot: Slot, used: UsedPorts | undefined, fine: number): Attributes {

@@ -5,7 +5,7 @@ import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
 import type { Geometry } from "./geometry.js";
 import { oriented } from "./mirror.js";
 import { type Plan, planKey } from "./plan.js";
-import { packTables } from "./tables.js";
+import { packTables, packUnread } from "./tables.js";
 
 /** State shared by the layouts of one graph. */
 export interface LayoutCache {
@@ -70,6 +70,7 @@ export function rank(engine: Engine, planned: Plan): Ranking {
     const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
     const ranking = isFree ? oriented(planned, ranked) : ranked;
     packTables(planned, ranking);
+    packUnread(planned, ranking);
     rankings.set(key, ranking);
     return ranking;
   } catch (error) {

@@ -201,7 +201,7 @@ function headerOf(
 }
 
 /** Whether an item is a step of an unrolled loop, whose states leave where they enter. */
-function isStep(item: Item): boolean {
+export function isStep(item: Item): boolean {
   return item.kind === "group" && item.times === 1;
 }
 

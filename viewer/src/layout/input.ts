@@ -1,6 +1,7 @@
 /** Reduces a frame to a plan, the input of ranking and routing. */
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
+import { isDense } from "./dense.js";
 import { openFans } from "./fans.js";
 import type { Ports } from "./geometry.js";
 import { openLoops, returnsOf } from "./loops.js";
@@ -19,6 +20,7 @@ import {
   type Slot,
 } from "./plan.js";
 import { markRails } from "./rails.js";
+import { openStreams, placesOf, streamsOf } from "./streams.js";
 import { besideOthers } from "./tables.js";
 import { markTrunk } from "./trunk.js";
 
@@ -26,6 +28,9 @@ const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;
 /** Smallest distance between wires that arrive at one item. */
 const ARRIVAL_ROOM = 7;
+const ARC_ROOM = 8;
+/** With more arcs into one item, the trunk is not in its middle. */
+const MOST_ARCS = 12;
 
 /** Most wires into a circular glyph; with more, it is a pill. */
 const MAX_INTO_CIRCLE = 3;
@@ -50,11 +55,12 @@ export function plan(
   const arrivals = frame.items.map(() => 0);
   for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
   const returns = returnsOf(frame, nets).filter(({ isAround }) => isAround);
+  const dense = vertical && isDense(frame.wires);
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
     if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
     return withLanes(
-      boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0),
+      boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0, dense),
       vertical,
       returns.filter(({ to }) => to === i),
     );
@@ -74,11 +80,14 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], apart: isNarrow && vertical ? besideOthers(frame) : [] },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length },
+    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: vertical ? placesOf(frame) : [] },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
+    dense,
+    apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
   markTrunk(result);
   markRails(result);
+  openStreams(result);
   openFans(result);
   openLoops(result, frame, nets);
   return result;
@@ -133,14 +142,15 @@ function withLanes(slot: Slot, vertical: boolean, wires: Wire[]): Slot {
   return { ...slot, lanes, high: slot.high + lanes, labelDepth: Math.max(slot.labelDepth, longest) };
 }
 
-function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number): Slot {
+function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number, dense: boolean): Slot {
   const box = boxSize(item);
   const room = vertical ? roomBelow(exits) : roomBehind(exits);
   const round = item.glyph !== null && arrivals <= MAX_INTO_CIRCLE;
   const across = Math.max(
     vertical ? box.width : box.height,
     roomFor(exits.length, room.exitStep),
-    roomFor(arrivals, ARRIVAL_ROOM),
+    // arcs arrive at one side of the trunk
+    dense && arrivals <= MOST_ARCS ? roomFor(2 * arrivals - 1, ARC_ROOM) : roomFor(arrivals, ARRIVAL_ROOM),
   );
   return {
     across: round ? GLYPH : across,

@@ -11,6 +11,7 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
+import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
@@ -20,6 +21,7 @@ import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, por
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { route } from "./routing/route.js";
+import { keepPlaces } from "./streams.js";
 import type { Arms } from "./structures/arms.js";
 import type { Place } from "./structures/columns.js";
 import { hasColumns, risingIn, structured } from "./structures/structured.js";
@@ -58,7 +60,7 @@ const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Pl
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
   const place = (around: number) =>
     placeFrame(
-      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: false, up: false },
+      { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
       view.root,
       null,
       view.root.direction,
@@ -101,7 +103,8 @@ function placeFrame(
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
-  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
+  const kind = item !== null && isStep(item) ? "step" : "";
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
@@ -273,7 +276,7 @@ function geometryOf(
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const ranking = ranked === undefined ? rank(context, planned) : ranked(planned);
+  const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned) : ranked(planned));
   const [closed, routed] = closeLoops(planned, route(planned, ranking));
   const rises = context.up || surrounding.up === true;
   const geometry = toPage(closed, ranking, routed, rises, surrounding);

@@ -1,6 +1,7 @@
 /** Sizes shared by layout and drawing. */
 
 import type { Item } from "../view/frame.js";
+import { signOf } from "../view/marks.js";
 import { fitText, textWidth } from "./text_metrics.js";
 
 export const GRID = 4;
@@ -41,10 +42,10 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
-/** `×12`, or empty. An unrolled run also has a badge, which folds it. */
+/** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
-  return times > 1 ? `×${times}` : "";
+  return [signOf(item), times > 1 ? `×${times}` : ""].filter((part) => part !== "").join(" ");
 }
 
 /** Width of the badge; 0 without one. */

@@ -2,6 +2,7 @@
 import { BORDER } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
 import type { Plan } from "./plan.js";
+import { leftOfStreams } from "./streams.js";
 
 /** The same layout with left and right exchanged. */
 export function mirrored(ranking: Ranking): Ranking {
@@ -15,7 +16,8 @@ export function mirrored(ranking: Ranking): Ranking {
  * right; or else the one in execution order.
  */
 export function oriented(plan: Plan, ranking: Ranking): Ranking {
-  return (fromRight(plan, ranking) || outOfOrder(plan, ranking)) > 0 ? mirrored(ranking) : ranking;
+  const wrong = leftOfStreams(plan, ranking) || fromRight(plan, ranking) || outOfOrder(plan, ranking);
+  return wrong > 0 ? mirrored(ranking) : ranking;
 }
 
 /** Number of items that join the trunk from the right, minus those from the left. */

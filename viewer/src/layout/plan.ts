@@ -58,6 +58,12 @@ export interface PlanReturn {
   isAround: boolean;
 }
 
+/** A stage's wire from the one before, and the module that derives another stream. */
+export interface Stream {
+  wire: number;
+  beside: number;
+}
+
 export interface Plan {
   /** Whether the flow runs top to bottom. */
   vertical: boolean;
@@ -69,8 +75,16 @@ export interface Plan {
   returns: PlanReturn[];
   /** The order to keep; null for any. */
   order: Order | null;
+  /** Whether width is scarce. */
+  isNarrow?: boolean;
   /** Pairs of items that have no wire between them, of which the first is above the second. */
   apart: (readonly [above: number, below: number])[];
+  /** The first of parallel streams, which are drawn straight. */
+  streams: Stream[];
+  /** Whether its wires are arcs at one side. */
+  dense: boolean;
+  /** Output port → the input port with the same stream; empty without streams. */
+  places: number[];
 }
 
 /** Distance of a label from its wire. */
@@ -120,6 +134,7 @@ export function planKey(plan: Plan): string {
   const { order } = plan;
   return [
     plan.vertical ? "TB" : "LR",
+    plan.dense ? "dense" : "",
     order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,
@@ -127,5 +142,7 @@ export function planKey(plan: Plan): string {
     slots.join(";"),
     wires.join(";"),
     plan.apart.join(";"),
+    plan.streams.map(({ wire, beside }) => `${wire} ${beside}`).join(";"),
+    plan.places.join(),
   ].join("|");
 }

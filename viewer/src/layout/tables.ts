@@ -45,3 +45,27 @@ export function packTables(plan: Plan, ranking: Ranking): void {
   const own = (side < 0 ? plan.slots[table]?.high : plan.slots[table]?.low) ?? 0;
   ranking.across[table] = trunk + side * (Math.max(own, ...passed) + BESIDE);
 }
+
+/** Distance between items. */
+const GAP = 24;
+
+/** Moves inputs that nothing reads beside others in the first row, to where the picture is not broader for them. */
+export function packUnread({ slots, wires, inputs }: Plan, ranking: Ranking): void {
+  const used = new Set(wires.flatMap(({ from, to }) => [from, to]));
+  const span = (i: number): [number, number] => {
+    const [at, slot] = [ranking.across[i] ?? 0, slots[i]];
+    return [at - (slot?.low ?? 0), at + (slot?.high ?? 0)];
+  };
+  for (const [item, slot] of slots.entries()) {
+    if (used.has(item) || !slot.terminal || inputs > 0 || ranking.rank[item] !== 0) continue;
+    const others = slots.flatMap((_, i) => (i === item ? [] : [i]));
+    const row = others.filter((i) => ranking.rank[i] === 0).map(span);
+    const [low, high] = [Math.min(...others.map((i) => span(i)[0])), Math.max(...others.map((i) => span(i)[1]))];
+    const sides = [...row, [low - GAP, low - GAP], [high + GAP, high + GAP]].sort(([a = 0], [b = 0]) => a - b);
+    const places = sides.slice(1).flatMap(([end = 0], i) => {
+      const room = end - (sides[i]?.[1] ?? 0) - 2 * GAP;
+      return room >= slot.low + slot.high ? [end - GAP - slot.high] : [];
+    });
+    ranking.across[item] = places[places.length - 1] ?? ranking.across[item] ?? 0;
+  }
+}

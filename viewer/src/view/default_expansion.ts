@@ -29,6 +29,8 @@ const BLOCK = 0.97;
 const SAME_CLASS = 0.95;
 const OTHER_CLASS = 0.9;
 const WAY = 0.5;
+/** How much all towers tell without a block. */
+const TOWERS = 0.6;
 
 /**
  * Opens an exemplar of each class of blocks that carries the model, as far as the picture stays on a page. Fills what is
@@ -113,6 +115,7 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
       .slice(0, 1)
       .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
     ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? best : SAME_CLASS })),
+    ...(towers.length > 0 ? [{ path: main[0] ?? [], open: around, telling: TOWERS }] : []),
     ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, telling: OTHER_CLASS }])),
     ...main.slice(0, 1).flatMap((path) =>
       path.slice(1).map((_, i) => {

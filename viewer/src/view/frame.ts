@@ -52,8 +52,10 @@ export interface Item {
   expandable: boolean;
   /** Whether it stands for equal blocks, or holds them; absent in frames that fewer than two tensors enter. */
   stack?: boolean;
-  /** Extra CSS classes: `error`, `unseen`, `again`. */
+  /** Extra CSS classes: `error`, `unseen`, `again`; in a difference `added`, `removed`, `changed`, `same`. */
   marks: string[];
+  /** In a difference, positions in the list of changes. */
+  changes?: readonly number[];
   frame: Frame | null;
 }
 
@@ -73,4 +75,6 @@ export interface View {
   direction: Direction;
   line: number;
   shapes: readonly Shape[];
+  /** Whether width is scarce. */
+  narrow: boolean;
 }

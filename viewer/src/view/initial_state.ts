@@ -163,12 +163,21 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
     return drawn;
   };
   const shaped = mostTold(traced, start, { ...page, measure }, isClosed);
-  if (!isShaped || start.shapes !== undefined) return shaped.state;
-  const plain = mostTold(traced, { ...start, shapes: [] }, page, isClosed);
+  const mayBePlain = isShaped && start.shapes === undefined;
+  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: [] }, page, isClosed) : shaped;
+  const telling = Math.max(plain.telling, shaped.telling);
+  if (telling < LITTLE) {
+    const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
+    if (narrow.telling > telling) return narrow.state;
+  }
+  if (!mayBePlain) return shaped.state;
   const hidesMore = shaped.state.kept !== undefined && plain.state.kept === undefined;
   if (plain.telling > shaped.telling || hidesMore || !page.measure(shaped.state).shaped) return plain.state;
   return shaped.state;
 }
+
+/** With less told than by a block of any class, narrow containers are tried. */
+const LITTLE = 0.9;
 
 interface Told {
   state: State;

@@ -1,5 +1,6 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
 import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../graph/graph.js";
+import type { Item } from "./frame.js";
 import { type Glyph, glyph } from "./op_families.js";
 import { scalarOperand } from "./op_words.js";
 
@@ -25,6 +26,25 @@ function takenIn(contents: Contents): Map<string, number> {
     taken.set(contents, counts);
   }
   return counts;
+}
+
+/** The sign of each mark of a difference, so that none is told by its look alone. */
+const SIGNS: Readonly<Record<string, string>> = { added: "+", removed: "−", changed: "~" };
+
+/** The sign of an item in a difference; empty for what is as before. */
+export function signOf({ marks, changes }: Item): string {
+  return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
+}
+
+/** The item with what changed in its modules, as far as a difference is shown. What holds changes shows so while it is closed. */
+export function withDifference({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
+  if (graph.marks === undefined) return item;
+  const found = chain.flatMap((id) => graph.marks?.get(id) ?? []);
+  const mark = found.find(({ status }) => status !== "holds") ?? found[0];
+  const add = (name: string) => ({ ...item, marks: [...item.marks, name] });
+  if (mark === undefined) return item.frame === null ? add("same") : item;
+  if (mark.status === "holds") return item.frame === null ? { ...add("changed"), changes: [] } : item;
+  return { ...add(mark.status), detail: mark.words || item.detail, glyph: null, changes: mark.changes };
 }
 
 export function marksOf(index: GraphIndex, node: GraphNode): string[] {

@@ -100,8 +100,14 @@ function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
   return new Set(nodes.flatMap((node) => (node?.kind === "module" && (node.call ?? 1) > 1 ? [node.path] : [])));
 }
 
-/** A key that is equal for children with the same computation, regardless of names and weights. */
+/** A key that is equal for children with the same computation and marks, regardless of names and weights. */
 function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
+  const key = unmarkedKey(index, id, again);
+  const mark = index.graph.marks?.get(id);
+  return mark === undefined ? key : `${mark.status} ${mark.words} ${key}`;
+}
+
+function unmarkedKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const node = index.nodes.get(id);
   if (node === undefined || node.kind === "input" || node.kind === "output" || node.kind === "bundle") {
     return `unique ${id}`;

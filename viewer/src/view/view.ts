@@ -1,6 +1,6 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
-import { ancestors, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
+import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import { withCables } from "./cables.js";
@@ -17,7 +17,7 @@ import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
-import { glyphOf, marksOf } from "./marks.js";
+import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
@@ -69,6 +69,7 @@ export function view(traced: GraphIndex, state: State): View {
     direction: state.direction,
     line: state.line ?? LINE,
     shapes: state.shapes ?? SHAPES,
+    narrow: state.narrow === true,
   };
 }
 
@@ -223,11 +224,11 @@ function itemOf(
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
   const members = isFolded ? run.members : [];
-  const marks = marksOf(index, node);
   const isLoop = isFolded && run.isLoop;
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
+  const marks = marksOf(index, node);
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
-  return {
+  const item: Item = {
     id,
     kind: node.kind,
     family: familyOf(index, index.nodes.get(inner) ?? node),
@@ -244,6 +245,11 @@ function itemOf(
     marks,
     frame,
   };
+  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain);
+}
+
+function isBundle(node: GraphNode | undefined): boolean {
+  return node?.kind === "bundle";
 }
 
 /** The box of a child; the first member of a run has the badge of that run, not of a run inside. */

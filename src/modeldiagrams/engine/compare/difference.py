@@ -13,11 +13,11 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import difference_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["LEVELS", "Change", "Checkpoints", "Difference", "Level", "diff", "difference_schema"]
+__all__ = ["LEVELS", "Change", "Checkpoints", "Difference", "Level", "diff", "difference_by", "difference_schema"]
 
 _NAMED = 3
 """Keys that an error names."""
@@ -120,6 +120,11 @@ def diff(before: Graph, after: Graph) -> Difference:
         GraphError: if one of the graphs does not hold a complete pass, so that nothing could be said for sure.
         RenderError: if the viewer, which compares, fails or was not built.
     """
+    return difference_by(difference_json, before, after)
+
+
+def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: Graph) -> Difference:
+    """As `diff`; `compare` does it, JSON text of both → JSON text, in this or another process."""
     for name, graph in (("before", before), ("after", after)):
         if graph.status.state != "complete":
             raise GraphError(
@@ -127,8 +132,7 @@ def diff(before: Graph, after: Graph) -> Difference:
                 f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
                 " trace the model so that its forward pass ends without an error",
             )
-    answer = difference_json(serialize(before), serialize(after))
-    return msgspec.json.decode(answer, type=Difference)
+    return msgspec.json.decode(compare(serialize(before), serialize(after)), type=Difference)
 
 
 def difference_schema() -> dict[str, Any]:

@@ -44,6 +44,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     caused_by: int | None
     """Index of the change from which it follows."""
 
+    @property
+    def sign(self) -> str:
+        """``+`` for what came, ``−`` for what went, ``~`` for what changed."""
+        came, went = (all(place[side] is None for place in self.places) for side in (0, 1))
+        return "+" if came and self.places else "−" if went and self.places else "~"
+
 
 class Renaming(msgspec.Struct, frozen=True, kw_only=True):
     """A key of a state dict, before and after."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir import serialize
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of"]
+__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "side_of"]
 
 SCHEMES = ("http://", "https://")
 
@@ -50,6 +52,45 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise _too_large(side)
     return serialize.load(path)
+
+
+_MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
+
+
+def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
+    """Where the graph of another version of a model is, as a side for `graph_of`.
+
+    Args:
+        version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
+        model: Whose graph is wanted.
+        snapshot: The model's own snapshot, which the revision has in the same place.
+
+    Returns:
+        The side; None if the version is a model itself.
+
+    Raises:
+        ModelDiagramsError: if a site has no such diagram, or snapshots are not to be used.
+    """
+    if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
+        return version
+    if _MODEL.fullmatch(version):
+        return None
+    if model.endswith(".json"):
+        return f"git:{version.removeprefix('git:')}:{model}"
+    if snapshot is None:
+        raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
+    if version.startswith(SCHEMES):
+        return f"{version.rstrip('/')}/modeldiagrams/{quote(snapshot.name)}"
+    return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+
+
+def no_model(side: str) -> Graph:
+    """Where models are not run.
+
+    Raises:
+        ModelDiagramsError: that says so.
+    """
+    raise ModelDiagramsError(f"{side}: expected a graph file")
 
 
 def _read(name: str, data: bytes) -> Graph:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.compare.found import Checkpoints, Found
 
-__all__ = ["as_markdown", "as_text", "plain_markdown"]
+__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "plain_markdown"]
 
 _VERDICTS = {
     "load": "load",
@@ -27,19 +27,19 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 def as_text(found: Found, *, details: bool, title: str) -> str:
     """Lines for a terminal."""
-    lines = [title or _title(found), *(f"  {line}" for line in _head(found))]
+    lines = [title or _title(found), *(f"  {line}" for line in head_lines(found))]
     lines += [f"  {level:<9} {text}" for level, text in _changes(found, details=details)]
-    return "\n".join([*lines, *(f"  {line}" for line in _checkpoints(found.checkpoints))])
+    return "\n".join([*lines, *(f"  {line}" for line in checkpoint_lines(found.checkpoints))])
 
 
 def as_markdown(found: Found, *, details: bool, title: str) -> str:
     """A heading and lists."""
     parts = [
         f"### {plain_markdown(title or _title(found))}",
-        "\n".join(f"{plain_markdown(line)}  " for line in _head(found)).rstrip(),
+        "\n".join(f"{plain_markdown(line)}  " for line in head_lines(found)).rstrip(),
     ]
     changes = [f"- **{level}** {plain_markdown(text)}" for level, text in _changes(found, details=details)]
-    first, *rest = _checkpoints(found.checkpoints)
+    first, *rest = checkpoint_lines(found.checkpoints)
     parts += [
         "\n".join(changes),
         "\n".join([plain_markdown(first), "", *(f"- {plain_markdown(line.strip())}" for line in rest)]).rstrip(),
@@ -52,7 +52,8 @@ def _title(found: Found) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _head(found: Found) -> Iterator[str]:
+def head_lines(found: Found) -> Iterator[str]:
+    """What is said of the whole model."""
     yield f"parameters {_numbers(found.before.parameters, found.after.parameters)}"
     yield f"FLOPs {_numbers(found.before.flops, found.after.flops)}"
     for text in found.reservations:
@@ -76,7 +77,8 @@ def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
         yield "none", "no change"
 
 
-def _checkpoints(found: Checkpoints) -> Iterator[str]:
+def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
+    """Whether saved weights load; the first line is the verdict, the others are indented."""
     counts = {
         "as before": found.same,
         "renamed": len(found.renamed),

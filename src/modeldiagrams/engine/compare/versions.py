@@ -9,7 +9,7 @@ from urllib.parse import quote, urljoin
 import msgspec
 
 from modeldiagrams.engine.compare.sides import SCHEMES, download, git
-from modeldiagrams.engine.diagram import diagram_id
+from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.options import Call, Options, is_graph_file
 

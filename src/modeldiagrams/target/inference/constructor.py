@@ -10,6 +10,7 @@ plain data as an author would write it, and the model is made of that.
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +54,19 @@ class Solved:
     tries: int
 
 
-def solved_arguments(found: Callable[..., Any]) -> Solved | None:
-    """Find arguments for all required parameters of a class or factory; None if no run succeeds."""
+def solved_arguments(found: Callable[..., Any], error: str = "") -> Solved | None:
+    """Find arguments for all required parameters of a class or factory; None if no run succeeds.
+
+    Args:
+        found: The class or the factory.
+        error: What a call without them raised: it names those that ``**kwargs`` hide.
+    """
     required = required_parameters(found)
-    if not required or any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
+    if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
         return None
-    return _Search(found, [p.name for p in required]).solved()
+    hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
+    names = [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
+    return _Search(found, names).solved() if names else None
 
 
 @dataclass
@@ -78,7 +86,7 @@ class _Search:
         hints = annotations_of(self.maker)
         written = parameters_of(self.maker)
         for name in self.required:
-            annotation = hints.get(name, written[name].annotation)
+            annotation = hints.get(name, written[name].annotation if name in written else None)
             known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
             self.slots.append(Slot(name, name, names, annotation=known, makers=(self.maker,)))
 

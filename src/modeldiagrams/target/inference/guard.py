@@ -8,6 +8,7 @@ import io
 import os
 import socket
 import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def guarded() -> Iterator[None]:
     places = [*_CLOSED, (builtins, "open"), (io, "open")]
     before = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name in _CLOSED:
-        setattr(owner, name, _closed(name))
+        setattr(owner, name, _closed(name, getattr(owner, name)))
     builtins.open = io.open = _reading(io.open)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -49,8 +50,10 @@ def guarded() -> Iterator[None]:
             setattr(owner, name, value)
 
 
-def _closed(name: str) -> Callable[..., Any]:
-    def closed(*_: Any, **__: Any) -> Any:
+def _closed(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def closed(*args: Any, **kwargs: Any) -> Any:
+        if _is_importing():
+            return real(*args, **kwargs)
         raise PermissionError(f"{name} is not called while constructor arguments are looked for")
 
     return closed
@@ -58,8 +61,19 @@ def _closed(name: str) -> Callable[..., Any]:
 
 def _reading(real: Callable[..., Any]) -> Callable[..., Any]:
     def reading(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if slots_of(file) or isinstance(file, int) or set(mode) & set("wax+"):
+        is_made_up = slots_of(file) or isinstance(file, int) or set(mode) & set("wax+")
+        if is_made_up and not _is_importing():
             raise FileNotFoundError(f"{file!r} is not opened while constructor arguments are looked for")
         return real(file, mode, *args, **kwargs)
 
     return reading
+
+
+def _is_importing() -> bool:
+    """Whether a module is being imported, which must not be left half done."""
+    frame = sys._getframe()  # noqa: SLF001
+    while frame.f_back is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["inferred_candidates"]
+__all__ = ["inferred_candidates", "is_graph", "tensor_candidates"]
 
 _PLAIN = {"int": 2, "float": 1.0, "bool": False}
 _USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<size>"])
@@ -43,7 +43,7 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     """
     layers = layer_candidates(model)
     parameters = [*parameters_of(model.forward).values()]
-    if any(_is_graph(p.name) for p in parameters):
+    if any(is_graph(p.name) for p in parameters):
         layers = _several_rows_first(layers)
     named = [p for p in parameters if p.kind in _BY_NAME]
     if any(p.kind in _NAMELESS for p in parameters):
@@ -54,6 +54,11 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
         if all(options[0] is ABSENT for options in candidates.values()):
             candidates[named[0].name] = candidates[named[0].name][1:]
         yield {name: options for name, options in candidates.items() if options}
+
+
+def tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:
+    """Candidates for a tensor that goes by a name, whatever it is inside of."""
+    return _tensors(name, layer_candidates(model))
 
 
 def _by_position(parameters: list[inspect.Parameter], layers: Layers) -> Iterator[Candidates]:
@@ -76,7 +81,7 @@ def _parameter(parameter: inspect.Parameter, layers: Layers, inside: Sequence[An
         found = _tensors(parameter.name, layers)
     if re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
         found = [*_several(found), *found]
-    if inside and not _is_graph(parameter.name):  # edges are pairs in one tensor
+    if inside and not is_graph(parameter.name):  # edges are pairs in one tensor
         found = [*_unpacked(inside, layers), *found]
     return found if parameter.default is _EMPTY else [ABSENT, *found]
 
@@ -118,7 +123,7 @@ def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:
     ]
 
 
-def _is_graph(name: str) -> bool:
+def is_graph(name: str) -> bool:
     """Whether a parameter holds the edges of a graph."""
     role = role_of(name)
     return role is not None and role.name in ("edges", "adjacency")

@@ -11,7 +11,7 @@ from modeldiagrams.target.inference.candidates import Candidate, ids
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["layer_candidates"]
+__all__ = ["layer_candidates", "state_entries"]
 
 _LAYERS = 12
 """Number of different layers that count, in the order of registration."""
@@ -36,6 +36,20 @@ def layer_candidates(model: nn.Module) -> list[tuple[str, Candidate]]:
         if len(seen) == _LAYERS:
             break
     return found
+
+
+def state_entries(model: nn.Module, batch: int) -> Iterator[Any]:
+    """What the first recurrent layer takes as its state."""
+    for module in model.modules():
+        if isinstance(module, nn.RNNBase):
+            layers = module.num_layers * (2 if module.bidirectional else 1)
+            state: Any = [layers, batch, module.hidden_size]
+            yield [state, state] if isinstance(module, nn.LSTM) else state
+            return
+        if isinstance(module, nn.RNNCellBase):
+            state = [batch, module.hidden_size]
+            yield [state, state] if isinstance(module, nn.LSTMCell) else state
+            return
 
 
 def _with_article(module: nn.Module) -> str:

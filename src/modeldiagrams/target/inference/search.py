@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer import Mode
 
-__all__ = ["Budget", "Found", "is_connected", "search", "trial_pass"]
+__all__ = ["Budget", "Found", "dead_inputs", "is_connected", "search", "trial_pass"]
 
 _MAX_PASSES = 48
 """Of one search."""
@@ -254,9 +254,17 @@ _WORKS = "works"
 
 def is_connected(graph: Graph) -> bool:
     """Whether the pass ended and some output depends on some input."""
-    if graph.status.error is not None:
-        return False
-    pending = [node.id for node in graph.nodes if isinstance(node, InputNode)]
+    inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
+    return graph.status.error is None and _reaches_output(graph, inputs)
+
+
+def dead_inputs(graph: Graph) -> int:
+    """How many inputs no output depends on."""
+    inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
+    return sum(not _reaches_output(graph, [each]) for each in inputs)
+
+
+def _reaches_output(graph: Graph, pending: list[str]) -> bool:
     outputs = {node.id for node in graph.nodes if isinstance(node, OutputNode)}
     reached = set(pending)
     while pending:

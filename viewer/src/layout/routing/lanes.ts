@@ -5,6 +5,7 @@ import { BORDER } from "../../view/frame.js";
 import type { Ranking } from "../dot.js";
 import { GLYPH } from "../metrics.js";
 import type { Plan } from "../plan.js";
+import { inLaneOrder } from "./lane_order.js";
 import { type Trip, tripsAt } from "./ports.js";
 
 /** Gap between a lane and the items it passes. */
@@ -24,6 +25,8 @@ const OTHER_SIDE = 64;
 const AROUND = 64;
 /** Within this offset from the centre, a wire prefers neither side. */
 const IN_LINE = 12;
+/** Cost of an arc at the left, and of another lane for its tensor. */
+const DISORDER = 1e4;
 /** Gain of a lane that the tensor already uses. */
 const OWN_LANE = 40;
 /** Cost of a bend, in px of detour. */
@@ -62,7 +65,7 @@ interface Choice {
   cost: number;
 }
 
-/** Assign lanes: the trunk first, then short trips, so that longer ones run outside. */
+/** Assign lanes in the order of trips. */
 export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trips: Trip[]): void {
   const lanes: Lanes = {
     plan,
@@ -78,13 +81,9 @@ export function assignLanes(plan: Plan, ranking: Ranking, rows: number[][], trip
   const sidesTaken = new Map<number, Set<number>>();
   const arriving = tripsAt(plan, trips, "to");
   const round = new Set(arriving.flatMap((rivals, i) => (plan.slots[i]?.round ? arrivingAside(rivals) : [])));
-  const order = trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip));
-  order.sort(
-    (a, b) =>
-      Number(b.trunk) - Number(a.trunk) ||
-      a.to - a.from - (b.to - b.from) ||
-      Number(a.rail) - Number(b.rail) ||
-      a.wire - b.wire,
+  const order = inLaneOrder(
+    plan,
+    trips.filter((trip) => trip.to > trip.from + 1 || round.has(trip)),
   );
   for (const trip of order) {
     const target = plan.wires[trip.wire]?.to ?? BORDER;
@@ -156,7 +155,7 @@ function besideRound(lanes: Lanes, trip: Trip, target: number, sides: Set<number
   const centre = lanes.ranking.across[target] ?? 0;
   const choices: Choice[] = [];
   for (const side of [1, -1] as const) {
-    if (sides.has(side)) continue;
+    if (sides.has(side) || (lanes.plan.dense && side < 0)) continue;
     const wide = (lanes.gaps[trip.to] ?? []).find(
       ([low, high]) => (side === 1 ? low >= centre : high <= centre) && touches(lanes, target, low, high, side),
     );
@@ -231,9 +230,11 @@ function cheapest(lanes: Lanes, trip: Trip, free: Interval[], end: number, side:
   const own = lanes.taken.filter((lane) => lane.net === trip.net).map((lane) => lane.at);
   // a tensor fanned out to eighty layers has eighty lanes at few positions
   const candidates = new Set([trip.start, end, ...own]);
+  const gain = lanes.plan.dense ? DISORDER : OWN_LANE;
   const costOf = (at: number) => {
-    const shared = own.some((lane) => Math.abs(lane - at) < 0.5) ? OWN_LANE : 0;
-    return detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end)) - shared;
+    const shared = own.some((lane) => Math.abs(lane - at) < 0.5) ? gain : 0;
+    const wrong = lanes.plan.dense && at < Math.min(trip.start, end) ? DISORDER : 0;
+    return detour(at, trip.start) + (side === 0 ? detour(at, end) : Math.abs(at - end)) - shared + wrong;
   };
   let best: Choice | undefined;
   for (const interval of free) {

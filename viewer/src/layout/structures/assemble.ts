@@ -22,6 +22,8 @@ interface Part {
   geometry: Geometry;
   x: number;
   y: number;
+  /** Where its wires begin, at the least. */
+  top: number;
 }
 
 /** All parts as one geometry; `around` is that of the part around the columns. */
@@ -51,9 +53,12 @@ function partsOf({ members }: Cut, { placed, offsets, drops }: Block, around: Ge
   const outside = members[placed.length] ?? [];
   const { x, y } = around.boxes[outside.indexOf(BLOCK)] ?? { x: 0, y: 0 };
   const columns = placed.map(
-    (geometry, i): Part => ({ members: members[i] ?? [], geometry, x: x + (offsets[i] ?? 0), y: y + (drops[i] ?? 0) }),
+    (geometry, i): Part => ({
+      ...{ members: members[i] ?? [], geometry, top: y },
+      ...{ x: x + (offsets[i] ?? 0), y: y + (drops[i] ?? 0) },
+    }),
   );
-  return [...columns, { members: outside, geometry: around, x: 0, y: 0 }];
+  return [...columns, { members: outside, geometry: around, x: 0, y: 0, top: 0 }];
 }
 
 function shifted<T extends { x: number; y: number }>(one: T, { x, y }: Part): T {
@@ -62,8 +67,8 @@ function shifted<T extends { x: number; y: number }>(one: T, { x, y }: Part): T 
 
 function lineOf(made: Cut, block: Block, parts: Part[], pieces: Piece[]): Point[] {
   const [start = [], end = []] = pieces.map(({ part, wire }) => {
-    const { geometry, x, y } = parts[part] ?? { geometry: undefined, x: 0, y: 0 };
-    return (geometry?.lines[wire] ?? []).map(([px, py]): Point => [px + x, py + y]);
+    const { geometry, x, y, top } = parts[part] ?? { geometry: undefined, x: 0, y: 0, top: 0 };
+    return (geometry?.lines[wire] ?? []).map(([px, py]): Point => [px + x, Math.max(py + y, top)]);
   });
   const [first, last] = pieces.map(({ part }) => part);
   const turns = block.levels !== undefined && last !== undefined && Math.max(first ?? 0, last) < block.placed.length;

@@ -19,9 +19,12 @@ interface Sides {
   arriving: Wire[][];
 }
 
+/** Most items of a frame that is searched: time grows with their square, and of more no reader sees columns. */
+const MOST_ITEMS = 400;
+
 /** The towers of a frame; null if there are none. */
 export function towersIn(frame: Frame): Towers | null {
-  if (inputsOf(frame) < 2) return null;
+  if (inputsOf(frame) < 2 || frame.items.length > MOST_ITEMS) return null;
   const sides: Sides = { sources: sourcesOf(frame), readers: readersOf(frame), arriving: arrivingAt(frame) };
   for (const [item] of frame.items.entries()) {
     const found = towersAt(frame, sides, item);
@@ -46,10 +49,18 @@ function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
   if (meeting.length < 2) return null;
   const columns = meeting.map((sources) => above(frame, sides, sources, item));
   const [encoder, ...stacks] = columns.filter((column) => column.some((one) => frame.items[one]?.stack));
-  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0)
-    return { columns: [encoder, beside(frame, sides, encoder)], join: null };
+  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0) {
+    const decoder = beside(frame, sides, encoder);
+    if (isDecoder(frame, decoder, item)) return { columns: [encoder, decoder], join: null };
+  }
   const large = columns.filter((column) => isLarge(frame, column));
   return large.length > 1 ? { columns: large, join: item } : null;
+}
+
+/** Whether a stack goes on with something of its own: an input, or what a module makes of it; not with numbers of positions. */
+function isDecoder({ items }: Frame, column: number[], stack: number): boolean {
+  const before = column.flatMap((i) => (i < stack && items[i]?.kind !== "input" ? [items[i]?.kind] : []));
+  return before.length === 0 || before.some((kind) => kind === "module" || kind === "group");
 }
 
 /** All items but these, and but what both read. */

@@ -1,0 +1,57 @@
+"""What changed, as a picture: for the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.engine.compare.difference import diff
+from modeldiagrams.engine.diagram import Comparison, Diagram
+from modeldiagrams.errors import RenderError
+from modeldiagrams.html.standalone import standalone
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.options import Call, Options, View
+from modeldiagrams.render.draw import render_json, with_style
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.render.draw import Picture
+
+__all__ = ["Compared"]
+
+
+class Compared:
+    """A comparison with the picture of what changed.
+
+    Attributes:
+        difference: What changed.
+    """
+
+    def __init__(self, before: Graph, after: Graph, *, details: bool) -> None:
+        self.difference = diff(before, after)
+        self._comparison = Comparison(before=before, after=after, difference=self.difference, details=details)
+
+    def to_svg(self) -> str:
+        """The later model with all that changed marked.
+
+        Raises:
+            RenderError: if there is nothing to mark.
+        """
+        if not self._comparison.has_picture:
+            reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
+            raise RenderError(f"{reason}, so there is no picture; `--format text` says all there is to say")
+        return with_style(self._picture(), compares=True).svg
+
+    def to_html(self) -> str:
+        """One file with the list of changes, and the picture if there is one."""
+        after = self._comparison.after
+        return standalone(
+            Diagram(
+                id="difference",
+                options=Options(call=Call(model=after.model.class_)),
+                comparison=self._comparison,
+                picture=self._picture() if self._comparison.has_picture else None,
+            )
+        )
+
+    def _picture(self) -> Picture:
+        return render_json(serialize(self._comparison.after), View(), earlier=self._comparison.earlier)

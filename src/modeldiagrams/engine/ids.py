@@ -1,0 +1,34 @@
+"""The stable id of a diagram."""
+
+import re
+
+import msgspec
+
+from modeldiagrams.common.files import digest
+from modeldiagrams.options.options import Options, is_graph_file
+
+__all__ = ["diagram_id"]
+
+_CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
+
+
+def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
+    """A stable name for a diagram's files.
+
+    It is the model's path. A digest follows if other options decide on the content as well, and for a path that is not
+    written like a class (`pkg.Net`): some file systems don't distinguish it from `pkg.net`, a factory.
+
+    Args:
+        options: What the author wrote.
+        has_case_variant: Whether the module has another class whose name differs in case only (`pkg.NET`).
+    """
+    limits, asdict = options.limits, msgspec.structs.asdict
+    content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
+    compared = {name: value for name, value in asdict(options.compare).items() if value}
+    written = {name: value for name, value in content.items() if value is not None} | compared
+    path = options.call.model.replace(":", ".")
+    name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
+    is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)
+    if len(written) == 1 and name == path and is_usual and not has_case_variant:
+        return name
+    return f"{name}-{digest(repr(written).encode(), size=4)}"

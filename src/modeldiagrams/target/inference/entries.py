@@ -1,0 +1,74 @@
+"""Entries of the option `inputs` as trees: their tensors by path, and the same tree with one of them changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["OBJECT", "Leaf", "Path", "leaves", "put", "subtree"]
+
+Path = tuple[str | int, ...]
+OBJECT = {"_target_": "types.SimpleNamespace"}
+"""An object whose attributes are the other keys."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One tensor of the inputs."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    high: int | None = None
+    low: int | None = None
+
+    @property
+    def entry(self) -> Any:
+        """As the option has it."""
+        if self.dtype == "float32" and self.shape:
+            return [*self.shape]
+        if self.dtype == "bool":
+            return {"shape": [*self.shape], "dtype": "bool", "low": 1, "high": 2}
+        limits = {key: value for key, value in (("low", self.low), ("high", self.high)) if value is not None}
+        return {"shape": [*self.shape], "dtype": self.dtype, **limits}
+
+    def sized(self, dimension: int, size: int) -> Leaf:
+        """The same with another size of one dimension."""
+        return replace(self, shape=(*self.shape[:dimension], size, *self.shape[dimension + 1 :]))
+
+
+def leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
+    """The tensors of an entry."""
+    match entry:
+        case {"value": _}:
+            return
+        case {"shape": shape}:
+            yield Leaf(path, tuple(shape), entry.get("dtype", "float32"), entry.get("high"), entry.get("low"))
+        case dict():
+            for key, item in entry.items():
+                if key != "_target_":
+                    yield from leaves(item, (*path, key))
+        case [int(), *_]:
+            yield Leaf(path, tuple(entry))
+        case list():
+            for index, item in enumerate(entry):
+                yield from leaves(item, (*path, index))
+
+
+def put(entry: Any, path: Path, new: Any) -> Any:
+    """The same tree with another entry at one place."""
+    if not path:
+        return new
+    if isinstance(entry, list):
+        return [put(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
+    return {**entry, path[0]: put(entry.get(path[0]), path[1:], new)}
+
+
+def subtree(entry: Any, path: Path) -> Any:
+    """The entry at one place."""
+    for key in path:
+        entry = entry[key]
+    return entry

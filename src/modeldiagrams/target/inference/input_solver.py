@@ -1,0 +1,178 @@
+"""Inputs by what fails (rule 4): every error of a pass on fake tensors says what the next one should be like.
+
+The first entries come from names, annotations and layers; the sizes of their dimensions are `sizes` that occur nowhere
+else. A failed pass is answered by the changes that it asks for (`structure` and `mending`), and of all that wait those
+come first whose parent got furthest. Inputs that carry the model through get usual sizes where nobody asked for
+others, if it still runs with them.
+"""
+
+from __future__ import annotations
+
+import ast
+import heapq
+import inspect
+import textwrap
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
+from modeldiagrams.target.inference.entries import leaves, put
+from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
+from modeldiagrams.target.inference.layers import state_entries
+from modeldiagrams.target.inference.mending import changes
+from modeldiagrams.target.inference.parameter_names import role_of
+from modeldiagrams.target.inference.probing import Probe
+from modeldiagrams.target.inference.sizes import Sizes
+from modeldiagrams.target.inference.vocabulary import usual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import nn
+
+    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.probing import Probed
+
+__all__ = ["InputSolver"]
+
+Entries = dict[str | int, Any]
+_MOST_TRIES = 60
+_MOST_CHANGES = 24
+"""Of one failed pass."""
+_MOST_ELEMENTS = 1 << 24
+_FIRST_SEEDS = 4
+_NODES = 8
+"""Of a graph, where other models have one row of a batch."""
+_USUAL = {size: values[0] for size, values in SIZES.items()}
+
+
+@dataclass
+class InputSolver:
+    """Solves the inputs of one model."""
+
+    model: nn.Module
+    lines: list[str] = field(default_factory=list)
+    """A log of the passes."""
+    optional: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.sizes = Sizes(self.model)
+        self._probe = Probe(self.model)
+        self._waiting: list[tuple[int, int, int, Entries]] = []
+        self._seen: set[str] = set()
+        parameters = parameters_of(self.model.forward)
+        self._is_graph = any(is_graph(name) for name in parameters)
+        self.optional = tuple(
+            name
+            for name, p in parameters.items()
+            if p.default is not inspect.Parameter.empty and p.kind not in VARIADIC
+        )
+
+    def solutions(self) -> Iterator[Entries]:
+        """Entries that carry the model through a pass, the most usual ones first."""
+        for order, entries in enumerate(self._seeds()):
+            self._push(0, order, entries)
+        for _ in range(_MOST_TRIES):
+            if not self._waiting:
+                return
+            entries = heapq.heappop(self._waiting)[3]
+            probed = self._probed(entries)
+            if probed is None:
+                continue
+            if probed.error is None:
+                yield from self._with_usual_sizes(entries)
+                continue
+            for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
+                self._push(-probed.depth, place, changed)
+
+    def reasons(self, entries: Entries) -> dict[str | int, str]:
+        """Input → why it is what it is."""
+        first = next(iter(self._seeds()), {})
+        return {
+            name: "a usual shape for its name" if self._shown(first.get(name)) == entry else "what the layers ask for"
+            for name, entry in entries.items()
+        }
+
+    def seed(self, name: str, path: Path) -> Any:
+        """A first guess for an input that goes by a name."""
+        known = usual("fields", name)[:1]
+        return self._own_sizes(known[0] if known else tensor_candidates(self.model, name)[0].entry, path)
+
+    def _push(self, depth: int, order: int, entries: Entries) -> None:
+        key = repr(entries)
+        if key not in self._seen:
+            self._seen.add(key)
+            heapq.heappush(self._waiting, (depth, order, len(self._seen), entries))
+
+    def _probed(self, entries: Entries) -> Probed | None:
+        if element_count(entries) > _MOST_ELEMENTS:
+            return None
+        try:
+            probed = self._probe.run(entries)
+        except TargetError:
+            return None
+        result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.error}"
+        self.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
+        return probed
+
+    def _seeds(self) -> Iterator[Entries]:
+        """First guesses: the likeliest for every input, then others for one of them."""
+        choices = _string_choices(self.model)
+        for candidates in inferred_candidates(self.model):
+            lists: dict[str | int, list[Any]] = {
+                name: [candidate.entry for candidate in options if candidate is not ABSENT]
+                for name, options in candidates.items()
+                if options and options[0] is not ABSENT
+            }
+            for name, strings in choices.items():
+                if name in lists:
+                    lists[name] = [{"value": string} for string in strings]
+            lists = {
+                name: [self._own_sizes(entry, (name,)) for entry in entries]
+                for name, entries in lists.items()
+                if entries
+            }
+            for name in lists:
+                role = role_of(str(name))
+                if role and role.name == "state":
+                    lists[name] = [*state_entries(self.model, self.sizes.batch), *lists[name]]
+            first = {name: entries[0] for name, entries in lists.items()}
+            yield first
+            yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
+
+    def _own_sizes(self, entry: Any, path: Path) -> Any:
+        """An entry in which every size is one of its own."""
+        plain = resolved(entry, _USUAL)
+        for leaf in [*leaves(plain)]:
+            plain = put(plain, leaf.path, self.sizes.of(replace(leaf, path=(*path, *leaf.path))).entry)
+        return plain
+
+    def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
+        """The same as readers would write it, if the model runs with that; and as it was found."""
+        yield self._shown(entries)
+        yield entries
+
+    def _shown(self, entries: Any) -> Any:
+        batch = _NODES if self._is_graph or "edge_" in repr(entries) else 1
+        for leaf in [*leaves(entries)]:
+            entries = put(entries, leaf.path, self.sizes.usual(leaf, batch).entry)
+        return entries
+
+
+def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:
+    """Parameters of a forward that it compares with strings, and these."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str | int, list[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
+                found.setdefault(name, []).append(text)
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
+                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+                found.setdefault(name, []).extend(texts)
+    return {name: texts for name, texts in found.items() if texts}

@@ -1,0 +1,186 @@
+"""What a failed pass says about its inputs: other sizes, ranks, dtypes, structures, for the tensors that it is about.
+
+Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
+dimension of which input it came from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.entries import Leaf, leaves, put, subtree
+from modeldiagrams.target.inference.structure import structural_changes
+from modeldiagrams.target.inference.wanted import Wanted, wanted_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.target.inference.probing import Probed
+    from modeldiagrams.target.inference.sizes import Sizes
+    from modeldiagrams.target.inference.structure import Seeds
+
+__all__ = ["changes"]
+
+Entries = dict[str | int, Any]
+_MAX_SIZE = 8192
+_MAX_RANK = 6
+_IMAGE_RANK = 4
+_SIDES = 2
+
+
+def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
+    """Other entries that a failed pass asks for, likeliest first."""
+    yield from structural_changes(entries, probed, seeds)
+    change = _Change(entries, sizes)
+    every = [*wanted_by(probed)]
+    for wanted in every:
+        yield from change.of(wanted)
+    for wanted in every:
+        if wanted.what == "size":
+            yield from change.guessed(wanted.got, wanted.value)
+
+
+@dataclass
+class _Change:
+    entries: Entries
+    sizes: Sizes
+
+    def of(self, wanted: Wanted) -> Iterator[Entries]:
+        """The entries with what is wanted."""
+        match wanted.what:
+            case "size":
+                yield from self._resized(wanted.got, wanted.value, wanted.shapes)
+            case "rank":
+                for leaf in self._about(wanted):
+                    yield from self._of_rank(leaf, len(leaf.shape) + wanted.value)
+            case "dtype":
+                for leaf in self._about(wanted):
+                    yield from self._of_dtype(leaf, wanted)
+            case "larger":
+                for leaf in self._all():
+                    if len(leaf.shape) > 2 and leaf.dtype == "float32":  # noqa: PLR2004  (batch and channels stay)
+                        yield self._scaled(leaf, wanted.value)
+
+    def _of_dtype(self, leaf: Leaf, wanted: Wanted) -> Iterator[Entries]:
+        if leaf.dtype != wanted.dtype:
+            yield self._with(replace(leaf, dtype=wanted.dtype, high=wanted.value or None, low=None))
+        elif wanted.value and leaf.high and leaf.high > wanted.value:
+            yield self._with(replace(leaf, high=wanted.value))
+
+    def _all(self) -> list[Leaf]:
+        return [*leaves(self.entries)]
+
+    def _with(self, leaf: Leaf) -> Entries:
+        changed: Entries = put(self.entries, leaf.path, leaf.entry)
+        return changed
+
+    def _about(self, wanted: Wanted) -> list[Leaf]:
+        """Inputs that an operand was made of: by its sizes; else those of a kind that could be wrong."""
+        for shape in wanted.shapes:
+            own = {size for size in shape if self.sizes.is_own(size)}
+            found = [leaf for leaf in self._all() if own & {*leaf.shape}]
+            if found:
+                return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
+        return self._all()
+
+    def _resized(self, got: int, wanted: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
+        if got == wanted or not 0 < wanted <= _MAX_SIZE:
+            return
+        owners = [leaf for leaf in self._all() if leaf.shape in shapes] or self._all()
+        exact = [(leaf, d) for leaf in owners for d, size in enumerate(leaf.shape) if size == got]
+        everywhere = self.entries
+        for leaf, dimension in exact:
+            current = replace(next(leaves(subtree(everywhere, leaf.path))), path=leaf.path)
+            everywhere = put(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+        if exact and got != self.sizes.batch:
+            yield everywhere
+        for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
+            yield self._with(leaf.sized(dimension, wanted))
+
+    def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
+        """What may give another size that no dimension has itself."""
+        if got == wanted or wanted <= 0:
+            return
+        if all(got not in leaf.shape for leaf in self._all()):
+            yield from self._products(got, wanted)
+            yield from self._differences(got, wanted)
+        yield from self._swapped(wanted)
+
+    def _products(self, got: int, wanted: int) -> Iterator[Entries]:
+        """Several dimensions were flattened into one."""
+        for leaf in self._all():
+            for start in range(1, len(leaf.shape)):
+                for end in range(start + 2, len(leaf.shape) + 1):
+                    if math.prod(leaf.shape[start:end]) == got:
+                        for part in _factored(wanted, end - start):
+                            yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
+
+    def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
+        """A size came about by a sum, a product or a convolution."""
+        floats = [leaf for leaf in self._all() if leaf.dtype == "float32" and len(leaf.shape) > 1]
+        for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
+            if len(leaf.shape) >= _IMAGE_RANK:
+                yield from self._other_sides(leaf, got, wanted)
+                continue
+            for dimension in range(len(leaf.shape) - 1, 0, -1):
+                size = leaf.shape[dimension]
+                for other in (size + wanted - got, size * wanted // got if got else 0, wanted):
+                    if 0 < other <= _MAX_SIZE and other != size:
+                        yield self._with(leaf.sized(dimension, other))
+        if len(floats) > 1:
+            share = wanted // len(floats)
+            shared = self.entries
+            for leaf in floats:
+                shared = put(shared, leaf.path, leaf.sized(len(leaf.shape) - 1, share).entry) if share else shared
+            yield shared
+
+    def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
+        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
+        sides = free if len(free) == _SIDES else [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        area = math.prod(leaf.shape[d] for d in sides)
+        by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
+        near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
+        for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
+            if 0 < other <= _MAX_SIZE:
+                shape = tuple(other if d in sides else size for d, size in enumerate(leaf.shape))
+                yield self._with(replace(leaf, shape=shape))
+        for other in self.sizes.known:
+            for dimension in range(len(leaf.shape) - 1, 0, -1):
+                yield self._with(leaf.sized(dimension, other))
+
+    def _swapped(self, wanted: int) -> Iterator[Entries]:
+        """The wanted size is there, but in another place."""
+        for leaf in self._all():
+            if wanted in leaf.shape[1:-1]:
+                at = leaf.shape.index(wanted, 1)
+                shape = [*leaf.shape]
+                shape[at], shape[-1] = shape[-1], shape[at]
+                yield self._with(replace(leaf, shape=tuple(shape)))
+
+    def _of_rank(self, leaf: Leaf, rank: int) -> Iterator[Entries]:
+        if not 0 < rank <= _MAX_RANK or rank == len(leaf.shape):
+            return
+        shape = leaf.shape
+        if rank < len(shape):
+            yield self._with(replace(leaf, shape=(*shape[:1], *shape[1 + len(shape) - rank :])))
+            yield self._with(replace(leaf, shape=shape[:rank]))
+            return
+        new = [self.sizes.new(leaf.path, len(shape) + index) for index in range(rank - len(shape))]
+        yield self._with(replace(leaf, shape=(*shape[:1], *new, *shape[1:])))
+        yield self._with(replace(leaf, shape=(*shape, *new)))
+
+    def _scaled(self, leaf: Leaf, factor: int) -> Entries:
+        return self._with(replace(leaf, shape=(*leaf.shape[:2], *(size * factor for size in leaf.shape[2:]))))
+
+
+def _factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """A size as a product: of image sides, with channels before them, or with one dimension for all."""
+    if parts >= 2:  # noqa: PLR2004
+        for channels in (1, 3, 4, 16, 32, 64):
+            side = math.isqrt(size // channels)
+            if channels * side * side == size and (parts > 2 or channels == 1):  # noqa: PLR2004
+                yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
+    yield (*(1,) * (parts - 1), size)
+    yield (size, *(1,) * (parts - 1))

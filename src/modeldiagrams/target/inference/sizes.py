@@ -1,0 +1,79 @@
+"""Sizes of dimensions of inputs while nobody has said what they are: each has one of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from modeldiagrams.target.inference.entries import Leaf, Path
+
+__all__ = ["Sizes"]
+
+_PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
+_LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
+"""For the sides of images, which layers make smaller."""
+_PAIR = 2
+_LONG = 1000
+_USUAL_SIDE, _USUAL_LENGTH = 32, 16
+_MOST_KNOWN = 1024
+
+
+class Sizes:
+    """Gives out sizes that occur nowhere else."""
+
+    batch = 7
+
+    def __init__(self, model: nn.Module) -> None:
+        """Read the sizes that the model knows.
+
+        Args:
+            model: Its attributes hold whole numbers, of which some are sizes of its inputs.
+        """
+        numbers = {
+            value
+            for module in model.modules()
+            for value in vars(module).values()
+            if type(value) is int and 1 < value <= _MOST_KNOWN
+        }
+        self.known = sorted(numbers)
+        taken = {size for parameter in model.parameters() for size in parameter.shape} | numbers
+        self._free = [size for size in _PRIMES if size not in taken]
+        self._large = [size for size in _LARGE_PRIMES if size not in taken]
+        self._given: dict[tuple[Path, int], int] = {}
+
+    def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
+        """The size of one dimension of one input, the same whenever it is asked for."""
+        key = (path, dimension)
+        if key not in self._given:
+            source = self._large if is_side else self._free
+            taken = {*self._given.values()}
+            self._given[key] = next((size for size in source if size not in taken), source[-1])
+        return self._given[key]
+
+    def is_own(self, size: int) -> bool:
+        """Whether a size was given out here."""
+        return size == self.batch or size in self._given.values()
+
+    def of(self, leaf: Leaf) -> Leaf:
+        """The same with sizes of its own, except for edges of a graph and for lengths that make no sense if short."""
+        rank = len(leaf.shape)
+        if leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,):
+            return leaf
+        shape = [
+            size
+            if size >= _LONG
+            else self.batch
+            if dimension == 0
+            else self.new(leaf.path, dimension, is_side=rank > 1 + _PAIR and dimension >= rank - _PAIR)
+            for dimension, size in enumerate(leaf.shape)
+        ]
+        return replace(leaf, shape=tuple(shape))
+
+    def usual(self, leaf: Leaf, batch: int) -> Leaf:
+        """The same with the sizes that readers expect in place of those given out here."""
+        side = _USUAL_SIDE if len(leaf.shape) > 1 + _PAIR else _USUAL_LENGTH
+        given = dict.fromkeys(self._given.values(), side) | {self.batch: batch}
+        return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

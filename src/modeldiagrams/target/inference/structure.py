@@ -1,0 +1,179 @@
+"""What a failed pass says about the structure of its inputs: objects, dicts, lists and plain values, not tensors."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+from torch import Tensor
+
+from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
+from modeldiagrams.target.inference.lookups import expression_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.probing import Probed
+
+__all__ = ["Seeds", "structural_changes"]
+
+Entries = dict[str | int, Any]
+_FEW = 4
+_MOST_PARTS = 8
+_TRUTH = re.compile(r"Boolean value of Tensor|DataDependent|is_nonzero|_local_scalar_dense|item\(\)")
+_INDEX = re.compile(
+    r"cannot be interpreted as an integer|only integer tensors|tuple of ints|converted to Scalar|invalid combination|"
+    r"must be int|_local_scalar_dense|integer argument expected|can't convert|unsupported operand|must be a number"
+)
+
+
+class Seeds(Protocol):
+    """Gives first guesses."""
+
+    def seed(self, name: str, path: Path) -> Any:
+        """An entry for an input that goes by a name."""
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """Parameters that are left out so far."""
+
+
+def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
+    """Entries of another structure that a failed pass asks for."""
+    places = _places(probed)
+    yield from _attributes(entries, probed, seeds, places)
+    yield from _keys(entries, probed, seeds, places)
+    message = str(probed.error)
+    if "values to unpack" in message:
+        yield from _unpacked(entries, probed, seeds, places)
+    if _TRUTH.search(f"{type(probed.error).__name__} {message}"):
+        for path in _touched(probed, places):
+            yield from (put(entries, path, {"value": value}) for value in (False, True))
+    if _INDEX.search(message):
+        for path in _touched(probed, places):
+            yield from (put(entries, path, {"value": value}) for value in (2, 1.0))
+    if "NoneType" in message:
+        yield from _left_out(entries, probed, seeds)
+
+
+def _places(probed: Probed) -> dict[int, Path]:
+    """Identity of a value → its place in the inputs."""
+    found: dict[int, Path] = {}
+
+    def visit(value: Any, path: Path) -> None:
+        found.setdefault(id(value), path)
+        if isinstance(value, dict):
+            inside: Any = value.items()
+        elif isinstance(value, list | tuple):
+            inside = enumerate(value)
+        else:
+            inside = vars(value).items() if type(value).__name__ == "SimpleNamespace" else ()
+        for key, item in inside:
+            visit(item, (*path, key))
+
+    for position, value in enumerate(probed.args):
+        visit(value, (position,))
+    for name, value in probed.kwargs.items():
+        visit(value, (name,))
+    return found
+
+
+def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
+    error = probed.error
+    if not isinstance(error, AttributeError) or not isinstance(error.name, str):
+        return
+    path = places.get(id(error.obj))
+    if path is None:
+        return
+    before = subtree(entries, path)
+    known = before if isinstance(before, dict) and "_target_" in before else OBJECT
+    yield put(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
+
+
+def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
+    for frame, at in probed.frames():
+        node = expression_at(frame, at)
+        for item in ast.walk(node) if node else ():
+            match item:
+                case ast.Subscript(value=owner, slice=key):
+                    path = places.get(id(_read(owner, frame)))
+                    name = _read(key, frame)
+                    if path is not None and isinstance(name, str):
+                        before = subtree(entries, path)
+                        known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
+                        if name not in known:
+                            yield put(entries, path, {**known, name: seeds.seed(name, (*path, name))})
+                            return
+
+
+def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
+    """Either a list of parts, or a tensor of this rank, or one whose first size is the number of parts."""
+    match = re.search(r"expected (\d+)", str(probed.error))
+    frames = probed.frames()
+    if not match or not frames or int(match[1]) > _MOST_PARTS:
+        return
+    count, frame = int(match[1]), frames[0][0]
+    line = linecache.getline(frame.f_code.co_filename, _line(probed))
+    is_shape = ".shape" in line or ".size(" in line
+    for path in _named(line, frame, places):
+        found = next((leaf for leaf in leaves(subtree(entries, path))), None)
+        if found is None:
+            continue
+        if not is_shape:
+            name = str(path[-1])
+            yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
+            yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
+            yield put(entries, path, found.sized(0, count).entry)
+
+
+def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
+    for name in seeds.optional:
+        if name not in entries and any(frame.f_locals.get(name, 0) is None for frame, _ in probed.frames()):
+            yield {**entries, name: seeds.seed(name, (name,))}
+
+
+def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:
+    """Inputs in the failing expression of the innermost frame that has one."""
+    for frame, at in probed.frames():
+        node = expression_at(frame, at)
+        names = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)] if node else []
+        found = [places[id(value)] for name in names if id(value := _read(name, frame)) in places]
+        if node is None:  # a statement, such as `if x:`
+            found = _named(linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame, places)
+        if found:
+            return [*dict.fromkeys(found)]
+    return []
+
+
+def _named(line: str, frame: FrameType, places: dict[int, Path]) -> list[Path]:
+    owners = [frame.f_locals, *(getattr(frame.f_locals.get(name), "__dict__", {}) for name in frame.f_locals)]
+    values = [owner[name] for name in re.findall(r"[A-Za-z_]\w*", line) for owner in owners if name in owner]
+    return [*dict.fromkeys(places[id(value)] for value in values if id(value) in places)]
+
+
+def _line(probed: Probed) -> int:
+    trace = probed.error.__traceback__ if probed.error else None
+    number = 0
+    while trace is not None:
+        number, trace = trace.tb_lineno, trace.tb_next
+    return number
+
+
+def _read(node: ast.expr, frame: FrameType) -> Any:
+    """What an expression held, if nothing has to be run for it."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return frame.f_locals.get(name)
+        case ast.Attribute(value=inner, attr=name):
+            owner = _read(inner, frame)
+            return None if isinstance(owner, Tensor) else getattr(owner, "__dict__", {}).get(name)
+        case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
+            owner = _read(inner, frame)
+            return owner.get(key) if isinstance(owner, dict) else None
+    return None

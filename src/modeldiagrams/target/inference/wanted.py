@@ -1,0 +1,247 @@
+"""What the failing call of PyTorch wanted: sizes, ranks and dtypes of its operands."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.target.inference.probing import Probed
+
+__all__ = ["Wanted", "wanted_by"]
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Something else than what was there."""
+
+    what: Literal["size", "rank", "dtype", "larger"]
+    value: int = 0
+    """The size; by how much the rank is too low; the number of ids; the factor."""
+    got: int = 0
+    """The size that was there."""
+    dtype: str = ""
+    shapes: tuple[Shape, ...] = ()
+    """Of operands that it is about."""
+
+
+_WHOLE = re.compile(
+    r"Long, Int|indices must be|index.* (must be|to be) .*(long|int)|expected scalar type Long|"
+    r"only supports? .*int64|tensors used as indices|Expected .*(Long|int64).* but (got|found)|one_hot is only|"
+    r"index tensor.* int64|dtype int64 for index",
+    re.IGNORECASE,
+)
+_FLOAT = re.compile(
+    r"int64 but found \S*float|"
+    r"same dtype.*(long|int|bool)|(long|int|bool).*same dtype|not implemented for '(Long|Int|Bool)|floating point|"
+    r"expected .*float.* (got|found|but)|must have the same dtype|Input dtype must be|should be (a )?float",
+    re.IGNORECASE,
+)
+_BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
+_SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
+_PAIRS = (
+    r"has size (?P<b>\d+) .*previously seen size (?P<a>\d+)",
+    r"tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)",
+    r"got (?P<a>\d+), expected (?P<b>\d+)",
+    r"embedding dimension of (?P<b>\d+), but got (?P<a>\d+)",
+    r"Expected size (?P<b>\d+) but got size (?P<a>\d+)",
+    r"Expected (?P<b>\d+),? (?:but )?got (?P<a>\d+)",
+    r"[Ee]xpected (?P<b>\d+)\b.*? got:? ?(?P<a>\d+)",
+    r"to have (?P<b>\d+) channels, but got (?P<a>\d+)",
+    r"(?:must|should) be (?:equal to )?(?P<b>\d+)\b.*?got (?P<a>\d+)",
+    r"\(\d+x(?P<a>\d+) and (?P<b>\d+)x\d+\)",
+    r"\[\d+, (?P<a>\d+)\] X \[(?P<b>\d+), \d+\]",
+    r"\((?P<a>\d+)\) .*?\((?P<b>\d+)\)",
+    r"(?P<a>\d+) (?:vs\.?|!=|and) (?P<b>\d+)",
+)
+
+
+def wanted_by(probed: Probed) -> Iterator[Wanted]:
+    """What would have let the failing call go on, likeliest first."""
+    message = str(probed.error)
+    shapes = tuple(tuple(operand.shape) for operand in probed.operands)
+    yield from _by_function(probed, shapes)
+    if re.search("broadcast|must match the size|non-singleton", message):
+        yield from _aligned(shapes)
+    yield from _unpacked_shapes(probed, message)
+    yield from _named_attributes(probed, message)
+    if _FLOAT.search(message):
+        whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
+        yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
+    if _WHOLE.search(message):
+        rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
+        yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
+    if "out of range" in message or "out of bounds" in message:
+        yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
+    if _BOOL.search(message):
+        yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
+    yield from _ranks(probed, message, shapes)
+    for pattern in _PAIRS:
+        for match in re.finditer(pattern, message):
+            a, b = int(match["a"]), int(match["b"])
+            yield Wanted("size", b, a, shapes=shapes)
+            yield Wanted("size", a, b, shapes=shapes)
+    yield from _views(message)
+    states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
+    if states:
+        want, have = (tuple(int(size) for size in states[key].split(",")) for key in ("want", "got"))
+        yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
+    if _SMALL.search(message):
+        yield from (Wanted("larger", factor) for factor in (2, 4, 8))
+
+
+def _whole_operands(probed: Probed) -> list[Shape]:
+    return [tuple(operand.shape) for operand in probed.operands if operand.is_floating_point()][:2]
+
+
+def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Sizes that the other operands give."""
+    match probed.function, shapes:
+        case "linear" | "layer_norm" | "rms_norm", [x, w, *_] if x:
+            yield Wanted("size", w[-1], x[-1], shapes=(x,))
+        case str(name), [x, w, *_] if name.startswith("conv"):
+            groups = next((a for a in probed.arguments[6:7] if isinstance(a, int)), 1)
+            yield from _convolved(x, w, w[0] if "transpose" in name else w[1] * groups)
+        case "matmul" | "bmm" | "mm" | "__matmul__" | "spmm", [a, b, *_] if len(a) > 1 and len(b) > 1:
+            yield from _multiplied(a, b)
+        case "batch_norm" | "group_norm" | "instance_norm", [x, w, *_] if len(x) > 1:
+            yield Wanted("size", w[0], x[1], shapes=(x,))
+        case "cat" | "concat" | "stack", [_, *_]:
+            yield from _joined(probed, shapes)
+
+
+def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Wanted]:
+    if len(x) != len(w):
+        yield Wanted("rank", len(w) - len(x), shapes=(x,))
+    else:
+        yield Wanted("size", channels, x[1], shapes=(x,))
+
+
+def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
+    yield Wanted("size", b[-2], a[-1], shapes=(a,))
+    yield Wanted("size", a[-1], b[-2], shapes=(b,))
+    if len(a) == len(b) and a[0] != b[0]:
+        yield Wanted("size", a[0], b[0], shapes=(b,))
+
+
+def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    first, *others = shapes
+    kinds = [operand.is_floating_point() for operand in probed.operands]
+    if any(kinds):
+        whole = [shape for shape, is_float in zip(shapes, kinds, strict=True) if not is_float]
+        yield from (Wanted("dtype", dtype="float32", shapes=(shape,)) for shape in whole)
+    for other in others:
+        if len(first) != len(other):
+            yield Wanted("rank", len(first) - len(other), shapes=(other,))
+            yield Wanted("rank", len(other) - len(first), shapes=(first,))
+        else:
+            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in zip(first, other, strict=True))
+
+
+def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Operands that are combined element by element: sizes that differ should not, or a rank is wrong."""
+    for at, first in enumerate(shapes):
+        for second in shapes[at + 1 :]:
+            pairs = [*zip(reversed(first), reversed(second), strict=False)]
+            for a, b in pairs:
+                if a != b and 1 not in (a, b):
+                    yield Wanted("size", b, a, shapes=(first,))
+                    yield Wanted("size", a, b, shapes=(second,))
+            for shape in (first, second):
+                yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
+
+
+def _unpacked_shapes(probed: Probed, message: str) -> Iterator[Wanted]:
+    """``b, c, h, w = x.shape`` says which rank `x` has."""
+    match = re.search(r"values to unpack \(expected (\d+)", message)
+    trace = probed.error.__traceback__ if probed.error else None
+    while match and trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if not match or trace is None:
+        return
+    line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    if ".shape" not in line and ".size(" not in line:
+        return
+    for name in re.findall(r"[A-Za-z_]\w*", line):
+        value = trace.tb_frame.f_locals.get(name)
+        if isinstance(value, Tensor):
+            yield Wanted("rank", int(match[1]) - value.ndim, shapes=(tuple(value.shape),))
+
+
+def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
+    """``must be equal to d_model`` is about an attribute of the module that says so."""
+    for frame, _ in probed.frames()[:1]:
+        known = getattr(frame.f_locals.get("self"), "__dict__", {})
+        for word in re.findall(r"[A-Za-z_]\w+", message):
+            if type(known.get(word)) is int:
+                operands = [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim]
+                yield from (Wanted("size", known[word], x.shape[-1], shapes=(tuple(x.shape),)) for x in operands)
+
+
+_RANKS = (
+    r"batch\d must be a (?P<want>\d)D",
+    r"[a-z]+ must be (a )?(?P<want>\d)-?D",
+    r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
+    r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
+    r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
+    r"[Ee]xpected .*?(?P<want>\d)-?D .*got:? .*?(?P<got>\d)-?D",
+    r"[Ee]xpect(?:ed)?(?: a)? \dD or (?P<want>\d)D",
+    r"[Ee]xpect(?:ed)?(?: a)? (?P<want>\d)D",
+)
+
+
+def _ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """How many dimensions more there should be."""
+    first = shapes[:1]
+    beyond = re.search(r"range of \[-?\d+, (\d+)\], but got (-?\d+)", message)
+    if beyond:
+        top, asked = int(beyond[1]), int(beyond[2])
+        yield Wanted("rank", asked - top if asked > 0 else -asked - top - 1, shapes=first)
+    if re.search(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim", message):
+        yield Wanted("rank", 1, shapes=first)
+    yield from _listed_ranks(message, shapes)
+    if probed.function == "permute" and first:
+        dims = [a for a in probed.arguments[1:] for a in (a if isinstance(a, tuple | list) else (a,))]
+        yield Wanted("rank", len(dims) - len(first[0]), shapes=first)
+    if "sizes do not match" in message or "must match the existing size" in message:
+        yield from (Wanted("rank", step, shapes=first) for step in (1, -1))
+
+
+def _listed_ranks(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    einsum = re.search(r"\((\d)\) does not match the number of dimensions \((\d)\) for operand (\d)", message)
+    if einsum:
+        yield Wanted("rank", int(einsum[1]) - int(einsum[2]), shapes=shapes[int(einsum[3]) :][:1])
+    for pattern in _RANKS:
+        match = re.search(pattern, message)
+        if match:
+            groups = match.groupdict()
+            for shape in shapes:
+                got = int(groups.get("got") or len(shape))
+                if len(shape) == got != int(groups["want"]):
+                    yield Wanted("rank", int(groups["want"]) - got, shapes=(shape,))
+
+
+def _views(message: str) -> Iterator[Wanted]:
+    """A view that asks for a number of elements."""
+    match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
+    if match:
+        sizes = [int(size) for size in match["shape"].split(",")]
+        known = [size for size in sizes if size > 1]
+        product = 1
+        for size in known:
+            product *= size
+        got = int(match["size"])
+        yield Wanted("size", product, got)
+        for batch in (7, 1):
+            if got % batch == 0 and product % batch == 0:
+                yield Wanted("size", product // batch, got // batch)
+            if got % batch == 0:
+                yield Wanted("size", product, got // batch)

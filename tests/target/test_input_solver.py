@@ -1,0 +1,117 @@
+"""Inputs found by what fails: each failure changes what it is about, and of several answers the best is taken."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import record, resolve
+from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.search import dead_inputs, is_connected
+
+PLACE = "inference_zoo.hard_inputs."
+QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
+
+
+def solved(model):
+    return next(InputSolver(model.eval()).solutions())
+
+
+def target_of(path, **options):
+    return resolve(parse_options({"model": path, **options}).call)
+
+
+class Called(nn.Module):
+    """Runs a function of its inputs."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.embed, self.linear, self.conv = nn.Embedding(50, 24), nn.Linear(24, 5), nn.Conv2d(3, 24, 5)
+
+
+class OneInput(Called):
+    def forward(self, x):
+        return self.function(self, x)
+
+
+class TwoInputs(Called):
+    def forward(self, a, b):
+        return self.function(self, a, b)
+
+
+@pytest.mark.parametrize(
+    ("function", "entry"),
+    [
+        (lambda m, x: m.linear(x), [1, 24]),
+        (lambda m, x: m.linear(x.transpose(1, 2)), [1, 24, 16]),
+        (lambda m, x: m.linear(m.conv(x.permute(0, 3, 1, 2)).mean((2, 3))), [1, 32, 32, 3]),
+        (lambda m, x: m.linear(x["a"]), {"a": [1, 24]}),
+        (lambda m, x: m.linear(x.a), {"_target_": "types.SimpleNamespace", "a": [1, 24]}),
+        (lambda m, x: m.linear(torch.einsum("bij,bj->bi", x, torch.ones(x.shape[0], 3)).view(-1, 24)), [1, 24, 3]),
+    ],
+)
+def test_one_input_is_what_its_use_asks_for(function, entry):
+    assert solved(OneInput(function))["x"] == entry
+
+
+@pytest.mark.parametrize(
+    ("function", "second"),
+    [
+        (lambda m, a, b: m.linear(a) if b else a, {"value": False}),
+        (lambda m, a, b: m.linear(a * b), [1, 24]),
+        (lambda m, a, b: m.linear(a).masked_fill(b == 0, 0.0), [1, 5]),
+    ],
+)
+def test_second_input_suits_the_first(function, second):
+    entry = solved(TwoInputs(function))["b"]
+    assert (entry if second == {"value": False} or isinstance(entry, list) else entry["shape"]) == second
+
+
+class Halves(nn.Module):
+    """The name of the second input lets it be left out of what is computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(6, 9)
+
+    def forward(self, x, hidden):
+        return self.cell(x) if hidden is None else self.cell(x, hidden)
+
+
+def test_inputs_that_reach_the_output_are_better():
+    target = target_of(f"{__name__}.Halves")
+    said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
+    assert said["inputs.hidden"] == [1, 9]
+    assert dead_inputs(record(target).graph) == 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", [*(PLACE + name for name in QUICK), "torch.nn.Transformer", "torch.nn.LSTM"])
+def test_inputs_are_found_and_can_be_pasted(path):
+    target = target_of(path)
+    graph = record(target).graph
+    assert target.note is None
+    assert is_connected(graph)
+    said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
+    options = {
+        option: {key.removeprefix(f"{option}."): value for key, value in said.items() if key.startswith(f"{option}.")}
+        for option in ("inputs", "kwargs")
+    }
+    pasted = target_of(path, **{name: values for name, values in options.items() if values})
+    assert pasted.assumptions == ()
+    again = record(pasted).graph
+    assert [node.id for node in again.nodes] == [node.id for node in graph.nodes]
+    assert [tensor.shape for tensor in again.tensors.values()] == [tensor.shape for tensor in graph.tensors.values()]
+
+
+def test_the_model_stays_as_it_was():
+    model = OneInput(lambda m, x: m.linear(m.conv(x).mean((2, 3))))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random = torch.get_rng_state()
+    solved(model)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), random)

@@ -1,0 +1,284 @@
+/** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
+import type { Edge, GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
+import type { Comparison } from "./difference.js";
+import type { Change } from "./facts.js";
+import { wordsOf } from "./texts.js";
+
+/** Before ids, names and tensors of what is gone: no trace has any like it. */
+const GONE = "−";
+
+interface Union {
+  before: GraphData;
+  pairs: ReadonlyMap<string, string>;
+  /** Node of the earlier graph that is gone → its id here. */
+  gone: Map<string, string>;
+  /** Here, the later graph's first. */
+  nodes: Map<string, GraphNode>;
+  order: string[];
+  hierarchy: Map<string, string | null>;
+}
+
+/** The later graph, with what is gone of the earlier one in its place. */
+export function unionOf(
+  before: GraphData,
+  after: GraphData,
+  { difference, pairs }: Comparison,
+  details: boolean,
+): GraphData {
+  const union: Union = {
+    before,
+    pairs,
+    gone: goneIn(before, pairs, difference.changes),
+    nodes: new Map(after.nodes.map((node) => [node.id, node])),
+    order: after.nodes.map(({ id }) => id),
+    hierarchy: new Map(Object.entries(after.hierarchy)),
+  };
+  addGone(union);
+  const marks = marksOf(union, difference.changes, details);
+  const nodes = union.order.map((id) => union.nodes.get(id) as GraphNode);
+  return {
+    ...after,
+    functions: {},
+    nodes: nodes.map((node) => plain(node.kind === "module" ? signed(node, union, marks) : node)),
+    hierarchy: Object.fromEntries(union.hierarchy),
+    adjacency: adjacencyOf(union, after),
+    tensors: { ...after.tensors, ...renamed(before.tensors, (spec) => spec) },
+    parameters: { ...after.parameters, ...renamed(before.parameters, (spec) => ({ ...spec, tied: [] })) },
+    marks: Object.fromEntries(marks),
+  };
+}
+
+function renamed<T>(values: Record<string, T>, of: (value: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${GONE}${name}`, of(value)]));
+}
+
+/** Without the function that an op is part of: the picture of a difference shows no boxes for functions. */
+function plain(node: GraphNode): GraphNode {
+  return "scope" in node ? { ...node, scope: null } : node;
+}
+
+// -- what is gone -----------------------------------------------------------------------------------------------------
+
+/** What changes say is gone, and what was inside of it unless it is elsewhere now. */
+function goneIn(
+  before: GraphData,
+  pairs: ReadonlyMap<string, string>,
+  changes: readonly Change[],
+): Map<string, string> {
+  const named = new Set(changes.flatMap(({ places }) => places.flatMap(([x, y]) => (y === null ? (x ?? []) : []))));
+  const rewritten = rewrittenIn(changes, 0);
+  const gone = new Map<string, string>();
+  for (const { id, kind } of before.nodes) {
+    const parent = before.hierarchy[id] ?? "";
+    const isNamed = named.has(id) || gone.has(parent) || (kind === "op" && rewritten.has(parent));
+    if (isNamed && !pairs.has(id)) gone.set(id, `${GONE}${id}`);
+  }
+  return gone;
+}
+
+/** Modules that compute otherwise, each with the position of the change: all their ops without counterpart belong to it. */
+function rewrittenIn(changes: readonly Change[], side: 0 | 1): Map<string, number> {
+  const places = changes.flatMap((change, i) =>
+    change.id === "rewritten" ? change.places.map((place) => [place[side], i] as const) : [],
+  );
+  return new Map(places.flatMap(([id, i]) => (id === null ? [] : [[id, i]])));
+}
+
+/** The node here that stands for one of the earlier graph. */
+function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
+  const found = gone.get(id) ?? pairs.get(id);
+  return found === undefined || !nodes.has(found) ? undefined : found;
+}
+
+function addGone(union: Union): void {
+  const { before, gone, nodes, hierarchy } = union;
+  const paths = new Set(union.order.map((id) => pathOf(nodes.get(id))));
+  const byId = new Map(before.nodes.map((node) => [node.id, node]));
+  let previous: string | null = null;
+  for (const { id } of before.nodes) {
+    const name = gone.get(id);
+    if (name !== undefined) {
+      const parent = parentHere(union, id);
+      const node = goneNode(
+        byId.get(id) as GraphNode,
+        name,
+        pathOf(nodes.get(parent ?? "")),
+        pathOf(byId.get(before.hierarchy[id] ?? "")),
+        paths,
+      );
+      nodes.set(name, node);
+      hierarchy.set(name, parent);
+      insert(union, name, parent, previous);
+    }
+    previous = here(union, id) ?? previous;
+  }
+}
+
+function pathOf(node: GraphNode | undefined): string {
+  return node?.kind === "module" ? node.path : "";
+}
+
+/** The module here that holds what held a node before. */
+function parentHere(union: Union, id: string): string | null {
+  for (let at = union.before.hierarchy[id] ?? null; at !== null; at = union.before.hierarchy[at] ?? null) {
+    const found = here(union, at);
+    if (found !== undefined && union.nodes.get(found)?.kind === "module") return found;
+  }
+  return null;
+}
+
+/** A copy that shares no name with the later graph; a path that is taken gets a prime. */
+function goneNode(node: GraphNode, id: string, parent: string, parentBefore: string, taken: Set<string>): GraphNode {
+  const prefixed = (values: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(values).map(([key, name]) => [key, `${GONE}${name}`]));
+  if (node.kind === "op")
+    return {
+      ...node,
+      id,
+      outputs: (node.outputs ?? []).map((one) => `${GONE}${one}`),
+      weights: prefixed(node.weights),
+    };
+  if (node.kind === "module") {
+    const local =
+      parentBefore !== "" && node.path.startsWith(`${parentBefore}.`)
+        ? node.path.slice(parentBefore.length + 1)
+        : node.path;
+    let path = parent === "" ? local : `${parent}.${local}`;
+    while (taken.has(path)) path += "′";
+    taken.add(path);
+    return { ...node, id, path, inputs: {}, outputs: {} };
+  }
+  return "outputs" in node && Array.isArray(node.outputs)
+    ? ({ ...node, id, outputs: node.outputs.map((one) => `${GONE}${one}`) } as GraphNode)
+    : { ...node, id };
+}
+
+/** Puts a node behind what preceded it, inside its parent. */
+function insert({ order, hierarchy }: Union, id: string, parent: string | null, previous: string | null): void {
+  let at = previous;
+  while (at !== null && (hierarchy.get(at) ?? null) !== parent && at !== parent) at = hierarchy.get(at) ?? null;
+  const anchor = at ?? parent;
+  if (anchor === null) {
+    order.splice(0, 0, id);
+    return;
+  }
+  let place = order.indexOf(anchor) + 1;
+  if (anchor !== parent) while (place < order.length && isInside(hierarchy, order[place] as string, anchor)) place += 1;
+  order.splice(place, 0, id);
+}
+
+function isInside(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
+  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null)
+    if (at === container) return true;
+  return false;
+}
+
+// -- edges ------------------------------------------------------------------------------------------------------------
+
+/** The later graph's edges, and those from and to what is gone, unless they would run backwards. */
+function adjacencyOf(union: Union, after: GraphData): Record<string, Edge[]> {
+  const found = new Map(Object.entries(after.adjacency).map(([id, edges]) => [id, [...edges]]));
+  const position = new Map(union.order.map((id, i) => [id, i]));
+  const isForward = (from: string, to: string) => (position.get(from) ?? 0) < (position.get(to) ?? 0);
+  for (const node of union.before.nodes) {
+    const edges = union.before.adjacency[node.id] ?? [];
+    for (const edge of edges.filter(({ to }) => union.gone.has(node.id) || union.gone.has(to))) {
+      const ends = endsHere(union, node, edge);
+      if (ends === undefined || !isForward(ends.from, ends.edge.to)) continue;
+      found.set(ends.from, [...(found.get(ends.from) ?? []), ends.edge]);
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+/** An edge of the earlier graph between what stands for its ends here. */
+function endsHere(union: Union, source: GraphNode, edge: Edge): { from: string; edge: Edge } | undefined {
+  const [from, to] = [here(union, source.id), here(union, edge.to)];
+  if (from === undefined || to === undefined || union.nodes.get(to)?.kind === "module") return undefined;
+  const tensor = outputsOf(union.nodes.get(from))[outputsOf(source).indexOf(edge.tensor)];
+  return tensor === undefined ? undefined : { from, edge: { ...edge, to, tensor } };
+}
+
+function outputsOf(node: GraphNode | undefined): string[] {
+  return node !== undefined && "outputs" in node && Array.isArray(node.outputs) ? node.outputs : [];
+}
+
+// -- marks ------------------------------------------------------------------------------------------------------------
+
+function marksOf(union: Union, changes: readonly Change[], details: boolean): Map<string, Mark> {
+  const marks = new Map<string, Mark>();
+  changes.forEach((change, i) => {
+    if (change.level === "detail" && !details) return;
+    for (const place of change.places) markPlace(union, marks, change, place, i);
+  });
+  markRewritten(union, marks, changes);
+  spread(union, marks);
+  return new Map(union.order.flatMap((id) => (marks.has(id) ? [[id, marks.get(id) as Mark]] : [])));
+}
+
+/** The model itself has no box. */
+function markPlace(
+  { gone }: Union,
+  marks: Map<string, Mark>,
+  change: Change,
+  [x, y]: Change["places"][number],
+  i: number,
+): void {
+  if (y === null) {
+    const id = gone.get(x ?? "");
+    if (id !== undefined) add(marks, id, "removed", "", i);
+  } else if (y !== "") {
+    if (x === null) add(marks, y, "added", "", i);
+    else add(marks, y, "changed", wordsOf(change), i);
+  }
+}
+
+function markRewritten(
+  { before, gone, pairs, order, nodes, hierarchy }: Union,
+  marks: Map<string, Mark>,
+  changes: readonly Change[],
+): void {
+  const known = new Set([...pairs.values(), ...gone.values(), ...marks.keys()]);
+  const [then, now] = [rewrittenIn(changes, 0), rewrittenIn(changes, 1)];
+  for (const [id, here] of gone) {
+    const change = then.get(before.hierarchy[id] ?? "");
+    if (change !== undefined && !marks.has(here)) add(marks, here, "removed", "", change);
+  }
+  for (const id of order) {
+    const change = now.get(hierarchy.get(id) ?? "");
+    if (change !== undefined && !known.has(id) && nodes.get(id)?.kind === "op") add(marks, id, "added", "", change);
+  }
+}
+
+function add(marks: Map<string, Mark>, id: string, status: Mark["status"], words: string, change: number): void {
+  const known = marks.get(id) ?? { status, words: "", changes: [] };
+  const all = [known.words, words].filter((text) => text !== "").join(", ");
+  marks.set(id, { ...known, words: all, changes: [...known.changes, change] });
+}
+
+/** To what is inside of what came or went, and to what is around changes. */
+function spread({ order, hierarchy, pairs }: Union, marks: Map<string, Mark>): void {
+  const known = new Set(pairs.values());
+  for (const id of order) {
+    const outer = marks.get(hierarchy.get(id) ?? "");
+    if (outer === undefined || marks.has(id) || known.has(id)) continue;
+    if (outer.status === "added" || outer.status === "removed") marks.set(id, { ...outer, words: "" });
+  }
+  for (const id of [...marks.keys()]) {
+    for (let at = hierarchy.get(id) ?? null; at !== null && !marks.has(at); at = hierarchy.get(at) ?? null) {
+      marks.set(at, { status: "holds", words: "", changes: [] });
+    }
+  }
+}
+
+/** With a signature that also tells the marks inside, so that only blocks that changed alike are drawn as one. */
+function signed(node: ModuleNode, { order, hierarchy }: Union, marks: ReadonlyMap<string, Mark>): ModuleNode {
+  if (!node.signature || !marks.has(node.id)) return node;
+  const start = order.indexOf(node.id);
+  const inside: string[] = [];
+  for (let i = start; i < order.length && (i === start || isInside(hierarchy, order[i] as string, node.id)); i += 1) {
+    const mark = marks.get(order[i] as string);
+    if (mark !== undefined) inside.push(`${i - start} ${mark.status} ${mark.words}`);
+  }
+  return { ...node, signature: `${node.signature}\n${inside.join("\n")}` };
+}

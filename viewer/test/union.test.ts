@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { comparisonOf } from "../src/diff/difference.js";
+import { unionOf } from "../src/diff/union.js";
+import type { GraphData } from "../src/graph/graph.js";
+import { index } from "../src/graph/indexing.js";
+import type { Frame, Item } from "../src/view/frame.js";
+import { signOf } from "../src/view/marks.js";
+import { view } from "../src/view/view.js";
+import { chain, residual } from "./fixtures.js";
+import { sketch } from "./sketch.js";
+
+const plain = sketch("x > norm > add > y\nx > add");
+const shorter = sketch(
+  ["x > b.0/norm", "b.0/norm > b.0/mul", "m > b.0/mul", "b.0/mul > b.0/add", "x > b.0/add"]
+    .concat(["b.0/add > b.1/norm > b.1/mul > b.1/add", "m > b.1/mul", "b.0/add > b.1/add", "b.1/add > y"])
+    .join("\n"),
+);
+const branched = sketch(`
+  x > block/norm > block/linear > block/relu > y
+  block/norm > block/gate/sigmoid > block/mul > y
+  block/linear > block/mul
+`);
+const unbranched = sketch("x > block/norm > block/linear > block/relu > y");
+
+const PAIRS: [string, GraphData, GraphData][] = [
+  ["an op", residual, plain],
+  ["a block of a chain", chain, shorter],
+  ["a branch with a module", branched, unbranched],
+];
+
+function union(before: GraphData, after: GraphData, details = true): GraphData {
+  const found = comparisonOf(JSON.stringify(before), JSON.stringify(after));
+  return unionOf(before, after, found, details);
+}
+
+function both(of: (before: GraphData, after: GraphData) => void): void {
+  for (const [, before, after] of PAIRS) {
+    of(before, after);
+    of(after, before);
+  }
+}
+
+function shown(graph: GraphData, expanded: string[] = []): Item[] {
+  const all = (frame: Frame): Item[] =>
+    frame.items.flatMap((item) => [item, ...(item.frame === null ? [] : all(item.frame))]);
+  return all(view(index(graph), { expanded, unrolled: [], direction: "TB" }).root);
+}
+
+function told(items: Item[]): string[] {
+  return items.filter((item) => item.changes !== undefined).map((item) => `${signOf(item)} ${item.name}`);
+}
+
+describe("the union of two graphs", () => {
+  it("is the later graph where nothing is gone", () => {
+    both((before, after) => {
+      const graph = union(before, after);
+      const isGone = (id: string) => graph.marks?.[id]?.status === "removed";
+      const kept = graph.nodes.filter(({ id }) => !isGone(id)).map(({ id }) => id);
+      expect(kept).toEqual(after.nodes.map(({ id }) => id));
+      for (const id of kept) {
+        const edges = (graph.adjacency[id] ?? []).filter(({ to }) => !isGone(to));
+        expect(edges).toEqual(after.adjacency[id] ?? []);
+      }
+    });
+  });
+
+  it("has edges forwards only, between nodes that it has, with tensors that it has", () => {
+    both((before, after) => {
+      const graph = union(before, after);
+      const order = new Map(graph.nodes.map(({ id }, i) => [id, i]));
+      const edges = Object.entries(graph.adjacency).flatMap(([from, all]) => all.map((edge) => ({ from, edge })));
+      for (const { from, edge } of edges) {
+        expect(order.get(from) ?? Number.NaN).toBeLessThan(order.get(edge.to) ?? Number.NaN);
+        expect(graph.tensors).toHaveProperty([edge.tensor]);
+      }
+      for (const [id, parent] of Object.entries(graph.hierarchy)) {
+        if (parent !== null) expect(order.get(parent)).toBeLessThan(order.get(id) ?? Number.NaN);
+      }
+    });
+  });
+
+  it("shows what is gone where it was, and what came", () => {
+    expect(told(shown(union(residual, plain)))).toEqual(["− linear"]);
+    expect(told(shown(union(plain, residual)))).toEqual(["+ linear"]);
+    const graph = union(residual, plain);
+    const gone = graph.nodes.find(({ id }) => id.startsWith("−"))?.id ?? "";
+    expect(graph.adjacency["/norm"]?.map(({ to }) => to)).toContain(gone);
+    expect(graph.adjacency[gone]?.map(({ to }) => to)).toEqual(["/add"]);
+  });
+
+  it("fades what is as before, and closes it", () => {
+    const items = shown(union(plain, residual));
+    expect(items.filter(({ marks }) => marks.includes("same")).map(({ name }) => name)).toEqual([
+      "x",
+      "norm",
+      "add",
+      "y",
+    ]);
+  });
+
+  it("says of a closed container that something inside changed", () => {
+    const graph = union(unbranched, branched);
+    const [closed] = shown(graph).filter(({ id }) => id === "block");
+    expect([closed?.marks, signOf(closed as Item)]).toEqual([["changed"], "~"]);
+    const [open] = shown(graph, ["block"]).filter(({ id }) => id === "block");
+    expect([open?.marks, signOf(open as Item)]).toEqual([[], ""]);
+    expect(told(shown(graph, ["block"]))).toEqual(["+ mul", "+ block/gate"]);
+  });
+
+  it("draws blocks that changed alike as one, apart from the others", () => {
+    const items = shown(union(shorter, chain));
+    expect(items.map((item) => `${signOf(item)}${item.name} ×${item.times}`).filter((text) => /b/.test(text))).toEqual([
+      "b.0–1 ×2",
+      "+b.2 ×1",
+    ]);
+  });
+
+  it("leaves out changes without effect unless details are asked for", () => {
+    const renamed = JSON.parse(JSON.stringify(branched).replaceAll("block", "stage")) as GraphData;
+    expect(Object.keys(union(branched, renamed, false).marks ?? {})).toEqual([]);
+  });
+});
