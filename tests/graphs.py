@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
+
 from modeldiagrams.ir.graph import (
     Edge,
     Graph,
@@ -62,6 +64,13 @@ def small_graph() -> Graph:
         status=Status(state="complete", mode="real"),
         provenance=Provenance(modeldiagrams="0", torch="2", python="3"),
     )
+
+
+def changed_graph() -> Graph:
+    """The small graph with ``gelu`` in place of ``relu``."""
+    graph = small_graph()
+    nodes = (msgspec.structs.replace(node, name="torch.gelu") if node.id == "/relu" else node for node in graph.nodes)
+    return msgspec.structs.replace(graph, nodes=tuple(nodes))
 
 
 def nested_graph(deep: int, wide: int) -> Graph:

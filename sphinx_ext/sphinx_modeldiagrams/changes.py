@@ -5,11 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.changes import all_changes
+from modeldiagrams.html.difference import model_changes
+from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
-    from modeldiagrams.html.difference import ChangeList, ChangeRow
+    from modeldiagrams.engine.builder import DiagramBuilder
+    from modeldiagrams.html.difference import ChangeList, ChangeRow, ModelChanges
+    from modeldiagrams.options.settings import Settings
 
-__all__ = ["as_changes"]
+__all__ = ["ModelChangesDirective", "as_changes"]
+
+_log = logging.getLogger(__name__)
 
 
 def as_changes(found: ChangeList) -> list[nodes.Node]:
@@ -18,6 +31,51 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
     if found.rest:
         rows.append(nodes.list_item("", nodes.paragraph("", found.rest)))
     return [_lines(found.head), nodes.bullet_list("", *rows), _lines(found.weights)]
+
+
+class ModelChangesDirective(SphinxDirective):
+    """What changed in all models since another version. It is itself the `Host`."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    @property
+    def builder(self) -> DiagramBuilder:
+        """Compares."""
+        return domain_of(self.env).diagram_builder
+
+    @property
+    def settings(self) -> Settings:
+        """The site's."""
+        return settings_of(self.config)
+
+    def graph_file(self, path: str) -> str:
+        """As `Host` says."""
+        return self.env.relfn2path(path)[0]
+
+    def inform(self, message: str) -> None:
+        """As `Host` says."""
+        _log.verbose("%s", message, location=self.get_location())
+
+    def run(self) -> list[nodes.Node]:
+        """Called by docutils."""
+        self.env.note_reread()  # a revision or an address may lead to other graphs tomorrow
+        try:
+            found = all_changes(self, self.arguments[0])
+        except ModelDiagramsError as error:
+            if self.settings.on_error == "raise":
+                raise DiagramError(f"{self.get_location()}: {error}") from error
+            if self.settings.on_error == "warn":
+                warn("difference", str(error), self.get_location())
+            return [nodes.paragraph("", str(error))]
+        return [node for model in model_changes(found) for node in _paragraph(model)] + [
+            nodes.paragraph("", found.summary())
+        ]
+
+
+def _paragraph(model: ModelChanges) -> list[nodes.Node]:
+    name = nodes.paragraph("", "", nodes.strong("", model.name), nodes.Text(f": {model.said}" if model.said else ""))
+    return [name, *(as_changes(model.changes) if model.changes else [])]
 
 
 def _row(row: ChangeRow) -> nodes.paragraph:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.errors import SphinxError
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
@@ -22,7 +21,7 @@ from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.reporting import warn
+from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
 
 _log = logging.getLogger(__name__)
-
-
-class DiagramError(SphinxError):
-    """A diagram has a problem, and the site has ``modeldiagrams_on_error = "raise"``."""
-
-    category = "Model diagram error"
 
 
 class _AnyOption(dict[str, Any]):

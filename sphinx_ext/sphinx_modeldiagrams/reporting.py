@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
 
-__all__ = ["warn"]
+__all__ = ["DiagramError", "warn"]
 
 _log = logging.getLogger("sphinx_modeldiagrams")
+
+
+class DiagramError(SphinxError):
+    """A diagram has a problem, and the site has ``modeldiagrams_on_error = "raise"``."""
+
+    category = "Model diagram error"
 
 
 def warn(kind: str, message: str, location: str | Node | None = None) -> None:
@@ -22,5 +29,5 @@ def warn(kind: str, message: str, location: str | Node | None = None) -> None:
         message: Without the prefix ``model-graph:``.
         location: Where it is: ``file:line``, a document or a node.
     """
-    text = message if message.startswith("model-graph: ") else f"model-graph: {message}"
+    text = message if message.startswith("model-") else f"model-graph: {message}"
     _log.warning("%s", text, location=location, type="modeldiagrams", subtype=kind)

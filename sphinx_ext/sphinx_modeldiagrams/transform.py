@@ -43,7 +43,17 @@ class ReplaceDiagrams(SphinxPostTransform):
                 # not inside of the figure: LaTeX breaks long tables across pages, but no figures
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
+            _list_changes(node)
             node.replace_self(_ordinary(node, builder))
+
+
+def _list_changes(node: model_graph) -> None:
+    """Put the list of a difference before its figure, as LaTeX breaks no figure across pages."""
+    comparison, figure = diagram_of(node).comparison, node.parent
+    if comparison:
+        found = change_list(comparison.difference, details=comparison.details)
+        place = figure.parent.index(figure)
+        figure.parent[place:place] = as_changes(found)
 
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
@@ -54,9 +64,8 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]
         content.append(nodes.paragraph("", f"{diagram.options.call.model}: {sentence}"))
     if diagram.comparison:
-        found = change_list(diagram.comparison.difference, details=diagram.comparison.details)
         picture = picture_of(diagram, builder)
-        content += [*as_changes(found), *([picture] if picture else [])]
+        content += [picture] if picture else []
     if diagram.graph:
         content += _shown(node, diagram, builder)
     return content

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import markdown
 import yaml
 
-from graphs import small_graph
+from graphs import changed_graph, small_graph
 from hosts.builders import Build, copy_models
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown import extension
@@ -67,6 +67,7 @@ class Host(ABC):
 
     def write(self, folder: Path, suffix: str, pages: dict[str, list[str]]) -> None:
         save(small_graph(), folder / "net.json")
+        save(changed_graph(), folder / "changed.json")
         (folder / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
         for name, bodies in pages.items():
             file = folder / f"{name}{suffix}"
@@ -80,12 +81,20 @@ def _site(out: Path, pages: Iterable[str], result: CompletedProcess[str], log: s
     return Site(out, {name: f"{name}.html" for name in pages}, result.returncode != 0, log)
 
 
+def kind_of(body: str) -> tuple[str, str]:
+    """The directive or fence, which may stand before the body: ``model-diff!``."""
+    kind, mark, rest = body.partition("!")
+    return (kind, rest) if mark else ("model-graph", body)
+
+
 class SphinxHost(Host):
     def __init__(self, build: Build) -> None:
         self._build = build
 
     def diagram(self, body):
-        return f".. model-graph::\n\n{textwrap.indent(body, '   ')}\n"
+        kind, body = kind_of(body)
+        first = f" {body}" if kind == "model-changes" else ""
+        return f".. {kind}::{first}\n\n{textwrap.indent(body, '   ') if not first else ''}\n"
 
     def text(self, name, *bodies):
         return "\n".join([name, "=" * len(name), "", "Before.", "", *map(self.diagram, bodies), "After.", ""])
@@ -111,7 +120,8 @@ class MkDocsHost(Host):
         self._build = build
 
     def diagram(self, body):
-        return f"```model-graph\n{body}\n```\n"
+        kind, body = kind_of(body)
+        return f"```{kind}\n{body}\n```\n"
 
     def text(self, name, *bodies):
         return "\n".join([f"# {name}", "", "Before.", "", "", *map(self.diagram, bodies), "After.", ""])

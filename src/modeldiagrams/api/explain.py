@@ -21,6 +21,10 @@ __all__ = ["explain", "found_options"]
 
 _SUBJECT = re.compile(rf"(?P<option>{'|'.join(Call.__struct_fields__)})(\.(?P<name>.+)|\[(?P<position>\d+)\])?")
 
+_MOST_LINES = 30
+_MOST_REASONS = 7
+_FEWEST_TRIES = 3
+
 
 def found_options(call: Call, graph: Graph) -> dict[str, Any]:
     """The options that the author wrote, completed by what was assumed.
@@ -68,15 +72,25 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
     flags = (f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in found.items())
     parts = {
         "Rule": rules or ["1 (explicit options): nothing was assumed"],
-        "Why": reasons,
+        "Why": _shortened(reasons, _MOST_REASONS),
         "reStructuredText": rst,
         "Markdown": markdown,
         "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
-        "Tried": [*tried],
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }
+    used = sum(len(lines) + 2 for lines in parts.values() if lines)
+    parts["Tried"] = _shortened([*tried], max(_FEWEST_TRIES, _MOST_LINES - used - 1))
     blocks = ("\n".join([f"{title}:", *(f"  {line}" for line in lines)]) for title, lines in parts.items() if lines)
     return "\n\n".join(blocks)
+
+
+def _shortened(lines: list[str], most: int) -> list[str]:
+    """The first lines and the last ones, which tell most of a search."""
+    if len(lines) <= most:
+        return lines
+    last = most // 2
+    first = most - 1 - last
+    return [*lines[:first], f"… {len(lines) - first - last} more", *lines[len(lines) - last :]]
 
 
 def _text(value: Any) -> str:

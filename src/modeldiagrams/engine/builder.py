@@ -14,6 +14,7 @@ import msgspec
 
 from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
+from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.engine.compare.sides import graph_of, no_model, side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
@@ -163,6 +164,12 @@ class DiagramBuilder:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def changes_since(self, version: str) -> Check:
+        """Compare all snapshots with those of another version, see `changes_since` of `engine.compare.check`."""
+        if self._snapshots is None:
+            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
+        return changes_since(version, self._snapshots.folder, self._session.drawer.difference)
 
     def note_left_out(self, written: Options) -> None:
         """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""

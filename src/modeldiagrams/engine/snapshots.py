@@ -47,17 +47,21 @@ class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshots:
-    """A folder of graph files, named by diagrams' ids."""
+    """A folder of graph files, named by diagrams' ids.
+
+    Attributes:
+        folder: Its path.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
         """The file of a diagram's snapshot, whether it exists or not."""
-        return self._folder / f"{name}.json"
+        return self.folder / f"{name}.json"
 
     def note_mention(self, path: Path, *, traced: bool) -> None:
         """Report that a page shows a graph.
@@ -93,11 +97,11 @@ class Snapshots:
         except FileNotFoundError:
             return None
         except (OSError, ModelDiagramsError) as error:
-            return f"the snapshot {self._folder.name}/{path.name} can't be read ({error}); {_FIX}"
+            return f"the snapshot {self.folder.name}/{path.name} can't be read ({error}); {_FIX}"
         changes = describe_changes(kept, graph)
         if not changes:
             return None
-        return f"the snapshot {self._folder.name}/{path.name} no longer matches the model ({changes}); {_FIX}"
+        return f"the snapshot {self.folder.name}/{path.name} no longer matches the model ({changes}); {_FIX}"
 
     def _note(self, what: str, path: Path) -> None:
         if self._report:

@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from modeldiagrams.engine.compare.check import said
 from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import template
 
 if TYPE_CHECKING:
+    from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
 
-__all__ = ["ChangeList", "ChangeRow", "change_list", "difference_html", "linked"]
+__all__ = [
+    "ChangeList",
+    "ChangeRow",
+    "ModelChanges",
+    "change_list",
+    "changes_html",
+    "difference_html",
+    "linked",
+    "model_changes",
+]
 
-_MARKS = re.compile(r' data-change="(\d+)"')
+_MARKS = re.compile(r' data-change="([\d ]+)"')
 
 
 class ChangeRow(NamedTuple):
@@ -47,6 +58,15 @@ class ChangeList(NamedTuple):
         return f"{self.hidden} change{'s'[: self.hidden != 1]} without effect on results" if self.hidden else ""
 
 
+class ModelChanges(NamedTuple):
+    """One model of a documentation."""
+
+    name: str
+    changes: ChangeList | None
+    said: str
+    """Why there are no changes."""
+
+
 def change_list(difference: Difference, *, details: bool) -> ChangeList:
     """A difference in words, the most serious changes first.
 
@@ -73,19 +93,45 @@ def difference_html(found: ChangeList, anchor: str, svg: str) -> Markup:
         anchor: What ids begin with, which is unique on the page.
         svg: The picture, before it is `linked`; "" if there is none.
     """
-    shown = {int(number) for number in _MARKS.findall(svg)}
-    html = template("difference").render(found=found, anchor=anchor, shown=shown)
+    html = template("difference").render(found=found, anchor=anchor, places=_places(svg))
     return Markup(html)  # noqa: S704  rendered with autoescape
+
+
+def changes_html(found: Check) -> str:
+    """What changed in all models of a documentation."""
+    return template("changes").render(models=model_changes(found), summary=found.summary())
+
+
+def model_changes(found: Check) -> list[ModelChanges]:
+    """Each model that is not as before."""
+    return [
+        ModelChanges(
+            model.name,
+            change_list(model.difference, details=False) if model.difference else None,
+            "" if model.difference else said(model),
+        )
+        for model in found.told()
+    ]
 
 
 def linked(svg: str, anchor: str) -> str:
     """The picture with a link from each mark to its change in the list; the first of each is what the list links to."""
-    seen = set[str]()
+    first = {place: number for number, place in reversed(_places(svg).items())}
 
     def attributes(match: re.Match[str]) -> str:
-        number, prefix = match[1], html_text(anchor)
-        place = "" if number in seen else f' id="{prefix}-place-{number}"'
-        seen.add(number)
-        return f'{place} href="#{prefix}-change-{number}"'
+        place, prefix = match[1].partition(" ")[0], html_text(anchor)
+        # equal changes are at many places
+        name = f' id="{prefix}-place-{place}"' if first.pop(place, None) is not None else ""
+        return f'{name} href="#{prefix}-change-{place}"'
 
     return _MARKS.sub(attributes, svg)
+
+
+def _places(svg: str) -> dict[int, str]:
+    """Change → the mark that stands for it; a box with several changes has one mark."""
+    places: dict[int, str] = {}
+    for numbers in _MARKS.findall(svg):
+        place = numbers.partition(" ")[0]
+        for number in numbers.split():
+            places.setdefault(int(number), place)
+    return places

@@ -16,9 +16,13 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
     SuperFencesException,
 )
 
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.changes import all_changes
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.html.difference import changes_html
+from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.figure import figure
-from modeldiagrams.markdown.find_fences import DIFF_FENCE, FENCE, bare_body, find_fences
+from modeldiagrams.markdown.find_fences import CHANGES_FENCE, DIFF_FENCE, FENCE, bare_body, find_fences
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -91,6 +95,7 @@ class _Fences(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
+                runner.extension.extend_super_fences(CHANGES_FENCE, self.list_changes, _accept, None)
         else:
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
@@ -128,6 +133,18 @@ class _Fences(Preprocessor):
         except Exception as error:
             message = f"model-graph: {type(error).__name__}: {error}"
             raise SuperFencesException(f"{self.host.location(line)}{message}") from error
+
+    def list_changes(self, *, src: str, **_: Any) -> str:
+        """The formatter that superfences calls: HTML of what changed in all models."""
+        line = self._line(src)
+        try:
+            return changes_html(all_changes(self.host, src))
+        except ModelDiagramsError as error:
+            if self.host.settings.on_error == "raise":
+                self.host.fail(str(error), line)
+            if self.host.settings.on_error == "warn":
+                self.host.warn(str(error), line)
+            return f"<p>{html_text(str(error))}</p>"
 
     def _report(self, diagram: Diagram, line: int | None, location: str, *, requested: bool) -> None:
         if diagram.problem is None:

@@ -16,6 +16,8 @@ export interface Alike {
   arms: Arms | null;
   /** By the geometries of the open items. */
   geometries: Map<string, Geometry>;
+  /** Whether they have columns, which are narrow. */
+  hasColumns: boolean;
 }
 
 /** A key of everything in a frame that decides positions, except what is inside its open items. */

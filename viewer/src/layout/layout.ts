@@ -11,6 +11,7 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
+import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
@@ -98,18 +99,19 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
+  const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
-  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
+  const kind = item !== null && isStep(item) ? "step" : "";
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey && known.lines === lines) return known.placed;
   const alike = alikeOf(context, frame, { around, key, placeKey }, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
-  const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
+  const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
   const place = (arms: Arms | null): Placed | null => {
     const inner = frame.items.map((child, i) => {
@@ -150,6 +152,7 @@ function alikeOf(
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
     arms: armsOf(context, frame, around, key),
     geometries: new Map(),
+    hasColumns: hasColumns(frame, context.shapes),
   };
   alike.set(whole, made);
   return made;

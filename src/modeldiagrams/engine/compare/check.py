@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.engine.compare.difference import Difference, diff
+from modeldiagrams.engine.compare.difference import Difference, difference_by
 from modeldiagrams.engine.compare.sides import graph_of, no_model
 from modeldiagrams.engine.compare.texts import plain_markdown
 from modeldiagrams.engine.compare.versions import graphs_in, kept_graphs
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import load
+from modeldiagrams.render.draw import difference_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from modeldiagrams.engine.compare.found import Level
     from modeldiagrams.engine.compare.versions import Kept
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Check", "Compared", "check", "compare_all"]
+__all__ = ["Check", "Compared", "changes_since", "check", "said"]
 
+Compare = Callable[[bytes, bytes], str]
 State = Literal["same", "changed", "new", "gone", "failed"]
 
 _WORDS = {
@@ -76,25 +80,27 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         texts = [
             model.difference.to_text(details=details, title=model.name)
             if model.difference
-            else f"{model.name}\n  {_said(model)}"
-            for model in self._told()
+            else f"{model.name}\n  {said(model)}"
+            for model in self.told()
         ]
-        return "\n\n".join([*texts, self._summary()])
+        return "\n\n".join([*texts, self.summary()])
 
     def to_markdown(self, *, details: bool = False) -> str:
         """The same for a pull request."""
         texts = [
             model.difference.to_markdown(details=details, title=model.name)
             if model.difference
-            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(_said(model))}"
-            for model in self._told()
+            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(said(model))}"
+            for model in self.told()
         ]
-        return "\n\n".join([f"## Architectures: {self._summary()}", *texts])
+        return "\n\n".join([f"## Architectures: {self.summary()}", *texts])
 
-    def _told(self) -> Iterator[Compared]:
+    def told(self) -> Iterator[Compared]:
+        """The models that are not as before."""
         return (model for model in self.models if model.state != "same")
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """How many models are how."""
         counts = {
             "changed": self._count("changed"),
             "new": self._count("new"),
@@ -127,35 +133,60 @@ def check(source: Path, against: str | None = None) -> Check:
         return compare_all(kept, now | missing, taken.folder.parent)
 
 
-def compare_all(kept: Iterable[Kept], now: dict[str, Callable[[], Graph]], folder: Path) -> Check:
+def changes_since(version: str, folder: Path, compare: Compare) -> Check:
+    """Compare the committed graphs of a documentation with those of another version.
+
+    Args:
+        version: A git revision, the address of a site, or a folder beside the graphs.
+        folder: Of the graphs.
+        compare: As in `difference_by`.
+
+    Raises:
+        ModelDiagramsError: if one of the two versions has no graphs.
+    """
+    beside = folder.parent / version
+    kept = kept_graphs(str(beside) if beside.is_dir() else version, folder)
+    now = [item for item in graphs_in(folder) if _is_graph(item, folder.parent)]
+    if not now:
+        raise ModelDiagramsError(
+            f"{folder.name}: expected the graphs of this documentation; `modeldiagrams snapshot` writes them"
+        )
+    graphs = {item.names[0]: partial(graph_of, item.side, no_model) for item in now}
+    return compare_all(kept, graphs, folder.parent, compare)
+
+
+def compare_all(
+    kept: Iterable[Kept], now: Mapping[str, Callable[[], Graph]], folder: Path, compare: Compare = difference_json
+) -> Check:
     """Compare the graphs of two versions of a documentation.
 
     Args:
         kept: The earlier version's.
         now: Name → what reads or makes this version's.
         folder: The sides of `kept` are relative to it.
+        compare: As in `difference_by`.
     """
     by_name: dict[str, Kept] = {}
     for rank in range(2):  # names that are surely right come first
         for item in kept:
             for name in item.names[rank : rank + 1]:
                 by_name.setdefault(name, item)
-    found = [_compared(name, by_name.get(name), graph, folder) for name, graph in now.items()]
+
+    def compared(name: str, kept: Kept | None, graph: Callable[[], Graph]) -> Compared:
+        try:
+            after = graph()
+            if kept is None:
+                return Compared(name=name, state="new")
+            difference = difference_by(compare, graph_of(kept.side, no_model, folder), after)
+        except ModelDiagramsError as error:
+            return Compared(name=name, state="failed", problem=str(error))
+        is_same = difference.same and not difference.reservations
+        return Compared(name=name, state="same" if is_same else "changed", difference=None if is_same else difference)
+
+    found = [compared(name, by_name.get(name), graph) for name, graph in now.items()]
     gone = [item for item in kept if not now.keys() & set(item.names) and _is_graph(item, folder)]
     found += [Compared(name=item.names[0], state="gone") for item in gone]
     return Check(models=tuple(sorted(found, key=lambda model: model.name)))
-
-
-def _compared(name: str, kept: Kept | None, graph: Callable[[], Graph], folder: Path) -> Compared:
-    try:
-        after = graph()
-        if kept is None:
-            return Compared(name=name, state="new")
-        difference = diff(graph_of(kept.side, no_model, folder), after)
-    except ModelDiagramsError as error:
-        return Compared(name=name, state="failed", problem=str(error))
-    is_same = difference.same and not difference.reservations
-    return Compared(name=name, state="same" if is_same else "changed", difference=None if is_same else difference)
 
 
 def _is_graph(item: Kept, folder: Path) -> bool:
@@ -167,7 +198,8 @@ def _is_graph(item: Kept, folder: Path) -> bool:
     return True
 
 
-def _said(model: Compared) -> str:
+def said(model: Compared) -> str:
+    """Why a model has no difference."""
     return f"not compared: {model.problem}" if model.state == "failed" else _WORDS[model.state]
 
 

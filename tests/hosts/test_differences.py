@@ -1,0 +1,88 @@
+"""What changed between two versions, in every host: list and picture, all models at once, and bad input."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from graphs import changed_graph, small_graph
+from modeldiagrams.ir.serialize import save
+
+BAD = {
+    "missing": "model-diff!model: net.json",
+    "unreadable": "model-diff!model: net.json\nbefore: broken.json",
+    "no-file": "model-diff!model: net.json\nbefore: nothing.json",
+    "no-revision": "model-diff!model: net.json\nbefore: v9",
+    "no-address": "model-diff!model: net.json\nbefore: http://127.0.0.1:9/net.json",
+    "elsewhere": "model: net.json\nbefore: changed.json",
+    "no-such-folder": "model-changes!since nowhere",
+    "two-words": "model-changes!since the beginning",
+}
+DIFF = "model-diff!model: changed.json\nbefore: net.json\nname: what-changed\ncaption: Since *then*."
+
+
+@pytest.fixture(scope="module")
+def site(build_site, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs")
+    for name, graphs in {
+        "old": {"mypkg.Net": small_graph(), "mypkg.Gone": small_graph(), "mypkg.Same": small_graph()},
+        "now": {"mypkg.Net": changed_graph(), "mypkg.New": small_graph(), "mypkg.Same": small_graph()},
+    }.items():
+        (folder / name).mkdir()
+        for model, graph in graphs.items():
+            save(graph, folder / name / f"{model}.json")
+    pages = {
+        "index": [DIFF],
+        "all": ["model-changes!since old"],
+        "again": ["model-diff!model: net.json\nbefore: net.json"],
+    }
+    return build_site({**pages, **{name: [body] for name, body in BAD.items()}}, snapshots=str(folder / "now"))
+
+
+def test_list_and_picture_lead_to_each_other(site):
+    page = site.page("index")
+    assert "Since <em>then</em>." in page
+    found = re.search(r'<li id="what-changed-change-0"><a class="mg-mark" href="#(.*?)".*?>(.)</a>', page)
+    assert found[2] == "~"
+    assert re.search(rf'<a class="[^"]*mg-change" id="{found[1]}" href="#what-changed-change-0"', page)
+    assert "relu → gelu" in page
+    assert page.count("<svg") == 1
+    assert "mg-problem" not in page
+
+
+def test_it_is_no_diagram_of_the_site(site):
+    assert not (site.data / "changed.json").exists()
+    assert "changed.json" not in (site.data / "index.json").read_text("utf-8")
+
+
+def test_nothing_changed_is_said_without_a_picture(site):
+    assert "no change" in site.page("again")
+    assert "<svg" not in site.page("again")
+
+
+def test_all_models_of_a_documentation(site):
+    page = re.sub(r"<[^>]*>", "", site.page("all"))
+    page = re.sub(r"\s+", " ", page)
+    assert "mypkg.Net" in page
+    assert "~ notable op relu replaced by gelu" in page
+    assert "mypkg.New: new: there is no graph to compare with" in page
+    assert "mypkg.Gone: gone" in page
+    assert "mypkg.Same" not in page
+    assert "1 changed, 1 new, 1 gone, 1 as before" in page
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_one_located_warning_and_a_note(name, site, host, tmp_path_factory):
+    kind = "model-changes" if "model-changes" in BAD[name] else "model-graph"
+    found = [line for line in site.log.splitlines() if f"{host.location(name)}{kind}: " in line]
+    assert len(found) == 1, site.log
+    page = site.page(name)
+    assert "Before." in page
+    assert "After." in page
+    assert str(tmp_path_factory.getbasetemp()) not in page
+
+
+def test_build_goes_on(site):
+    assert not site.has_failed
+    assert "Traceback (most" not in site.log
