@@ -98,6 +98,7 @@ def test_every_mark_leads_to_its_change_and_back(plain):
     ids = re.findall(r'id="(difference-[\w-]+)"', html)
     assert len(ids) == len(set(ids))
     links = set(re.findall(r'href="#(difference-[\w-]+)"', html))
+    assert 'role="img"' not in html  # links inside would be hidden from screen readers
     assert links <= set(ids)
     changes = {name for name in ids if "-change-" in name}
     assert len(changes) >= 4

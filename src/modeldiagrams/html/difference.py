@@ -122,7 +122,7 @@ def linked(svg: str, anchor: str) -> str:
         place, prefix = match[1].partition(" ")[0], html_text(anchor)
         # equal changes are at many places
         name = f' id="{prefix}-place-{place}"' if first.pop(place, None) is not None else ""
-        return f'{name} href="#{prefix}-change-{place}"'
+        return f'{name} href="#{prefix}-change-{place}" aria-label="Show in the list"'
 
     return _MARKS.sub(attributes, svg)
 
