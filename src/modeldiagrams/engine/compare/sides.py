@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import os
 import re
 import subprocess
 import sys
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "side_of"]
+__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative", "side_of"]
 
 SCHEMES = ("http://", "https://")
 
@@ -73,7 +75,7 @@ def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
     """
     if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
         return version
-    if _MODEL.fullmatch(version):
+    if not version.startswith("git:") and _MODEL.fullmatch(version):
         return None
     if model.endswith(".json"):
         return f"git:{version.removeprefix('git:')}:{model}"
@@ -82,6 +84,11 @@ def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
     if version.startswith(SCHEMES):
         return f"{version.rstrip('/')}/modeldiagrams/{quote(snapshot.name)}"
     return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+
+
+def relative(error: ModelDiagramsError, folder: Path) -> str:
+    """What an error says, without the absolute path of the documentation: pages show it."""
+    return str(error).replace(f"{folder.absolute()}{os.sep}", "")
 
 
 def no_model(side: str) -> Graph:
@@ -111,7 +118,7 @@ def download(address: str) -> bytes:
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  (http only, see above)
             return bytes(answer.read(_LARGEST + 1))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()  # it is the answer, too
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
