@@ -22,7 +22,7 @@ from modeldiagrams.target.user_code import user_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["call_problem", "construct", "construct_afforded"]
+__all__ = ["Allocations", "TooLargeError", "call_problem", "construct", "construct_afforded"]
 
 _FACTORY = ", or name a function of yours that makes the model"
 _OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
@@ -73,9 +73,9 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
     """
     if not is_configured:
         try:
-            with _Allocations(most):
+            with Allocations(most):
                 return make()
-        except _TooLargeError:
+        except TooLargeError:
             pass
     try:
         with torch.device("meta"):
@@ -89,11 +89,11 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
     return make()
 
 
-class _TooLargeError(BaseException):
+class TooLargeError(BaseException):
     """No handler of the user's for exceptions catches it."""
 
 
-class _Allocations(TorchFunctionMode):
+class Allocations(TorchFunctionMode):
     """Ends what runs inside once its tensors have more elements than can be afforded."""
 
     def __init__(self, most: float) -> None:
@@ -107,7 +107,7 @@ class _Allocations(TorchFunctionMode):
             result = func(*args, **(kwargs or {}))
         except RuntimeError as error:
             if _OUT_OF_MEMORY.search(str(error)) and math.isfinite(self._left):
-                raise _TooLargeError from error
+                raise TooLargeError from error
             raise
         if isinstance(result, Tensor) and result.layout is torch.strided and not result.is_meta:
             self._count(result)
@@ -122,7 +122,7 @@ class _Allocations(TorchFunctionMode):
             self._counted[id(memory)] = memory
             self._left -= memory.nbytes() / tensor.element_size()
             if self._left < 0:
-                raise _TooLargeError
+                raise TooLargeError
 
 
 def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
