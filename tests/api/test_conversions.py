@@ -118,6 +118,26 @@ def test_functions_are_boxes_as_in_the_picture(view, boxes, groups):
     assert drawn - set(graph.functions) <= boxes | terminals
 
 
+class Stages(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.first, self.second = nn.Linear(4, 4), Block(5), Block(6)
+
+    def forward(self, x):
+        x = self.embed(x)
+        with torch.profiler.record_function("stage"):
+            x = self.second(self.first(x)).relu()
+        return x + 1
+
+
+@pytest.mark.parametrize("view", [{"depth": depth} for depth in (0, 1, 2, 3)] + [{"depth": 2, "functions": False}])
+def test_scopes_around_modules_open_at_their_depth_as_in_the_picture(view):
+    graph = trace(Stages(), (torch.zeros(1, 4),))
+    opened = set(re.findall('data-id="([^"]*)" aria-expanded="true"', to_svg(graph, **view)))
+    assert to_dot(graph, **view).source.count("subgraph ") == len(opened)
+    assert to_mermaid(graph, **view).count("subgraph ") == len(opened)
+
+
 def test_functions_have_their_kind_and_parent():
     network = to_networkx(trace(nn.Sequential(Doubled()), (torch.zeros(1, 4),)), depth=1)
     assert {network.nodes[f"0/doubled(){call}"]["kind"] for call in ("", "#2")} == {"function"}

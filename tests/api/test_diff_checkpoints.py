@@ -293,3 +293,32 @@ def test_another_order_of_calls_is_no_other_computation():
     found = modeldiagrams.diff(*map(traced, nets))
     assert found.same_computation
     assert {change.level for change in found.changes} == {"detail"}
+
+
+class Timed(nn.Module):
+    """A block with a second input that no other block changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.time = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x, time):
+        return torch.relu(self.fc(x) + self.time(time))
+
+
+class Times(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.blocks = nn.ModuleList(Timed() for _ in range(depth))
+
+    def forward(self, x, time):
+        for block in self.blocks:
+            x = block(x, time)
+        return x
+
+
+def test_one_more_block_takes_no_weight_from_the_last():
+    one, two = (modeldiagrams.trace(Times(depth), (given(), given())) for depth in (2, 3))
+    found = modeldiagrams.diff(one, two).checkpoints
+    assert found.renamed == ()
+    assert {key.split(".")[1] for key in found.new} == {"2"}

@@ -212,6 +212,8 @@ def inner_size(subject: Subject, random_: random.Random) -> Edited:
         if one.module.out_features == other.module.in_features != one.module.in_features
     ]
     one, other = choice(random_, found)
+    if subject.like(one) == subject.like(other):
+        raise InapplicableError("the same layers on both sides")
     ups = [up for up in subject.like(one) if up.module.out_features == one.module.out_features]
     downs = [down for down in subject.like(other) if down.module.in_features == one.module.out_features]
     model = subject.copy()

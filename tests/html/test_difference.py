@@ -10,6 +10,9 @@ import torch
 from torch import nn
 
 import modeldiagrams
+from edits.models import DEVELOPMENT
+from edits.score import edited
+from edits.subject import InapplicableError
 from modeldiagrams.api.compared import Compared
 from modeldiagrams.errors import RenderError
 
@@ -95,13 +98,41 @@ def test_every_mark_leads_to_its_change_and_back(plain):
     ids = re.findall(r'id="(difference-[\w-]+)"', html)
     assert len(ids) == len(set(ids))
     links = set(re.findall(r'href="#(difference-[\w-]+)"', html))
+    assert 'role="img"' not in html  # links inside would be hidden from screen readers
     assert links <= set(ids)
     changes = {name for name in ids if "-change-" in name}
     assert len(changes) >= 4
-    # what adds or removes a box can be found from either side
-    for number in re.findall(r"-change-(\d+)\"><a", html):
-        assert f"difference-place-{number}" in links
-        assert f"difference-change-{number}" in links
+    places = re.findall(r'id="difference-place-(\d+)"', html)
+    assert len(places) >= 3
+    for number in places:
+        assert {f"difference-place-{number}", f"difference-change-{number}"} <= links
+
+
+def test_two_changes_in_one_box_lead_to_it(plain):
+    html = Compared(plain, traced(size=5), details=False).to_html()
+    links = re.findall(r'<li id="difference-change-\d"><a class="mg-mark" href="#(.*?)"', html)
+    assert len(links) == 2
+    assert len(set(links)) == 1
+    assert html.count(f'id="{links[0]}"') == 1
+
+
+@pytest.mark.parametrize("kind", ["member_added", "kernel", "dropout", "parameter_added", "buffer_added"])
+def test_nothing_that_changed_is_faded(kind):
+    subject = next(subject for subject in DEVELOPMENT if _bears(subject, kind))
+    edit = edited(subject, kind)
+    for graphs in ((subject.graph, edit.graph), (edit.graph, subject.graph)):
+        compared = Compared(*graphs, details=False)
+        faded = re.findall(r'class="[^"]*mg-same[^"]*" data-id="([^"]*)"', compared.to_svg())
+        told = (change for change in compared.difference.changes if change.level != "detail")
+        assert not {place[1] for change in told for place in change.places}.intersection(faded)
+
+
+def _bears(subject, kind):
+    try:
+        edited(subject, kind)
+    except InapplicableError:
+        return False
+    return True
 
 
 def test_hostile_names_stay_text(plain):

@@ -81,6 +81,22 @@ class Held(nn.Module):
         return self.body(x).sum() if self.reduction == "sum" else self.body(x)
 
 
+class Several(nn.Module):
+    def __init__(self, models):
+        super().__init__()
+        self.models = nn.ModuleList(models)
+
+    def forward(self, x):
+        return sum(model(x) for model in self.models)
+
+
+def test_equal_parts_are_written_in_full():
+    target = resolve(parse_options({"model": f"{__name__}.Several"}).call)
+    models = next(item.value for item in target.assumptions if item.subject == "kwargs.models")
+    assert "&" not in models
+    assert models.count("_args_") == 2
+
+
 class Hopeless(nn.Module):
     def __init__(self, path):
         super().__init__()

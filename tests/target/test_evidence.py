@@ -43,6 +43,9 @@ class Scripted(Base): ...
 class Shown(Base): ...
 class Ran(Base): ...
 class Alone(Base): ...
+class Linear(Base): ...
+class Varied(Base): ...
+class Configured(Base): ...
 
 
 class Wrapped(nn.Module):
@@ -73,6 +76,20 @@ def test_it():
     assert model(x).shape == (2, 3, 4)
 
 Shown(1, 2)
+
+from evident.models import Configured, Varied
+from evident.train import Config
+import torch.nn as nn
+
+nn.Linear(70, 71)
+size = 3
+size *= 2
+Varied(size, 2)
+twice = 3
+twice = 4
+twice = 5
+Varied(twice, 2)
+Configured(Config(), 2)
 """
 SCRIPT = """
 import argparse
@@ -81,6 +98,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--n-in", type=int, default=21)
 args = parser.parse_args()
 model = Scripted(args.n_in, 6)
+raise RuntimeError("importing must not run this")
 """
 README = """
 # Evident
@@ -100,6 +118,8 @@ def project(tmp_path, monkeypatch):
         "evident/__init__.py": "",
         "evident/models.py": MODEL,
         "scripts/train.py": SCRIPT,
+        "evident/train.py": "class Config: ...\nraise RuntimeError\n",
+        "broken.ipynb": '{"cells": ["Alone(1, 2)", {"cell_type": "code", "source": [3]}]}',
         "tests/test_models.py": TEST,
     }
     for name, text in files.items():
@@ -124,8 +144,8 @@ def said_of(name, **options):
         ("Tested", {"n_in": 12, "n_out": 4}, "tests/test_models.py:10"),
         ("Scripted", {"n_in": 21, "n_out": 6}, "scripts/train.py:7"),
         ("Shown", {"n_in": 8, "n_out": 16}, "README.md:6"),
-        ("Ran", {"n_in": 5, "n_out": 6, "act": {"_object_": "torch.nn.Tanh"}}, "evident/models.py:46"),
-        ("Wrapped", {"encoder": {"_target_": "evident.models.Encoder", "_args_": [11]}}, "evident/models.py:48"),
+        ("Ran", {"n_in": 5, "n_out": 6, "act": {"_object_": "torch.nn.Tanh"}}, "evident/models.py:49"),
+        ("Wrapped", {"encoder": {"_target_": "evident.models.Encoder", "_args_": [11]}}, "evident/models.py:51"),
     ],
 )
 def test_arguments_are_those_that_the_project_writes(name, kwargs, place):
@@ -140,8 +160,10 @@ def test_inputs_are_those_that_the_project_calls_it_with():
     assert said_of("Ran")["inputs.x"][0] == [9, 5]
 
 
-def test_without_a_call_names_and_use_decide():
-    assert "as in" not in said_of("Alone")["kwargs.n_in"][1]
+@pytest.mark.parametrize("name", ["Alone", "Linear", "Varied", "Configured"])
+def test_without_a_call_that_can_be_read_names_and_use_decide(name):
+    assert "as in" not in said_of(name)["kwargs.n_in"][1]
+    assert "evident.train" not in sys.modules
 
 
 def test_options_come_first():

@@ -9,6 +9,7 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
+from modeldiagrams.target.inference import probing
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
 
@@ -115,3 +116,21 @@ def test_the_model_stays_as_it_was():
     solved(model)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert torch.equal(torch.get_rng_state(), random)
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def test_an_exception_without_a_message_ends_no_search():
+    def fail(x):
+        raise MuteError(x)
+
+    assert not [*InputSolver(Called(fail)).solutions()]
+
+
+def test_weights_of_large_models_are_not_copied(monkeypatch):
+    monkeypatch.setattr(probing, "_LARGE", 1)
+    model = nn.Linear(8, 8)
+    assert probing.Probe(model)._model.weight is model.weight

@@ -1,4 +1,4 @@
-"""Models of libraries to edit. Those held out were chosen before the comparison was looked at, and never tuned on."""
+"""Models of libraries to edit. Those held out were chosen before the comparison was looked at, and judged once."""
 
 from __future__ import annotations
 

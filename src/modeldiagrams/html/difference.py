@@ -27,7 +27,7 @@ __all__ = [
     "model_changes",
 ]
 
-_MARKS = re.compile(r' data-change="(\d+)"')
+_MARKS = re.compile(r' data-change="([\d ]+)"')
 
 
 class ChangeRow(NamedTuple):
@@ -93,8 +93,7 @@ def difference_html(found: ChangeList, anchor: str, svg: str) -> Markup:
         anchor: What ids begin with, which is unique on the page.
         svg: The picture, before it is `linked`; "" if there is none.
     """
-    shown = {int(number) for number in _MARKS.findall(svg)}
-    html = template("difference").render(found=found, anchor=anchor, shown=shown)
+    html = template("difference").render(found=found, anchor=anchor, places=_places(svg))
     return Markup(html)  # noqa: S704  rendered with autoescape
 
 
@@ -117,12 +116,22 @@ def model_changes(found: Check) -> list[ModelChanges]:
 
 def linked(svg: str, anchor: str) -> str:
     """The picture with a link from each mark to its change in the list; the first of each is what the list links to."""
-    seen = set[str]()
+    first = {place: number for number, place in reversed(_places(svg).items())}
 
     def attributes(match: re.Match[str]) -> str:
-        number, prefix = match[1], html_text(anchor)
-        place = "" if number in seen else f' id="{prefix}-place-{number}"'
-        seen.add(number)
-        return f'{place} href="#{prefix}-change-{number}"'
+        place, prefix = match[1].partition(" ")[0], html_text(anchor)
+        # equal changes are at many places
+        name = f' id="{prefix}-place-{place}"' if first.pop(place, None) is not None else ""
+        return f'{name} href="#{prefix}-change-{place}" aria-label="Show in the list"'
 
     return _MARKS.sub(attributes, svg)
+
+
+def _places(svg: str) -> dict[int, str]:
+    """Change → the mark that stands for it; a box with several changes has one mark."""
+    places: dict[int, str] = {}
+    for numbers in _MARKS.findall(svg):
+        place = numbers.partition(" ")[0]
+        for number in numbers.split():
+            places.setdefault(int(number), place)
+    return places

@@ -194,7 +194,9 @@ def _labelled(diagram: Diagram) -> Markup | None:
     if diagram.picture is None:
         return None
     # no <title>: browsers would show it as a tooltip everywhere; search engines read the outline
-    attributes = f'role="img" aria-label="{html_text(alt_text(diagram))}" data-search-exclude'
+    # what is inside an image is hidden from screen readers, and a difference has links there
+    role = "group" if diagram.comparison else "img"
+    attributes = f'role="{role}" aria-label="{html_text(alt_text(diagram))}" data-search-exclude'
     labelled = diagram.picture.svg.replace("<svg ", f"<svg {attributes} ", 1)
     return Markup(labelled)  # noqa: S704  drawn and escaped by the viewer
 

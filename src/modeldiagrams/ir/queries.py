@@ -39,7 +39,7 @@ class Queries(LookUps):
                 one text with commas.
             collapse: Patterns of modules that are closed in any case.
             functions: Whether function calls stand for what is inside of them, as in diagrams, unless `expand` names
-                them or `depth` is None.
+                them, `depth` is None, or they are around modules of an open level.
 
         Returns:
             One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
@@ -91,7 +91,7 @@ class Queries(LookUps):
             found[node.id] = groups.get(node.id, node.id)
             if node.id in groups:
                 continue
-            level = open_levels[parent] + 1
+            level = open_levels[parent] + 1 + (len(self.functions_around(node)) if functions else 0)
             is_asked = depth is None or level <= depth or node.id in requested
             if is_asked and node.id not in closed and self._is_openable(node.id):
                 open_levels[node.id] = level
@@ -161,6 +161,7 @@ class Queries(LookUps):
             for module in (item, *self._modules_around(item)):
                 opened |= {call.id for call in self.functions_around(module)}
         closed = {call.id for call in (self.function_calls(*collapse) if collapse else ())}
+        opened |= {call.id for call in self._functions_with_modules() if depth is None or self._level(call) <= depth}
         is_closed = {name: name in closed or not (depth is None or name in opened) for name in self.functions}
         found: dict[str, str] = {}
         for node in self.nodes:
@@ -168,6 +169,18 @@ class Queries(LookUps):
             if around:
                 found[node.id] = around[-1]
         return found
+
+    def _functions_with_modules(self) -> tuple[FunctionCall, ...]:
+        """Calls directly around a module call, which open with the modules of their level."""
+        return tuple(
+            {call.id: call for node in self._modules.values() for call in self.functions_around(node)[:1]}.values()
+        )
+
+    def _level(self, item: ModuleNode | FunctionCall) -> int:
+        around = self.functions_around(item)
+        outermost = (item, *around)[-1]
+        parent = outermost.parent if isinstance(outermost, FunctionCall) else self.hierarchy[outermost.id]
+        return 1 + len(around) + (0 if parent is None else self._level(self._modules[parent]))
 
 
 def _patterns(given: Sequence[str] | str) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from modeldiagrams.target.inference.conventions import (
     without_which_it_fails,
 )
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
+from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
@@ -74,6 +76,8 @@ class _Arguments:
     assumptions: tuple[Assumption, ...] = ()
     is_last: bool = False
     """Whether there are no others to try."""
+    is_made_up: bool = False
+    """Whether files could get names that nobody chose."""
 
     def config(self) -> Any:
         """A new configuration for every use, because models write into it."""
@@ -261,13 +265,15 @@ def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError
     if solved:
         reason = f"constructor arguments by how they are used, after {solved.tries} tries"
         values = (assumed(f"kwargs.{name}", value, solved.reasons[name]) for name, value in solved.kwargs.items())
-        yield _Arguments(kwargs=solved.kwargs, assumptions=(Rule.CONVENTIONS.assumption(reason), *values), is_last=True)
+        rule = Rule.CONVENTIONS.assumption(reason)
+        yield _Arguments(kwargs=solved.kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
 
 
 def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
     given = from_option([*arguments.args])
     args = [arguments.config(), *given] if arguments.config_class else given
-    return construct(found, call.model, args, from_option(arguments.kwargs))
+    with guarded() if arguments.is_made_up else nullcontext():
+        return construct(found, call.model, args, from_option(arguments.kwargs))
 
 
 def _with(arguments: _Arguments, more: dict[str, Any]) -> _Arguments:

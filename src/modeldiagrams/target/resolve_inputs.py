@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
@@ -37,6 +38,8 @@ WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inpu
 
 
 _MANY = 10**6
+_MOST_SOLUTIONS = 12
+"""Of which the best is taken."""
 
 
 @dataclass
@@ -143,7 +146,7 @@ def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> 
     """
     best: tuple[int, Found] | None = None
     solver = InputSolver(model, budget.lines)
-    for entries in solver.solutions():
+    for entries in islice(solver.solutions(), _MOST_SOLUTIONS):
         args, kwargs = from_entries(entries)
         trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{entries} ({trace.graph.status.mode}): {result}")

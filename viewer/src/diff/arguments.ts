@@ -1,7 +1,7 @@
 /** Facts about what modules say of themselves: sizes and other arguments. */
 import type { Json } from "../graph/graph.js";
 import type { Facts } from "./facts.js";
-import { type Item, isInside } from "./items.js";
+import { type Item, isInside, own } from "./items.js";
 import { familyOf, isSameValue } from "./words.js";
 
 const SIZE = /^[01]$|features|channels|embed_dim|hidden_size|input_size|normalized_shape|^(dim|nf|nx)$/;
@@ -39,7 +39,7 @@ function argument(facts: Facts, x: Item, y: Item, name: string, values: readonly
 function given({ attributes, children }: Item, name: string): Json {
   if (Object.hasOwn(attributes, name)) return attributes[name] ?? null;
   const [only, ...others] = children;
-  return others.length === 0 ? (only?.arguments[name] ?? null) : null;
+  return only !== undefined && others.length === 0 ? own(only.arguments, name) : null;
 }
 
 function sizeOf(value: Json): number | null {

@@ -10,6 +10,10 @@ export class Certainty {
   readonly #matching: Matching;
   readonly #known = new Map<Item, boolean>();
   readonly #chains = new Map<string, boolean>();
+  readonly #beside = new Map<string, readonly Item[]>();
+
+  /** How many modules there are of each label and size. */
+  #counts: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, number>] | undefined;
 
   constructor(matching: Matching) {
     this.#matching = matching;
@@ -44,22 +48,33 @@ export class Certainty {
     if (x.parent === null || y.parent === null) return true;
     if (!this.#matching.isPair(x.parent, y.parent)) return this.#isOnly(item, pair);
     if (isSameMember(x, y)) return true;
-    const rivals = [like(item, x), like(pair, y)] as const;
+    const rivals = [this.#like(item, x, "a"), this.#like(pair, y, "b")] as const;
     if (rivals[0].length === 1 && rivals[1].length === 1) return true;
     // names may be exchanged: they count for those that are used alike
     if (item.name === pair.name && this.#matching.isInSameContext(item, pair)) return true;
     return this.#areInOneOrder(item, pair, rivals);
   }
 
+  /** Modules beside one that are, or hold, what could be taken for an item. */
+  #like(item: Item, { parent }: Item, side: string): readonly Item[] {
+    const key = `${side} ${parent?.position} ${item.label} ${item.total}`;
+    let found = this.#beside.get(key);
+    if (found === undefined) {
+      found = (parent?.children ?? []).filter((other) => other.kind === "module" && holdsLike(item, other));
+      this.#beside.set(key, found);
+    }
+    return found;
+  }
+
   /** What moved is known if there is nothing of its kind and size in either graph. */
   #isOnly(item: Item, pair: Item): boolean {
     const { a, b } = this.#matching;
-    const count = (items: readonly Item[], of: Item) => items.filter((other) => isLike(of, other)).length;
-    return count(a.items, item) === 1 && count(b.items, pair) === 1;
+    this.#counts ??= [counts(a.items), counts(b.items)];
+    return this.#counts[0].get(kindOf(item)) === 1 && this.#counts[1].get(kindOf(pair)) === 1;
   }
 
   /** Equal modules of which each is computed from the one before: as many on both sides, in the same order. */
-  #areInOneOrder(item: Item, pair: Item, [one, other]: readonly [Item[], Item[]]): boolean {
+  #areInOneOrder(item: Item, pair: Item, [one, other]: readonly [readonly Item[], readonly Item[]]): boolean {
     if (one.length !== other.length || one.length > MOST_RIVALS) return false;
     const at = one.findIndex((x) => isInside(item, x));
     if (at !== other.findIndex((y) => isInside(pair, y))) return false;
@@ -84,11 +99,6 @@ function outermost(item: Item, pairs: ReadonlyMap<Item, Item>): Item {
   return at;
 }
 
-/** Modules beside one that are, or hold, what could be taken for an item. */
-function like(item: Item, { parent }: Item): Item[] {
-  return (parent?.children ?? []).filter((other) => other.kind === "module" && holdsLike(item, other));
-}
-
 function holdsLike(item: Item, other: Item): boolean {
   const waiting = [other];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -96,6 +106,18 @@ function holdsLike(item: Item, other: Item): boolean {
     if (at.total >= item.total) waiting.push(...at.children.filter(({ kind }) => kind === "module"));
   }
   return false;
+}
+
+function counts(items: readonly Item[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const item of items) {
+    if (item.kind === "module" && item.call === 1) found.set(kindOf(item), (found.get(kindOf(item)) ?? 0) + 1);
+  }
+  return found;
+}
+
+function kindOf({ label, total }: Item): string {
+  return `${label} ${total}`;
 }
 
 function isLike(item: Item, { kind, label, total, call }: Item): boolean {

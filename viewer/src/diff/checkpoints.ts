@@ -54,9 +54,10 @@ export function checkpoints(matching: Matching): WeightMap {
   const roles = [new Roles(a, interner), new Roles(b, interner)] as const;
   const found: Found = { keys: [saved(a), saved(b)], pairs: new Map(), taken: new Set(), ambiguous: [] };
   const owners = ownerMap(matching);
-  byRole(found, [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())]);
-  byPlace(found, owners, matching);
   const sameComputation = roles[0].outputs() === roles[1].outputs() && roles[0].outputs() !== "";
+  const weights = [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())] as const;
+  byRole(found, weights, sameComputation ? undefined : owners);
+  byPlace(found, owners, matching);
   const sameSharing = String(usesOfTensors(a)) === String(usesOfTensors(b));
   return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation, sameSharing };
 }
@@ -91,10 +92,16 @@ function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
   return found;
 }
 
-/** By all that comes before and after. */
-function byRole(found: Found, roles: readonly [RolesOf, RolesOf]): void {
+/**
+ * By all that comes before and after. In models that differ, one more block moves what is at the end of the blocks: there,
+ * the modules' counterparts have to agree.
+ */
+function byRole(found: Found, roles: readonly [RolesOf, RolesOf], owners?: (key: string) => string): void {
   const groups = [group(found.keys[0], roles[0]), group(found.keys[1], roles[1])] as const;
-  for (const [role, before] of groups[0]) pairGroup(found, before, groups[1].get(role) ?? []);
+  for (const [role, before] of groups[0]) {
+    const after = groups[1].get(role) ?? [];
+    if (owners === undefined || before.every((key) => after.includes(owners(key)))) pairGroup(found, before, after);
+  }
 }
 
 function group(keys: Keys, roles: RolesOf): Map<string, string[]> {
@@ -197,6 +204,8 @@ function isBeside(one: string, other: string): boolean {
 
 /** Whether another weight could be meant just as well. */
 function isDoubtful(found: Found, certainty: Certainty, key: string, other: string, { a, b }: Matching): boolean {
+  // what has another shape is loaded nowhere
+  if (String(found.keys[0].get(key)?.shape) !== String(found.keys[1].get(other)?.shape)) return false;
   if (lastPart(key) !== lastPart(other) && (hasTwin(found.keys[0], key) || hasTwin(found.keys[1], other))) return true;
   const owner = ownerOf(a, key);
   return owner !== undefined && ownerOf(b, other) !== undefined && !certainty.isCertain(owner);

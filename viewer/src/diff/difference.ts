@@ -49,12 +49,12 @@ export function differenceOf(before: string, after: string): Difference {
 
 /** Compare two graphs: always in one direction, so that the other says the same the other way round. */
 export function comparisonOf(before: string, after: string): Comparison {
-  if (before <= after) return compared(JSON.parse(before), JSON.parse(after));
-  const { difference, pairs } = compared(JSON.parse(after), JSON.parse(before));
+  if (before <= after) return compared(JSON.parse(before), JSON.parse(after), false);
+  const { difference, pairs } = compared(JSON.parse(after), JSON.parse(before), true);
   return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
 }
 
-function compared(before: GraphData, after: GraphData): Comparison {
+function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {
   const matching = new Matching(side(before), side(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
@@ -68,7 +68,7 @@ function compared(before: GraphData, after: GraphData): Comparison {
     after: end(after),
     same: changes.length === 0,
     same_computation: weights.sameComputation && weights.sameSharing,
-    reservations: reasons(a, b),
+    reservations: isMirrored ? reasons(b, a) : reasons(a, b),
     inventory: isOne ? null : inventory(a, b),
     checkpoints: found,
     changes,
@@ -110,8 +110,10 @@ function unexplained({ a, b, after }: Matching, facts: Facts): void {
   if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
 }
 
-/** Outputs of another shape, and more or fewer of a series, such as what each layer caches. */
-function isConsequence({ id, subject }: Change): boolean {
+/** Outputs of another shape or dtype, and more or fewer of a series, such as what each layer caches. */
+function isConsequence({ id, subject }: Change, facts: readonly Fact[]): boolean {
+  if (id === "output-dtype") return facts.some((fact) => /^(input-)?dtype$/.test(fact.id));
+  if (!facts.some((fact) => EXPLAINING.test(fact.id))) return false;
   return id === "output-shape" || (/^output-(added|removed)$/.test(id) && subject.includes("[*]"));
 }
 
@@ -123,14 +125,13 @@ const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|op-|residual-)
 
 function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
-  const isExplained = facts.some(({ id }) => EXPLAINING.test(id));
   const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
   const sorted = [...facts].sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
     const change = { ...changeOf(fact, affected), caused_by: cause < 0 ? null : cause };
     const isAlike = isSameComputation && change.level === "notable" && OF_COMPUTATION.test(change.id);
-    return isAlike || (isExplained && isConsequence(change)) ? { ...change, level: "detail" as const } : change;
+    return isAlike || isConsequence(change, facts) ? { ...change, level: "detail" as const } : change;
   });
 }
 
@@ -231,7 +232,6 @@ function mirrored(given: Difference): Difference {
     ...given,
     before: given.after,
     after: given.before,
-    reservations: given.reservations,
     inventory:
       given.inventory && Object.fromEntries(Object.entries(given.inventory).map(([label, [x, y]]) => [label, [y, x]])),
     checkpoints: {

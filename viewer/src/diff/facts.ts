@@ -23,6 +23,7 @@ export const KINDS = {
   "output-removed": { mirror: "output-added", level: "breaking" },
   "output-renamed": { level: "breaking" },
   "output-shape": { level: "notable" },
+  "output-dtype": { level: "notable" },
   repeats: { level: "notable" },
   calls: { level: "notable" },
   size: { level: "notable" },

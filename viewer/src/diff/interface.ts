@@ -23,6 +23,7 @@ export function interfaceFacts({ a, b, after }: Matching, facts: Facts): void {
   const isOne = (x: Port, y: Port) => x.from !== null && after.get(x.from) === y.from;
   for (const [x, y] of ends("output", facts, outputs, isOne)) {
     if (String(x.shape) !== String(y.shape)) addShapes("output-shape", facts, x, y);
+    if (x.dtype !== y.dtype) facts.add("output-dtype", patternOf(x.item.path), [x.dtype, y.dtype], [x.item, y.item]);
   }
 }
 

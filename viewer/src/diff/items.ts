@@ -174,6 +174,11 @@ function preorder(root: Item): Item[] {
   return found;
 }
 
+/** What is given under a name, which may be one that every object has. */
+export function own(values: Values, name: string): Json {
+  return Object.hasOwn(values, name) ? (values[name] ?? null) : null;
+}
+
 /** By code units: the same everywhere, unlike `localeCompare`. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

@@ -1,8 +1,8 @@
 /** Facts about the ops of modules that both graphs have: the model's own code. */
 import { append } from "../graph/append.js";
 import type { Json } from "../graph/graph.js";
-import { type Facts, NONE } from "./facts.js";
-import { compare, type Item, isInside, isLeaf } from "./items.js";
+import { type Facts, NONE, type Place } from "./facts.js";
+import { compare, type Item, isInside, isLeaf, own } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
 import { isPlumbing, isSameValue } from "./words.js";
@@ -45,12 +45,13 @@ export function opFacts(matching: Matching, facts: Facts, covered: Covered): voi
     const holder = matching.before.get(matching.holder(op, matching.before) ?? op);
     if (holder !== undefined) codeOf(holder).added.push(op);
   });
+  const orders = facts.all().flatMap(({ id, places }) => (id === "reordered" ? places : []));
   for (const [x, y] of matching.after) {
     if (covered.has(x) || covered.has(y)) continue;
     const holder = matching.holder(x, matching.after);
-    if (x.kind === "op" && y.kind === "op")
-      pairOfOps(matching, facts, x, y, holder === null ? undefined : codeOf(holder));
-    else if (x.kind !== y.kind) opAndModule(facts, x, y);
+    if (x.kind !== y.kind) opAndModule(facts, x, y);
+    else if (x.kind === "op" && x.label !== y.label) holder === null || codeOf(holder).replaced.push([x, y]);
+    else if (x.kind === "op") pairOfOps(matching, facts, x, y, orders);
   }
   for (const x of [...codes.keys()].sort((one, other) => one.position - other.position)) {
     code(facts, x, matching.after.get(x) as Item, codeOf(x));
@@ -75,21 +76,18 @@ function opAndModule(facts: Facts, x: Item, y: Item): void {
   else facts.add("replaced", "", [x.label, y.label], [x, y]);
 }
 
-function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, holder: Code | undefined): void {
-  if (x.label !== y.label) {
-    holder?.replaced.push([x, y]);
-    return;
-  }
+/** Two ops of one label. */
+function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, orders: readonly Place[]): void {
   // what is a layer says its arguments itself
   const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isSaid) argumentsOf(facts, x, y);
-  if (!isReordered(facts, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
+  if (!isReordered(orders, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
 }
 
 function argumentsOf(facts: Facts, x: Item, y: Item): void {
   if (isPlumbing(x.label) || MAKING.test(x.label)) return;
   for (const name of new Set([...Object.keys(x.arguments), ...Object.keys(y.arguments)])) {
-    const [before, after] = [x.arguments[name] ?? null, y.arguments[name] ?? null];
+    const [before, after] = [own(x.arguments, name), own(y.arguments, name)];
     if (isSameValue(before, after) || DERIVED.test(name) || isDerived(x, y, before, after)) continue;
     facts.add("op-argument", `${y.label} ${name}`, [before, after], [x, y]);
   }
@@ -105,12 +103,11 @@ function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   return isFraction || (sizes(x).some((size) => size === before) && sizes(y).some((size) => size === after));
 }
 
-/** Whether an op is in a module of which another order is said, or reads from it only. */
-function isReordered(facts: Facts, x: Item, y: Item): boolean {
-  const orders = facts.all().flatMap(({ id, places }) => (id === "reordered" ? places : []));
-  const isIn = (at: 0 | 1) => (item: Item) => orders.some((ends) => ends[at] !== null && isInside(item, ends[at]));
-  const areIn = (at: 0 | 1, item: Item) => isIn(at)(item) || item.sources.some(({ from }) => isIn(at)(from));
-  return areIn(0, x) && areIn(1, y);
+/** Whether an op is in a module of which another order is said, or reads from it. */
+function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
+  const isIn = (at: 0 | 1, item: Item) => orders.some(({ [at]: end }) => end !== null && isInside(item, end));
+  const areIn = (at: 0 | 1, item: Item) => isIn(at, item) || item.sources.some(({ from }) => isIn(at, from));
+  return orders.length > 0 && areIn(0, x) && areIn(1, y);
 }
 
 /** Whether an op reads other values, all of which both graphs have. */

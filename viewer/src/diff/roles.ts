@@ -19,6 +19,7 @@ export class Roles {
   readonly #before = new Map<Item, number>();
   /** What becomes of a value; ops that pass it on are left out. */
   readonly #after = new Map<Item, string[]>();
+  readonly #steps = new Map<Item, number>();
   readonly #side: Side;
   readonly #interner: Interner;
   readonly #outputs: Item[];
@@ -100,8 +101,14 @@ export class Roles {
 
   #step(argument: string, by: Item): string {
     const port = COMMUTATIVE.test(by.label) ? "" : argument;
-    const after = (this.#after.get(by) ?? []).join(";");
-    return `${port} ${this.#interner.of(`a${by.label} ${this.#facts(by, 0)} ${after}`)}`;
+    // an op is a step of each value that it reads
+    let number = this.#steps.get(by);
+    if (number === undefined) {
+      const after = (this.#after.get(by) ?? []).join(";");
+      number = this.#interner.of(`a${by.label} ${this.#facts(by, 0)} ${after}`);
+      this.#steps.set(by, number);
+    }
+    return `${port} ${number}`;
   }
 }
 

@@ -6,10 +6,12 @@ import { areOfOneFamily, isNumbered, lastPart, shareWord } from "./words.js";
 /** Below it, two items are no pair. */
 export const LEAST = 0.3;
 
+const MOST_HASHES = 2 ** 26;
+
 export class Similarity {
   readonly #hashes: Hashes;
   readonly #uses: ReadonlyMap<Item, number>;
-  readonly #known = new Map<string, number>();
+  readonly #known = new Map<number, number>();
 
   constructor(hashes: Hashes, uses: ReadonlyMap<Item, number>) {
     this.#hashes = hashes;
@@ -57,7 +59,8 @@ export class Similarity {
   }
 
   structure(before: Item, after: Item): number {
-    const key = `${this.#hashes.exact.get(before)} ${this.#hashes.exact.get(after)}`;
+    if (before.kind === "op" && after.kind === "op") return this.#structure(before, after);
+    const key = (this.#hashes.exact.get(before) ?? 0) * MOST_HASHES + (this.#hashes.exact.get(after) ?? 0);
     let found = this.#known.get(key);
     if (found === undefined) {
       found = this.#structure(before, after);

@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, Wording>> = {
   "output-removed": ({ subject }) => `output ${subject} removed`,
   "output-renamed": (change) => `output renamed: ${ARROW(change)}`,
   "output-shape": (change) => `shape of output ${ARROW(change)}`,
+  "output-dtype": (change) => `dtype of output ${ARROW(change)}`,
   repeats: ({ subject, before, after, where }) => `${where.join(", ")}: ${before} → ${after} × ${subject}`,
   calls: ({ subject, before, after }) => `calls of ${subject}: ${before} → ${after}`,
   size: ({ subject, before, after }) => `size ${pairs(before, after)} (${subject})`,

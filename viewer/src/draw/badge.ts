@@ -23,7 +23,7 @@ export function drawBadge(item: Item, x: number, y: number, painter: Painter): s
   const text = painter.text({ roles: ["times"], context, x: middle, y: y + 12, text: badge(item) });
   const data = {
     ...(item.run !== "" && { run: item.run }),
-    ...(item.changes?.length && { change: `${item.changes[0]}` }),
+    ...(item.changes?.length && { change: item.changes.join(" ") }),
   };
   return painter.group({ classes, data, isLink: "change" in data }, pill + loop + text);
 }

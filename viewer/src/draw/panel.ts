@@ -42,7 +42,7 @@ function cardsBehind({ width, height }: Box, step: number): string {
 }
 
 function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string {
-  const { name = [], detail = [], lines = 1 } = titleForms(item)[title.form] ?? {};
+  const { name = [], detail = [], lines = 1 } = titleForms(item, true)[title.form] ?? {};
   const opens = item.kind !== "group";
   const context: Context = { family: item.family, classes: ["header"] };
   const x = title.x + (opens ? CHEVRON : 0);

@@ -4,6 +4,7 @@ import type { Frame, Item, Wire } from "../view/frame.js";
 import type { Geometry } from "./geometry.js";
 import { numberNets } from "./input.js";
 import type { Order, PortOrder } from "./order.js";
+import type { Arms } from "./structures/arms.js";
 
 /** What frames with equal keys have in common. */
 export interface Alike {
@@ -11,8 +12,12 @@ export interface Alike {
   ports: (PortOrder | null)[];
   /** The order of the items. */
   order: Order | null;
+  /** The arms of those that are drawn as a U. */
+  arms: Arms | null;
   /** By the geometries of the open items. */
   geometries: Map<string, Geometry>;
+  /** Whether they have columns, which are narrow. */
+  hasColumns: boolean;
 }
 
 /** A key of everything in a frame that decides positions, except what is inside its open items. */

@@ -95,7 +95,7 @@ function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   const low = routed.low - PADDING;
   const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
   const entries = ranking.inputs.map((place) => place - low);
-  const { title, missing, behind } = titleSpot(titleForms(item), entries, width, isNarrow);
+  const { title, missing, behind } = titleSpot(titleForms(item, isNarrow), entries, width, isNarrow);
   // wires that run straight beside the title need no space below it
   const below = routed.straight > 0 ? BELOW_TITLE - routed.straight : 0;
   const header = TITLE_PADDING + title.height + GRID + below;
@@ -150,7 +150,7 @@ function titleAt(start: number, forms: readonly TitleForm[], form: number): Titl
 
 /** Left to right: the title is in a separate header. */
 function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
-  const [form] = titleForms(item);
+  const [form] = titleForms(item, false);
   const header = TITLE_PADDING + TITLE_LINE + GRID;
   const before = planned.inputs > 0 ? 0 : PADDING;
   const after = planned.outputs > 0 ? 0 : PADDING;
@@ -193,7 +193,7 @@ function headerOf(
   inner: number,
 ): { header: number; missing: number; width: number; title: Title | null } {
   if (item === null) return { header: 0, missing: 0, width: inner, title: null };
-  const { title, missing, behind } = titleSpot(titleForms(item), entries, inner, false);
+  const { title, missing, behind } = titleSpot(titleForms(item, false), entries, inner, false);
   return {
     header: TITLE_PADDING + title.height + BELOW_TITLE,
     ...{ missing, width: inner + missing + behind, title },
@@ -201,7 +201,7 @@ function headerOf(
 }
 
 /** Whether an item is a step of an unrolled loop, whose states leave where they enter. */
-function isStep(item: Item): boolean {
+export function isStep(item: Item): boolean {
   return item.kind === "group" && item.times === 1;
 }
 

@@ -11,6 +11,7 @@ import { type Alike, frameKey, innerKey } from "./alike.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
 import { rankAsChain } from "./fallback.js";
+import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
@@ -98,18 +99,19 @@ function placeFrame(
   around: Direction,
   ports: PortOrder | null = null,
 ): Placed {
-  const title = item === null ? "" : titleForms(item).map(({ lines, width }) => `${lines} ${width}`);
+  const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
   // only what runs left to right depends on the length of lines
   const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
-  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${title}`;
+  const kind = item !== null && isStep(item) ? "step" : "";
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const lines = `${context.line} ${context.around}`;
   const known = placedFrames.get(frame);
   if (known?.key === placeKey && known.lines === lines) return known.placed;
-  const alike = alikeOf(context, frame, placeKey, ports);
+  const alike = alikeOf(context, frame, { around, key, placeKey }, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
-  const inside = { ...context, isNarrow: context.isNarrow || hasColumns(frame, context.shapes) };
+  const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
   const place = (arms: Arms | null): Placed | null => {
     const inner = frame.items.map((child, i) => {
@@ -127,26 +129,32 @@ function placeFrame(
     alike.geometries.set(within, geometry);
     return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
   };
-  const arms = armsOf(context, frame, around, key);
-  const placed = (arms && place(arms)) ?? place(null);
+  const placed = (alike.arms && place(alike.arms)) ?? place(null);
   if (placed === null) throw new Error("expected a layout");
   placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
 }
 
 /** What a frame shares with equal ones in equal surroundings. */
-function alikeOf(context: Context, frame: Frame, placeKey: string, ports: PortOrder | null): Alike {
+function alikeOf(
+  context: Context,
+  frame: Frame,
+  { around, key, placeKey }: { around: Direction; key: string; placeKey: string },
+  ports: PortOrder | null,
+): Alike {
   const { alike } = context.cache;
-  const key = `${placeKey}|${frameKey(frame)}`;
-  const known = alike.get(key);
+  const whole = `${placeKey}|${frameKey(frame)}`;
+  const known = alike.get(whole);
   if (known !== undefined) return known;
   const closed = closedGeometry(context, frame, ports);
   const made: Alike = {
     ports: closed === null ? [] : portOrders(frame, closed),
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
+    arms: armsOf(context, frame, around, key),
     geometries: new Map(),
+    hasColumns: hasColumns(frame, context.shapes),
   };
-  alike.set(key, made);
+  alike.set(whole, made);
   return made;
 }
 

@@ -123,14 +123,15 @@ export interface TitleForm {
 const AFTER_DOT = /\.(?=\D)/g;
 
 /** A title in one line, in two, and for narrow containers in more; the expand sign is on the first line. */
-export function titleForms(item: Item): [TitleForm, TitleForm, ...TitleForm[]] {
+export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm, ...TitleForm[]] {
   const { name, detail } = boxWords(item);
   const details = detail === "" ? [] : [detail];
-  const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
   const two = inLines(item, [name], details);
   const one = detail === "" ? two.width : CHEVRON + nameWidth(item, name) + GAP + textWidth(detail, DETAIL_SIZE);
-  const narrow = [inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)];
-  return [{ name: [name], detail: details, lines: 1, width: Math.ceil(one) }, two, ...narrow];
+  const usual: [TitleForm, TitleForm] = [{ name: [name], detail: details, lines: 1, width: Math.ceil(one) }, two];
+  if (!isNarrow) return usual;
+  const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
+  return [...usual, inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)];
 }
 
 function inLines(item: Item, name: string[], detail: string[]): TitleForm {

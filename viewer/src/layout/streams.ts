@@ -6,8 +6,12 @@ import { BORDER, type Frame, type Wire } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
 import type { Plan, Stream } from "./plan.js";
 
+/** A stage, what derives a stream, and the next stage. */
+const LEAST_ITEMS = 3;
+
 /** The first streams of all stages of a frame. */
 export function streamsOf({ items, wires }: Frame): Stream[] {
+  if (items.length < LEAST_ITEMS) return [];
   const onwards = wires.filter(({ flow }) => flow !== "return");
   const [arriving, leaving] = [items.map(() => [] as number[]), items.map(() => [] as number[])];
   for (const [i, { from, to }] of onwards.entries()) {
@@ -55,13 +59,13 @@ export function leftOfStreams({ wires, streams }: Plan, { across }: Ranking): nu
 
 /** Output port of a stage → the input port with the same stream, told by its shape; empty if it has no parallel streams. */
 export function placesOf({ items, wires, inputs, outputs }: Frame): number[] {
+  if (outputs.length < 2) return [];
   const into = wires.filter(({ from }) => from === BORDER);
   const out = wires.filter(({ to }) => to === BORDER);
   const fusion = items.length - 1;
   const streams = new Map(into.map(({ label, fromPort }) => [label, fromPort]));
   const readers = new Set(into.map(({ to, toPort }) => `${to} ${toPort}`));
   const isStage =
-    outputs.length > 1 &&
     into.length === inputs.length &&
     streams.size === inputs.length &&
     readers.size === inputs.length &&

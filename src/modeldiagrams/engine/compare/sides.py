@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import subprocess
 import sys
@@ -73,7 +74,7 @@ def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
     """
     if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
         return version
-    if _MODEL.fullmatch(version):
+    if not version.startswith("git:") and _MODEL.fullmatch(version):
         return None
     if model.endswith(".json"):
         return f"git:{version.removeprefix('git:')}:{model}"
@@ -111,7 +112,7 @@ def download(address: str) -> bytes:
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:  # noqa: S310  (http only, see above)
             return bytes(answer.read(_LARGEST + 1))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         if isinstance(error, urllib.error.HTTPError):
             error.close()  # it is the answer, too
         reason = error.reason if isinstance(error, urllib.error.URLError) else error

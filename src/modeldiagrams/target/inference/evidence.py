@@ -102,11 +102,11 @@ class _Calls:
         for line, code in _pieces(file, text) if f"{self.name}(" in text else ():
             try:
                 tree = ast.parse(code)
-            except (SyntaxError, ValueError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
             values = Values(tree, self.module, is_own=is_own)
             for node in ast.walk(tree):
-                if isinstance(node, ast.Call) and _called(node) == self.name:
+                if isinstance(node, ast.Call) and _called(node) == self.name and not values.is_elsewhere(node.func):
                     kwargs = _bound(node, self.signature, values)
                     if kwargs:
                         yield CallSite(f"{place}:{line + node.lineno}", kwargs, _inputs(tree, node, values))
@@ -116,10 +116,10 @@ def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:
     """Line before it, and text, of each piece of Python in a file; docstrings come after the code around them."""
     if file.suffix == ".ipynb":
         try:
-            cells = json.loads(text)["cells"]
-        except (ValueError, KeyError, TypeError):
+            cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        except (ValueError, KeyError, TypeError, RecursionError):  # no notebook
             return
-        yield from ((0, "".join(cell.get("source", ""))) for cell in cells if cell.get("cell_type") == "code")
+        yield from ((0, cell) for cell in cells)
         return
     if file.suffix == ".py":
         yield 0, text

@@ -12,6 +12,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from modeldiagrams.target.inference.unknown import slots_of
 
 if TYPE_CHECKING:
@@ -27,9 +29,14 @@ _CLOSED: tuple[tuple[Any, str], ...] = (
     (os, "rename"),
     (os, "replace"),
     (os, "close"),
+    (os, "open"),
+    (os, "symlink"),
+    (os, "link"),
+    (os, "_exit"),
     (os, "system"),
     (socket.socket, "connect"),
     (subprocess.Popen, "__init__"),
+    (torch, "save"),  # it opens files in C++
 )
 """What no constructor may do while its arguments are looked for."""
 

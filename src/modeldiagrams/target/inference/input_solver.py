@@ -39,6 +39,8 @@ __all__ = ["InputSolver"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
+_MOST_WORK = 10_000
+"""Calls of PyTorch in all passes."""
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _MOST_ELEMENTS = 1 << 24
@@ -62,6 +64,7 @@ class InputSolver:
         self._probe = Probe(self.model)
         self._waiting: list[tuple[int, int, int, Entries]] = []
         self._seen: set[str] = set()
+        self._work = 0
         parameters = parameters_of(self.model.forward)
         self._is_graph = any(is_graph(name) for name in parameters)
         self.optional = tuple(
@@ -75,7 +78,7 @@ class InputSolver:
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries)
         for _ in range(_MOST_TRIES):
-            if not self._waiting:
+            if not self._waiting or self._work > _MOST_WORK:
                 return
             entries = heapq.heappop(self._waiting)[3]
             probed = self._probed(entries)
@@ -113,7 +116,8 @@ class InputSolver:
             probed = self._probe.run(entries)
         except TargetError:
             return None
-        result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.error}"
+        self._work += probed.depth
+        result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
 

@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
+from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 
@@ -26,7 +27,10 @@ __all__ = ["Probe", "Probed"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
-"""From this number of parameters on, no pass has values."""
+"""From this number of parameters on, no pass has values, and the weights are not copied."""
+_MOST_WORK = 10**11
+"""Elements of the inputs times parameters, up to which a pass has values."""
+_LONGEST_MESSAGE = 1000
 
 
 @dataclass
@@ -45,6 +49,14 @@ class Probed:
     """What the model was called with."""
     outputs: tuple[tuple[int, ...], ...] = ()
     """Shapes of the tensors that it returned."""
+
+    @property
+    def message(self) -> str:
+        """What was raised, in words; even that is the user's code."""
+        try:
+            return str(self.error)[:_LONGEST_MESSAGE]
+        except Exception:  # noqa: BLE001  (whatever it raises)
+            return ""
 
     def frames(self) -> list[tuple[FrameType, int]]:
         """Frames of the error with their instructions, innermost first."""
@@ -65,20 +77,23 @@ class Probe:
         Args:
             model: Is run in eval mode, without gradients.
         """
+        parameters = [*model.parameters()]
+        self._size = sum(parameter.numel() for parameter in parameters)
+        shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
-            self._model = copy.deepcopy(model)
+            self._model = copy.deepcopy(model, shared)
         except Exception:  # noqa: BLE001  (some can't be copied; they are run themselves)
             self._model = model
-        parameters = [*model.parameters()]
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
-        self._has_values = not self._is_on_meta and sum(p.numel() for p in parameters) < _LARGE
+        self._has_values = not self._is_on_meta and self._size < _LARGE
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass what kernels don't take, such as whole numbers
-        if self._has_values and (probed.error is None or _needs_values(probed.error)):
+        is_cheap = element_count(entries) * self._size <= _MOST_WORK
+        if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed

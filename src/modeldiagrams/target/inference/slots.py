@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from dataclasses import dataclass, field
@@ -161,7 +162,7 @@ class Slot:
 
     def written(self) -> Any:
         """Its value as an option."""
-        option = self.option()
+        option = copy.deepcopy(self.option())  # YAML writes the same list twice as a reference
         match self.kind:
             case "items":
                 return [child.written() for child in self._items()]

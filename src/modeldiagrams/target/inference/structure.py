@@ -47,7 +47,7 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     places = _places(probed)
     yield from _attributes(entries, probed, seeds, places)
     yield from _keys(entries, probed, seeds, places)
-    message = str(probed.error)
+    message = probed.message
     if "values to unpack" in message:
         yield from _unpacked(entries, probed, seeds, places)
     if _TRUTH.search(f"{type(probed.error).__name__} {message}"):
@@ -112,7 +112,7 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
 
 def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
     """Either a list of parts, or a tensor of this rank, or one whose first size is the number of parts."""
-    match = re.search(r"expected (\d+)", str(probed.error))
+    match = re.search(r"expected (\d+)", probed.message)
     frames = probed.frames()
     if not match or not frames or int(match[1]) > _MOST_PARTS:
         return

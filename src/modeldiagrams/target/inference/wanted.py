@@ -66,7 +66,7 @@ _PAIRS = (
 
 def wanted_by(probed: Probed) -> Iterator[Wanted]:
     """What would have let the failing call go on, likeliest first."""
-    message = str(probed.error)
+    message = probed.message
     shapes = tuple(tuple(operand.shape) for operand in probed.operands)
     yield from _by_function(probed, shapes)
     if re.search("broadcast|must match the size|non-singleton", message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from typing import Any
 
 __all__ = ["Unreadable", "Values"]
@@ -36,15 +37,18 @@ class Values:
                 have to be imported.
             is_own: Whether the file is this module.
         """
+        self._module = module
         self._packages = (module.partition(".")[0], "torch")
         self._names: dict[str, ast.expr | None] = {}
         self._imported: dict[str, str] = {}
         self._options: dict[str, ast.expr] = {}
+        plain: set[ast.AST] = set()
         for node in ast.walk(tree):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    same = name not in self._names or ast.dump(self._names[name] or value) == ast.dump(value)
-                    self._names[name] = value if same else None
+                case ast.Assign(targets=[ast.Name(id=name) as target], value=value):
+                    plain.add(target)
+                    known = self._names.setdefault(name, value)
+                    self._names[name] = known if known is not None and ast.dump(known) == ast.dump(value) else None
                 case ast.Import(names=names):
                     self._imported |= {alias.asname or alias.name: alias.name for alias in names}
                 case ast.ImportFrom(module=str(source), names=names, level=0):
@@ -53,6 +57,9 @@ class Values:
                     self._imported[name] = f"{module}.{name}"
                 case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags], keywords=keywords):
                     self._add_option(flags, keywords)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in plain:
+                self._names[node.id] = None  # by a loop, `+=` and the like
 
     def _add_option(self, flags: list[ast.expr], keywords: list[ast.keyword]) -> None:
         """``parser.add_argument("--hidden-size", default=64)`` gives ``args.hidden_size``."""
@@ -60,6 +67,14 @@ class Values:
         for flag in flags:
             if default is not None and isinstance(flag, ast.Constant) and isinstance(flag.value, str):
                 self._options[flag.value.lstrip("-").replace("-", "_")] = default
+
+    def is_elsewhere(self, node: ast.expr) -> bool:
+        """Whether a name is imported from another package than the model's: ``nn.LSTM``, where the model is an LSTM."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        source = self._imported.get(node.id, "") if isinstance(node, ast.Name) else ""
+        is_own = source.partition(".")[0] == self._packages[0] or self._module.rpartition(".")[2] in source.split(".")
+        return bool(source) and not is_own
 
     def read(self, node: ast.expr, depth: int = 0) -> Any:
         """The value of an expression as a constructor argument.
@@ -139,7 +154,9 @@ class Values:
     def _path(self, node: ast.expr) -> str:
         match node:
             case ast.Name(id=name) if self._imported.get(name, "").partition(".")[0] in self._packages:
-                return self._imported[name]
+                path = self._imported[name]
+                if path in sys.modules or path.rpartition(".")[0] in sys.modules:  # importing others would run them
+                    return path
             case ast.Attribute(value=owner, attr=name):
                 return f"{self._path(owner)}.{name}"
         raise Unreadable

@@ -19,9 +19,12 @@ interface Sides {
   arriving: Wire[][];
 }
 
+/** Most items of a frame that is searched: time grows with their square, and of more no reader sees columns. */
+const MOST_ITEMS = 400;
+
 /** The towers of a frame; null if there are none. */
 export function towersIn(frame: Frame): Towers | null {
-  if (inputsOf(frame) < 2) return null;
+  if (inputsOf(frame) < 2 || frame.items.length > MOST_ITEMS) return null;
   const sides: Sides = { sources: sourcesOf(frame), readers: readersOf(frame), arriving: arrivingAt(frame) };
   for (const [item] of frame.items.entries()) {
     const found = towersAt(frame, sides, item);
