@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modeldiagrams.engine.compare.sides import graph_of, no_model, side_of
+from modeldiagrams.engine.compare.sides import graph_of, no_model, relative, side_of
 from modeldiagrams.errors import ModelDiagramsError
 
 SNAPSHOT = Path("docs/model-graphs/pkg.Net.json")
@@ -28,3 +28,8 @@ def test_dotted_path_is_a_model():
 def test_address_that_is_none_is_told(address):
     with pytest.raises(ModelDiagramsError, match="expected a graph file at this address"):
         graph_of(address, no_model)
+
+
+def test_messages_have_no_absolute_path_of_the_documentation(tmp_path):
+    error = ModelDiagramsError(f"{tmp_path / 'old' / 'net.json'}: damaged")
+    assert relative(error, tmp_path).replace("\\", "/") == "old/net.json: damaged"

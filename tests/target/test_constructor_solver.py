@@ -177,3 +177,36 @@ def test_found_arguments_can_be_pasted(name):
     shapes = [{name: p.shape for name, p in model.named_parameters()} for model in (pasted.model, target.model)]
     assert shapes[0] == shapes[1]
     assert solved_arguments(pasted.maker) == solved_arguments(pasted.maker)
+
+
+class Defaults(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        depth = getattr(config, "depth", 6)
+        self.layers = nn.Sequential(*(nn.Linear(config.width, config.width) for _ in range(depth)))
+
+
+def test_defaults_of_the_code_are_kept():
+    found = solved_arguments(Defaults)
+    assert found
+    assert "depth" not in found.kwargs["config"]
+    assert "width" in found.kwargs["config"]
+
+
+class Saver(nn.Module):
+    def __init__(self, width, out_dir):
+        super().__init__()
+        try:
+            (Path(WRITTEN) / f"{out_dir}").touch()
+        except OSError:
+            self.is_saved = False
+        self.layer = nn.Linear(width, width)
+
+
+WRITTEN = ""
+
+
+def test_nothing_is_written_under_names_that_nobody_chose(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.WRITTEN", str(tmp_path))
+    make_model(parse_options({"model": f"{__name__}.Saver"}).call, 1e8)
+    assert not [*tmp_path.iterdir()]

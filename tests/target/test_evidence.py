@@ -168,3 +168,8 @@ def test_without_a_call_that_can_be_read_names_and_use_decide(name):
 
 def test_options_come_first():
     assert not [key for key in said_of("Tested", kwargs={"n_in": 2, "n_out": 2}) if key.startswith("kwargs")]
+
+
+def test_file_with_the_call_is_a_source(tmp_path):
+    call = parse_options({"model": "evident.models.Shown"}).call
+    assert resolve(call).sources == (str(tmp_path / "README.md"),)

@@ -97,3 +97,13 @@ def test_relative_import_outside_of_a_package_is_ignored(project, worker):
     answer = worker.trace(make_options(model="tried.Net", inputs=[1, 4]), [project])
     assert b"tried.Net" in answer.graph
     assert [source.rpartition("/")[2] for source in answer.sources] == ["tried.py"]
+
+
+def test_sources_include_the_file_whose_call_gives_the_arguments(project, worker):
+    (project / "shown.py").write_text(
+        NET.format(imports="", width="width", result="self.fc(x)").replace("self)", "self, width)")
+    )
+    (project / "README.md").write_text("```python\nShown = Net(width=8)\n```\n")
+    answer = worker.trace(make_options(model="shown.Net", inputs=[1, 4]), [project])
+    assert b"as in README.md:2" in answer.graph
+    assert f"{project}/README.md" in answer.sources

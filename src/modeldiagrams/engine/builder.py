@@ -3,7 +3,6 @@
 Nothing here imports torch, runs user code or starts V8: workers and the drawer do, for what the `Cache` does not have.
 """
 
-import os
 import shutil
 import threading
 from collections.abc import Collection, Sequence
@@ -16,7 +15,7 @@ from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
 from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
-from modeldiagrams.engine.compare.sides import graph_of, no_model, side_of
+from modeldiagrams.engine.compare.sides import graph_of, no_model, relative, side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
@@ -210,7 +209,7 @@ class DiagramBuilder:
                 return self._loaded(other, _snapshot_name(other))  # the model that is compared has its own
             graph = graph_of(side, no_model, self.folder)
         except ModelDiagramsError as error:
-            raise OptionError(option, str(error).replace(f"{self.folder.absolute()}{os.sep}", "")) from error
+            raise OptionError(option, relative(error, self.folder)) from error
         file = self.folder / side
         if self._snapshots and file.is_file():
             self._snapshots.note_mention(file.absolute(), traced=False)

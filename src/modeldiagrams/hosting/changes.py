@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from modeldiagrams.engine.compare.sides import relative
 from modeldiagrams.errors import ModelDiagramsError
 
 if TYPE_CHECKING:
@@ -32,4 +33,4 @@ def all_changes(host: Host, text: str) -> Check:
     try:
         return host.builder.changes_since(version[0])
     except ModelDiagramsError as error:
-        raise ModelDiagramsError(f"model-changes: {error}") from error
+        raise ModelDiagramsError(f"model-changes: {relative(error, host.builder.folder)}") from error

@@ -48,6 +48,8 @@ class Target:
     kwargs: dict[str, Any]
     assumptions: tuple[Assumption, ...]
     """What the author left out."""
+    sources: tuple[str, ...] = ()
+    """Files that were read for what the author left out."""
     note: str | None = None
     """Why there are no inputs, and what to write; then the graph is the module hierarchy."""
     tried: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ def resolve(call: Call, device: str | None = None) -> Target:
         args=inputs.args,
         kwargs=inputs.kwargs,
         assumptions=(*built.assumptions, *inputs.assumptions),
+        sources=(built.example.file,) if built.example else (),
         note=inputs.note,
         tried=tuple(tried),
         trace=None if device else inputs.trace,  # that was on the CPU

@@ -94,7 +94,7 @@ def _traced(request: Trace) -> Traced:
     classes = {type(module) for module in target.model.modules()}
     # factories and functions that make inputs do not run in the pass itself
     named = [call.model, call.inputs_from or ""]
-    sources = dependencies(classes, named, trace.sources)
+    sources = dependencies(classes, named, (*trace.sources, *target.sources))
     model = type(target.model)
     name = public_name(model) if locate(call.model) is model else None
     return Traced(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference, difference_by
-from modeldiagrams.engine.compare.sides import graph_of, no_model
+from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.texts import plain_markdown
 from modeldiagrams.engine.compare.versions import graphs_in, kept_graphs
 from modeldiagrams.engine.snapshots import take_snapshots
@@ -179,7 +179,7 @@ def compare_all(
                 return Compared(name=name, state="new")
             difference = difference_by(compare, graph_of(kept.side, no_model, folder), after)
         except ModelDiagramsError as error:
-            return Compared(name=name, state="failed", problem=str(error))
+            return Compared(name=name, state="failed", problem=relative(error, folder))
         is_same = difference.same and not difference.reservations
         return Compared(name=name, state="same" if is_same else "changed", difference=None if is_same else difference)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "side_of"]
+__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative", "side_of"]
 
 SCHEMES = ("http://", "https://")
 
@@ -83,6 +84,11 @@ def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
     if version.startswith(SCHEMES):
         return f"{version.rstrip('/')}/modeldiagrams/{quote(snapshot.name)}"
     return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+
+
+def relative(error: ModelDiagramsError, folder: Path) -> str:
+    """What an error says, without the absolute path of the documentation: pages show it."""
+    return str(error).replace(f"{folder.absolute()}{os.sep}", "")
 
 
 def no_model(side: str) -> Graph:

@@ -63,7 +63,7 @@ def kept_graphs(against: str, folder: Path) -> list[Kept]:
 
 def _of_folder(folder: Path) -> list[Kept]:
     if (index := folder / _INDEX).is_file():
-        return _of_index(str(index), index.read_bytes(), lambda name: str(index.with_name(name)))
+        return _of_index(str(index), index.read_bytes(), lambda name: str(index.parent / name))
     if not (found := graphs_in(folder)):
         raise ModelDiagramsError(f"{folder}: expected a folder of graph files, or a built site with {_INDEX}")
     return found

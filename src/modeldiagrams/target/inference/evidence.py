@@ -38,6 +38,8 @@ class CallSite:
 
     place: str
     """``tests/test_model.py:12``."""
+    file: str
+    """Absolute; a change of it may change the call."""
     kwargs: dict[str, Any]
     """Its arguments by name, as the option `kwargs`."""
     inputs: list[list[Any]] = field(default_factory=list)
@@ -109,7 +111,7 @@ class _Calls:
                 if isinstance(node, ast.Call) and _called(node) == self.name and not values.is_elsewhere(node.func):
                     kwargs = _bound(node, self.signature, values)
                     if kwargs:
-                        yield CallSite(f"{place}:{line + node.lineno}", kwargs, _inputs(tree, node, values))
+                        yield CallSite(f"{place}:{line + node.lineno}", str(file), kwargs, _inputs(tree, node, values))
 
 
 def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:

@@ -7,12 +7,13 @@ value can't be used as ends the run with `Refused`, which says what the argument
 
 from __future__ import annotations
 
+import ast
 import dis
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from modeldiagrams.target.inference.lookups import strings_looked_up
+from modeldiagrams.target.inference.lookups import expression_at, strings_looked_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -260,7 +261,7 @@ class Fields(dict[str, Any]):
         return super().__getitem__(name)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
             raise AttributeError(name)
         self._slots_of()[0].ways.add("attribute")
         return self._read(name)
@@ -288,6 +289,14 @@ class Fields(dict[str, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Not possible."""
         raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+
+
+def _has_default(frame: FrameType) -> bool:
+    """Whether a frame calls `getattr` with what holds where nobody says anything else."""
+    match expression_at(frame, frame.f_lasti):
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
+            return True
+    return False
 
 
 def _unpacked(frame: FrameType) -> int | None:
