@@ -214,7 +214,7 @@ class Slow(nn.Module):
 class Vast(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.rate = torch.linspace(0, 1, 4)[1].item()
+        self.rate = torch.linspace(0, width, 4)[1].item()
         self.table = torch.empty(2 * 10**8)
         VAST.append(self)
 
