@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.construct import Allocations, TooLargeError
+from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
