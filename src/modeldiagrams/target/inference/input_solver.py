@@ -94,7 +94,9 @@ class InputSolver:
         """Input → why it is what it is."""
         first = next(iter(self._seeds()), {})
         return {
-            name: "a usual shape for its name" if self._shown(first.get(name)) == entry else "what the layers ask for"
+            name: "a usual shape for its name"
+            if self._shown(first.get(name)) == entry
+            else "found by trying: the model runs with it"
             for name, entry in entries.items()
         }
 
