@@ -257,3 +257,57 @@ def test_deep_and_long_models_take_seconds():
     found = modeldiagrams.diff(nested_graph(400, 8), nested_graph(300, 10))
     assert found.changes
     assert time.process_time() - start < 20
+
+
+class Steps(nn.Module):
+    """Three steps with two layers each, or with two for all."""
+
+    def __init__(self, *, shared=False, wrap=False, scale=None):
+        super().__init__()
+        pairs = [nn.ModuleList([nn.LayerNorm(8), nn.Linear(8, 8), nn.LayerNorm(8), nn.Linear(8, 8)]) for _ in range(3)]
+        self.steps = nn.ModuleList(Residual(*pair, wrap=wrap, scale=scale) for pair in pairs)
+        self.shared = shared
+
+    def forward(self, x):
+        for step in self.steps:
+            x = (self.steps[0] if self.shared else step)(x)
+        return x
+
+
+class Residual(nn.Module):
+    def __init__(self, norm1, one, norm2, two, *, wrap, scale):  # noqa: PLR0913
+        super().__init__()
+        self.norm1, self.one, self.norm2 = norm1, one, norm2
+        self.two = nn.Sequential(two) if wrap else two
+        self.scale = scale
+
+    def forward(self, x):
+        x = x + self.one(self.norm1(x))
+        y = self.two(self.norm2(x))
+        return x + (y if self.scale is None else y * self.scale)
+
+
+def steps(**options):
+    return modeldiagrams.trace(Steps(**options).eval(), (torch.zeros(2, 8),))
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+def test_layers_that_share_their_weights_compute_otherwise(wrap):
+    pair = steps(), steps(shared=True, wrap=wrap)
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        assert not found.same_computation
+        assert found.inventory is None
+        assert {"shared", "unshared"} & {change.id for change in found.changes}
+
+
+def test_tied_weights_compute_otherwise():
+    layer = nn.Linear(8, 8)
+    pair = sequence(layer, nn.ReLU(), layer), sequence(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        assert not found.same_computation
+
+
+def test_a_factor_behind_a_layer_gives_no_weight_another_job():
+    pair = steps(), steps(scale=0.5)
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        assert found.checkpoints.other_role == ()

@@ -328,6 +328,37 @@ class Functions(nn.Module):
         return h + q
 
 
+class Features(nn.Module):
+    """The features of all levels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels = nn.ModuleList(nn.Linear(8, 8) for _ in range(4))
+        self.norms = nn.ModuleList(nn.LayerNorm(8) for _ in range(4))
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        found = []
+        for level, norm in zip(self.levels, self.norms, strict=True):
+            x = norm(level(x).relu())
+            found.append(x)
+        return found
+
+
+class Pyramid(nn.Module):
+    """Each repeat of the decoder reads another level of one encoder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = Features()
+        self.decoder = nn.ModuleList(nn.Linear(16, 8) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        *levels, x = self.encoder(x)
+        for layer in self.decoder:
+            x = layer(torch.cat([x, levels.pop()], -1)).tanh()
+        return x
+
+
 MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "detector": (Detector, (), IMAGE),
     "searched": (Searched, (4,), IMAGE),
@@ -342,4 +373,5 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "sparse_mixture": (SparseMixture, (), SEQUENCE),
     "normed": (Normed, (), SEQUENCE),
     "checked": (Checked, (), WORDS),
+    "pyramid": (Pyramid, (), SEQUENCE),
 }

@@ -42,7 +42,10 @@ export interface WeightMap {
   checkpoints: Checkpoints;
   /** Key → key of the counterpart, whatever its shape. */
   pairs: ReadonlyMap<string, string>;
+  /** Whether the outputs are computed alike, whichever layers share their weights. */
   sameComputation: boolean;
+  /** Whether as many weights are used as often. */
+  sameSharing: boolean;
 }
 
 export function checkpoints(matching: Matching): WeightMap {
@@ -55,7 +58,22 @@ export function checkpoints(matching: Matching): WeightMap {
   const weights = [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())] as const;
   byRole(found, weights, sameComputation ? undefined : owners);
   byPlace(found, owners, matching);
-  return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation };
+  const sameSharing = String(usesOfTensors(a)) === String(usesOfTensors(b));
+  return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation, sameSharing };
+}
+
+/** How often each weight is used under all of its names: layers that share one compute otherwise than layers of their own. */
+function usesOfTensors({ parameters, steps }: Side): number[] {
+  const counts = new Map<string, number>();
+  for (const { kind, path, weights, readers } of steps) {
+    const isWeight = kind === "parameter" || kind === "buffer";
+    const names = isWeight ? readers.map(() => path) : Object.values(weights);
+    for (const name of names) {
+      const tensor = [name, ...(parameters.get(name)?.tied ?? [])].sort()[0] ?? name;
+      counts.set(tensor, (counts.get(tensor) ?? 0) + 1);
+    }
+  }
+  return [...counts.values()].sort((x, y) => x - y);
 }
 
 function saved({ parameters }: Side): Keys {
@@ -253,13 +271,17 @@ function otherRoles({ keys, pairs }: Found, matching: Matching, sameComputation:
   });
 }
 
-/** Whether what a weight was used for is now done by another one of its shape beside it. */
+/** Whether what a weight was used for is now done by another one of its shape beside it, which did something else. */
 function hasHeir(keys: Keys, matching: Matching, key: string): boolean {
   const own = use(matching, 0, key);
   if (own === use(matching, 1, key)) return false;
   const shape = String(keys.get(key)?.shape);
   return [...keys].some(
-    ([name, spec]) => isBeside(name, key) && String(spec.shape) === shape && use(matching, 1, name) === own,
+    ([name, spec]) =>
+      isBeside(name, key) &&
+      String(spec.shape) === shape &&
+      use(matching, 1, name) === own &&
+      use(matching, 0, name) !== own,
   );
 }
 

@@ -67,7 +67,7 @@ function compared(before: GraphData, after: GraphData, isMirrored: boolean): Com
     before: end(before),
     after: end(after),
     same: changes.length === 0,
-    same_computation: weights.sameComputation,
+    same_computation: weights.sameComputation && weights.sameSharing,
     reservations: isMirrored ? reasons(b, a) : reasons(a, b),
     inventory: isOne ? null : inventory(a, b),
     checkpoints: found,
@@ -207,8 +207,8 @@ function parametersOf(id: ChangeId, places: Fact["places"]): number {
 const ONE_ARCHITECTURE = 0.5;
 
 /** Of the model with fewer weights: those that are in the other under the same name, or in the same shape. */
-function isOneArchitecture({ a, b, similarity }: Matching, { pairs }: WeightMap): boolean {
-  if (similarity.isExact(a.root, b.root)) return true;
+function isOneArchitecture({ a, b, similarity }: Matching, { pairs, sameComputation }: WeightMap): boolean {
+  if (sameComputation || similarity.isExact(a.root, b.root)) return true;
   const fewer = Math.min(a.parameters.size, b.parameters.size);
   const shape = ({ parameters }: Side, key: string) => String(parameters.get(key)?.shape);
   const common = [...pairs].filter(([key, other]) => key === other || shape(a, key) === shape(b, other)).length;

@@ -10,6 +10,7 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
   const positions = new Map(contents.children.map((id, i) => [id, i]));
   const runOf = (id: string | null) =>
     id === null ? undefined : runs.find((run) => inRun(run, positions.get(id) ?? -1));
+  const isOp = (id: string) => index.nodes.get(id)?.kind === "op";
   const links = new Map<string, Link>();
   const seen = new Set<string>();
   for (const link of contents.links) {
@@ -20,7 +21,7 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
     const redirected = redirect(index, link, firsts);
     const ends = endsOf(index, redirected);
     // each time step reads another result of one op; the first stands for all
-    if (firsts.has(to) && seen.has(ends)) continue;
+    if (firsts.has(to) && seen.has(ends) && isOp(from)) continue;
     seen.add(ends);
     // links of twelve layers that read one mask, or return one state each, become one
     addStrongest(links, `${ends} ${redirected.fromPort}`, redirected);
