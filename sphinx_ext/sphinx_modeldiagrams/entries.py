@@ -43,7 +43,7 @@ class Entry(TypedDict):
     """What references call it."""
     names: list[str]
     """The same, and other names of its class."""
-    snapshot: str | None
+    snapshot: str
     location: Location
     target: bool
     """Whether references to the model lead here."""

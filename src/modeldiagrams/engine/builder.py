@@ -100,7 +100,7 @@ class DiagramBuilder:
         self._thread.output = ""
         written = written or options
         name = _snapshot_name(written)
-        snapshot = None if is_graph_file(options.call.model) else name
+        snapshot = "" if is_graph_file(options.call.model) else name
         diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:

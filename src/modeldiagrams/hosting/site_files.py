@@ -54,8 +54,8 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """As the author wrote it."""
     page: str
     """URL below the site's root, with the diagram's anchor."""
-    snapshot: str | None
-    """Name of its snapshot; None for a graph file."""
+    snapshot: str
+    """Name of its snapshot; "" for a graph file."""
 
 
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,5 +149,5 @@ def parse_index(content: bytes) -> list[IndexEntry] | None:
         IndexEntry(id=item.id, model=item.model, page=page, snapshot=snapshot)
         for item in index.diagrams
         for page in item.pages
-        for snapshot in item.snapshots or [None]
+        for snapshot in item.snapshots or [""]
     ]

@@ -126,8 +126,8 @@ def check(source: Path, against: str | None = None) -> Check:
     """
     with tempfile.TemporaryDirectory() as temporary:
         taken = take_snapshots(source, into=Path(temporary))
-        traced = [path.stem for path in (*taken.written, *taken.unchanged)]
-        now = {name: lambda name=name: load(Path(temporary) / f"{name}.json") for name in traced}
+        done = (*taken.written, *taken.unchanged)
+        now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
         now |= {path.stem: _untraced for path in taken.missing}
         # a graph file that a page names is shown, though no model has it
         read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
