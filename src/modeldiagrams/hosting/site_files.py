@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import SITE_FILES, data_script, is_interactive, viewer_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
@@ -142,7 +143,7 @@ def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
 def parse_index(content: bytes) -> list[IndexEntry] | None:
     """The entries of an index; None if another version of this package wrote it."""
     try:
-        index = msgspec.json.decode(content, type=_Index)
+        index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError:
         return None
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin
@@ -15,9 +16,10 @@ from modeldiagrams.errors import ModelDiagramsError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "graphs_in", "kept_graphs"]
+__all__ = ["Kept", "graphs_in", "kept_graphs", "side_of"]
 
 _INDEX = "modeldiagrams/index.json"
+_MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 
 
 class Kept(NamedTuple):
@@ -38,6 +40,43 @@ class _Index(msgspec.Struct):
     """What matters here of a site's list of diagrams."""
 
     diagrams: list[_Entry]
+
+
+def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
+    """Where the graph of another version of a model is, as a side for `graph_of`.
+
+    Args:
+        version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
+        model: Whose graph is wanted.
+        snapshot: The model's own snapshot, which the revision has in the same place.
+
+    Returns:
+        The side; None if the version is a model itself.
+
+    Raises:
+        ModelDiagramsError: if a site has no such diagram, or snapshots are not to be used.
+    """
+    if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
+        return version
+    if not version.startswith("git:") and _MODEL.fullmatch(version):
+        return None
+    if model.endswith(".json"):
+        return f"git:{version.removeprefix('git:')}:{model}"
+    if snapshot is None:
+        raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
+    if version.startswith(SCHEMES):
+        return _on_site(version, snapshot.stem)
+    return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+
+
+def _on_site(address: str, name: str) -> str:
+    """Where a site has the graph that a snapshot of this name would have."""
+    for kept in _of_site(address):
+        if name in kept.names:
+            return kept.side
+    raise ModelDiagramsError(
+        f"{address}: expected a site that shows this model, called in the same way; its {_INDEX} has no {name}"
+    )
 
 
 def kept_graphs(against: str, folder: Path) -> list[Kept]:
