@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 import yaml
 from torch import nn
 
@@ -201,6 +202,43 @@ class Saver(nn.Module):
         except OSError:
             self.is_saved = False
         self.layer = nn.Linear(width, width)
+
+
+class Slow(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        CLOCK.tick()
+        raise ValueError(f"width {width}")
+
+
+class Vast(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.rate = torch.linspace(0, width, 4)[1].item()
+        self.table = torch.empty(2 * 10**8)
+        VAST.append(self)
+
+
+class Clock:
+    now = 0.0
+
+    def tick(self):
+        self.now += 6
+
+
+CLOCK = Clock()
+VAST: list[Vast] = []
+
+
+def test_slow_constructors_get_few_runs(monkeypatch):
+    monkeypatch.setattr("modeldiagrams.target.inference.constructor.time.process_time", lambda: CLOCK.now)
+    assert solved_arguments(Slow) is None
+    assert CLOCK.now == 12
+
+
+def test_constructors_that_need_values_get_what_can_be_afforded():
+    assert solved_arguments(Vast) is None
+    assert not VAST
 
 
 WRITTEN = ""

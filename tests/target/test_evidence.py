@@ -61,6 +61,9 @@ if __name__ == "__main__":
     model = Ran(5, 2 * 3, act=nn.Tanh)
     print(model(torch.randn(9, 5)))
     Wrapped(Encoder(11))
+
+
+class Made(Base): ...
 '''
 TEST = """
 from evident.models import Tested, Shown
@@ -77,7 +80,7 @@ def test_it():
 
 Shown(1, 2)
 
-from evident.models import Configured, Varied
+from evident.models import Configured, Made, Varied
 from evident.train import Config
 import torch.nn as nn
 
@@ -90,6 +93,10 @@ twice = 4
 twice = 5
 Varied(twice, 2)
 Configured(Config(), 2)
+
+n = 33
+def make(n):
+    return Made(n, 2)
 """
 SCRIPT = """
 import argparse
@@ -168,6 +175,16 @@ def test_without_a_call_that_can_be_read_names_and_use_decide(name):
 
 def test_options_come_first():
     assert not [key for key in said_of("Tested", kwargs={"n_in": 2, "n_out": 2}) if key.startswith("kwargs")]
+
+
+def test_parameters_have_no_value():
+    assert "as in" not in said_of("Made")["kwargs.n_in"][1]
+
+
+def test_without_a_file_that_only_projects_have_other_folders_are_not_read(tmp_path):
+    (tmp_path / "pyproject.toml").unlink()
+    assert "as in" not in said_of("Tested")["kwargs.n_in"][1]
+    assert said_of("Documented")["kwargs.n_in"][1] == "as in evident/models.py:4"
 
 
 def test_file_with_the_call_is_a_source(tmp_path):

@@ -99,11 +99,13 @@ class DiagramBuilder:
         """
         self._thread.output = ""
         written = written or options
-        diagram = Diagram(id=diagram_id(written), options=options)
+        name = _snapshot_name(written)
+        snapshot = "" if is_graph_file(options.call.model) else name
+        diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:
-                return self._compared(diagram, options.compare.before, _snapshot_name(written))
-            loaded = self._loaded(options, _snapshot_name(written), accepted)
+                return self._compared(diagram, options.compare.before, name)
+            loaded = self._loaded(options, name, accepted)
             if isinstance(loaded, Refused):
                 problem = _naming(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import math
-import re
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.reading import yaml_line
+from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import likely_value, required_parameters
 from modeldiagrams.target.locate import did_you_mean
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["call_problem", "construct", "construct_afforded"]
 
 _FACTORY = ", or name a function of yours that makes the model"
-_OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
 
 
 def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> nn.Module:
@@ -73,9 +69,9 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
     """
     if not is_configured:
         try:
-            with _Allocations(most):
+            with Allocations(most):
                 return make()
-        except _TooLargeError:
+        except TooLargeError:
             pass
     try:
         with torch.device("meta"):
@@ -87,42 +83,6 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
         if sum(parameter.numel() for parameter in model.parameters()) > most:
             return model
     return make()
-
-
-class _TooLargeError(BaseException):
-    """No handler of the user's for exceptions catches it."""
-
-
-class _Allocations(TorchFunctionMode):
-    """Ends what runs inside once its tensors have more elements than can be afforded."""
-
-    def __init__(self, most: float) -> None:
-        super().__init__()
-        self._left = most
-        self._counted: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        """Memory by ``id``."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        try:
-            result = func(*args, **(kwargs or {}))
-        except RuntimeError as error:
-            if _OUT_OF_MEMORY.search(str(error)) and math.isfinite(self._left):
-                raise _TooLargeError from error
-            raise
-        if isinstance(result, Tensor) and result.layout is torch.strided and not result.is_meta:
-            self._count(result)
-        return result
-
-    def _count(self, tensor: Tensor) -> None:
-        try:
-            memory = tensor.untyped_storage()
-        except (RuntimeError, NotImplementedError):  # nested, lazy
-            return
-        if id(memory) not in self._counted:
-            self._counted[id(memory)] = memory
-            self._left -= memory.nbytes() / tensor.element_size()
-            if self._left < 0:
-                raise _TooLargeError
 
 
 def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:

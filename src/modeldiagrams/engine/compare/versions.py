@@ -8,10 +8,9 @@ from urllib.parse import quote, urljoin
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.sides import SCHEMES, download, git
-from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.options.options import Call, Options, is_graph_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,14 +24,14 @@ class Kept(NamedTuple):
     """A graph of the other version."""
 
     names: tuple[str, ...]
-    """Under which this version may know it, the most exact first."""
+    """Of the snapshots that show the same: several if pages call the model by several names."""
     side: str
     """Where it is, for `graph_of`."""
 
 
 class _Entry(msgspec.Struct):
     id: str
-    model: str
+    snapshots: list[str]
 
 
 class _Index(msgspec.Struct):
@@ -98,16 +97,12 @@ def _of_site(address: str) -> list[Kept]:
 
 def _of_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
     try:
-        index = msgspec.json.decode(content, type=_Index)
+        index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError as error:
         raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
     return [
-        Kept((entry.id, _plain_id(entry.model)), side(f"{entry.id}.json"))
+        # an id says how a diagram is drawn, too, and so only names of snapshots are the same in all versions
+        Kept(tuple(entry.snapshots), side(f"{entry.id}.json"))
         for entry in index.diagrams
-        if not is_graph_file(entry.model)
+        if entry.snapshots
     ]
-
-
-def _plain_id(model: str) -> str:
-    """Of the model's snapshot, if its author writes nothing else."""
-    return diagram_id(Options(call=Call(model=model)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
+from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
@@ -38,6 +40,12 @@ _MOST_LESSONS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
+_CPU_SECONDS = 10.0
+_SECONDS = 40.0
+"""After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
+_MOST_ELEMENTS = 100_000_000
+"""Of all tensors of a constructor that needs values."""
+_NEEDS_VALUES = re.compile(r"meta (tensor|device)|on meta", re.IGNORECASE)
 
 Choices = tuple[tuple[str, int], ...]
 """Path of an argument → which of its options is tried."""
@@ -79,6 +87,7 @@ class _Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
+    started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
 
     def __post_init__(self) -> None:
         function = inspect.unwrap(self.maker.__init__ if inspect.isclass(self.maker) else self.maker)
@@ -106,7 +115,7 @@ class _Search:
 
     def _searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         self.pending, self.seen = [(0, 0, ())], set()
-        while self.pending and rounds and self.runs < _MOST_RUNS:
+        while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_late():
             rounds -= 1
             self.runs += 1
             self.pending.sort()
@@ -117,6 +126,10 @@ class _Search:
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
                 self._plan(choices, error)
         return None
+
+    def _is_late(self) -> bool:
+        cpu, wall = self.started
+        return time.process_time() - cpu > _CPU_SECONDS or time.monotonic() - wall > _SECONDS
 
     def _choose(self, choices: Choices) -> None:
         wanted = dict(choices)
@@ -152,12 +165,19 @@ class _Search:
                 with torch.device("meta"):
                     made = self.maker(**{slot.path: slot.value() for slot in self.slots})
             except (RuntimeError, NotImplementedError) as error:
-                if "meta" not in str(error).lower():
+                if not _NEEDS_VALUES.search(str(error)):
                     raise
-                made = self.maker(**{slot.path: slot.value() for slot in self.slots})
+                made = self._made_with_memory()
         if not isinstance(made, nn.Module):
             raise TargetError("it made no module")
         return made
+
+    def _made_with_memory(self) -> Any:
+        try:
+            with Allocations(_MOST_ELEMENTS):
+                return self.maker(**{slot.path: slot.value() for slot in self.slots})
+        except TooLargeError:
+            raise TargetError("it needs too much memory") from None
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
         """Queue other values of what the error is about, those that it is most about first."""

@@ -11,6 +11,7 @@ import ast
 import inspect
 import json
 import re
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ _ROOT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _ENDINGS = {".py", ".md", ".rst", ".ipynb"}
 _MOST_FILES = 400
 _MOST_BYTES = 300_000
+_MOST_FOLDERS = 300
 _MOST_PARENTS = 5
 _SKIPPED = re.compile(r"^(\.|_build$|build$|dist$|node_modules$|site-packages$|venv$|__pycache__$)")
 _TESTS = re.compile(r"(^|/)(tests?|testing)(/|$)|test_|conftest")
@@ -60,25 +62,30 @@ def call_sites(found: Callable[..., Any]) -> list[CallSite]:
         return []
     if not name or not is_user_file(str(own)):
         return []
-    root = _root(own)
-    files = [own, *(file for file in _files(root) if file != own)]
+    root, is_project = _root(own)
+    files = [own, *(file for file in (_files(root) if is_project else _files(own.parent, 1)) if file != own)]
     files.sort(key=lambda file: (bool(_TESTS.search(file.relative_to(root).as_posix())), file != own))
     calls = _Calls(name, found.__module__, signature)
     return [site for file in files for site in calls.of(file, file.relative_to(root).as_posix(), is_own=file == own)]
 
 
-def _root(own: Path) -> Path:
-    """The project's folder: the nearest with a file that only projects have, else that of the outermost package."""
+def _root(own: Path) -> tuple[Path, bool]:
+    """The project's folder: the nearest with a file that only projects have, else that of the outermost package.
+
+    Whether there is such a file decides, too: what is below another folder may belong to anybody.
+    """
     parents = [*own.parents][:_MOST_PARENTS]
     marked = (folder for folder in parents if any((folder / name).exists() for name in _ROOT_FILES))
     plain = next((folder for folder in parents if not (folder / "__init__.py").exists()), parents[0])
-    return next(marked, plain)
+    project = next(marked, None)
+    return project or plain, project is not None
 
 
-def _files(root: Path) -> list[Path]:
+def _files(root: Path, folders: int = _MOST_FOLDERS) -> list[Path]:
     found: list[Path] = []
     pending = [root]
-    while pending and len(found) < _MOST_FILES:
+    while pending and folders and len(found) < _MOST_FILES:
+        folders -= 1
         try:
             inside = sorted(pending.pop(0).iterdir())
         except OSError:
@@ -107,11 +114,12 @@ class _Calls:
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
             values = Values(tree, self.module, is_own=is_own)
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Call) and _called(node) == self.name and not values.is_elsewhere(node.func):
-                    kwargs = _bound(node, self.signature, values)
+            for node, parameters in _calls(tree):
+                if _called(node) == self.name and not values.is_elsewhere(node.func):
+                    here = values.without(parameters)
+                    kwargs = _bound(node, self.signature, here)
                     if kwargs:
-                        yield CallSite(f"{place}:{line + node.lineno}", str(file), kwargs, _inputs(tree, node, values))
+                        yield CallSite(f"{place}:{line + node.lineno}", str(file), kwargs, _inputs(tree, node, here))
 
 
 def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:
@@ -143,6 +151,18 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, match.start(2)), inspect.cleandoc("\n" + match[2]).rstrip()
     for match in re.finditer(r"^\.\. code(?:-block)?:: +py[^\n]*\n((?:[ \t]+\S[^\n]*\n|\s*\n)+)", text, re.MULTILINE):
         yield text.count("\n", 0, match.start(1)), inspect.cleandoc("\n" + match[1]).rstrip()
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, frozenset[str]]]:
+    """Every call, with the parameters of the functions around it: only a run would tell their values."""
+    pending: deque[tuple[ast.AST, frozenset[str]]] = deque([(tree, frozenset())])
+    while pending:
+        node, parameters = pending.popleft()
+        if isinstance(node, ast.Call):
+            yield node, parameters
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            parameters |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+        pending.extend((child, parameters) for child in ast.iter_child_nodes(node))
 
 
 def _called(node: ast.Call) -> str:

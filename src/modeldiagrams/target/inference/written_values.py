@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import operator
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["Unreadable", "Values"]
 
@@ -60,6 +64,12 @@ class Values:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in plain:
                 self._names[node.id] = None  # by a loop, `+=` and the like
+
+    def without(self, names: Iterable[str]) -> Values:
+        """The same where these names have other values."""
+        inside = copy.copy(self)
+        inside._names = {**self._names, **dict.fromkeys(names)}  # noqa: SLF001
+        return inside
 
     def _add_option(self, flags: list[ast.expr], keywords: list[ast.keyword]) -> None:
         """``parser.add_argument("--hidden-size", default=64)`` gives ``args.hidden_size``."""
