@@ -66,7 +66,8 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
         # a diagram in `.. only:: latex` was read, and not written
         if names and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
-            entries.append(IndexEntry(id=entry["id"], model=entry["model"], page=url))
+            listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
+            entries.append(listed)
     try:
         folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own)
     except RenderError as error:

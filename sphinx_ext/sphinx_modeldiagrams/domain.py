@@ -53,7 +53,7 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 9
+    data_version = 10
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None

@@ -43,6 +43,7 @@ class Entry(TypedDict):
     """What references call it."""
     names: list[str]
     """The same, and other names of its class."""
+    snapshot: str
     location: Location
     target: bool
     """Whether references to the model lead here."""
@@ -77,6 +78,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         id=diagram.id,
         model=reference_name(diagram),
         names=list(dict.fromkeys([reference_name(diagram), *diagram.own_names])),
+        snapshot=diagram.snapshot,
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
         has_graph=diagram.graph is not None,

@@ -8,6 +8,7 @@ import msgspec
 from docutils import nodes
 from sphinx import addnodes
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.diagram import Diagram
 
 __all__ = ["diagram_of", "model_graph"]
@@ -51,4 +52,4 @@ def diagram_of(node: model_graph) -> Diagram:
 @functools.lru_cache(maxsize=4)
 def _decoded(text: str) -> Diagram:
     """Cached because a page and its data files are written from the same nodes, one after the other."""
-    return msgspec.json.decode(text, type=Diagram)
+    return msgspec.json.decode(text, type=decodable(Diagram))

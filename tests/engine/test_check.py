@@ -56,6 +56,9 @@ def site(tmp_path, monkeypatch):
             patch.setattr(os, "environ", env)
             kept = Snapshots(graphs)
             for name, graph in models.items():
+                if name.endswith(".json"):
+                    kept.note_mention(graphs / name, traced=False)
+                    continue
                 kept.note_mention(kept.path(name).absolute(), traced=True)
                 if graph is not None:
                     kept.compare(name, graph)
@@ -163,16 +166,24 @@ def test_against_a_revision(tmp_path, monkeypatch):
 
 
 def write_site(folder):
-    """Another version's site: it knows one model by a shorter name, and shows another in a special way."""
+    """Another version's site: it shows one model in two special ways, and another by two names, and a graph file."""
     folder = folder / "modeldiagrams"
     folder.mkdir(parents=True)
-    ids = {"mypkg.Act": "mypkg.Act-1234abcd", "mypkg.Same": "mypkg.Same", "mypkg.Gone": "mypkg.Gone"}
-    entries = [{"id": id_, "model": name, "pages": ["index.html"]} for name, id_ in ids.items()]
-    entries.append({"id": "net", "model": "net.json", "pages": ["index.html"]})
+    shown = {
+        "mypkg.Act-1234abcd": ["mypkg.Act"],
+        "mypkg.Act-5678abcd": ["mypkg.Act"],
+        "mypkg.Same": ["mypkg.Also", "mypkg.Same"],
+        "mypkg.Gone-1234abcd": ["mypkg.Gone"],
+        "mypkg.Gone-5678abcd": ["mypkg.Gone"],
+    }
+    entries = [
+        {"id": id_, "model": id_[:10], "snapshots": names, "pages": ["index.html"]} for id_, names in shown.items()
+    ]
+    entries.append({"id": "net.json", "model": "mypkg.Wide", "snapshots": [], "pages": ["index.html"]})
     index = {"format": "modeldiagrams-index", "version": "1.7", "diagrams": entries, "more": 1}
     (folder / "index.json").write_text(json.dumps(index), "utf-8")
-    for name, id_ in ids.items():
-        modeldiagrams.save(OLD[name], folder / f"{id_}.json")
+    for id_, names in shown.items():
+        modeldiagrams.save(OLD[names[-1]], folder / f"{id_}.json")
 
 
 def test_against_a_built_site(tmp_path):
@@ -201,6 +212,14 @@ def test_a_foreign_list_of_diagrams_is_located(tmp_path, content):
     done = check("--against", "site")
     assert done.exit_code == 2
     assert "index.json: expected a site's list of diagrams" in done.stderr
+
+
+def test_a_graph_file_that_a_page_names_is_not_gone(site, tmp_path):
+    graphs = tmp_path / "docs" / FOLDER
+    modeldiagrams.save(OLD["mypkg.Gone"], graphs / "kept.json")
+    site |= {f"../{FOLDER}/kept.json": None, "mypkg.Same.json": None}
+    assert states() == ALL
+    assert states("--against", f"docs/{FOLDER}") == ALL
 
 
 def test_an_empty_folder_is_no_version(tmp_path):

@@ -16,10 +16,12 @@ from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.compare.versions import kept_graphs
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.host import draw
+from modeldiagrams.hosting.site_files import index_entry, shared_files
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
 from modeldiagrams.markdown.host import FenceHost
@@ -83,7 +85,12 @@ def test_diagram_has_graph_picture_and_sources(builder, worker, tmp_path):
     worker.traced = Traced(graph=serialize(small_graph()), sources=("/a.py",))
     options = make_options(model="mypkg.Net")
     assert builder.build(options) == Diagram(
-        id="mypkg.Net", options=options, graph=small_graph(), picture=PICTURE, sources=("/a.py",)
+        id="mypkg.Net",
+        options=options,
+        snapshot="mypkg.Net",
+        graph=small_graph(),
+        picture=PICTURE,
+        sources=("/a.py",),
     )
     assert worker.requests[0] == ("trace", "mypkg.Net", (tmp_path / "src",))
 
@@ -151,9 +158,23 @@ def test_refused_request_keeps_problem_and_sources(builder, worker):
     assert builder.build(make_options(model="x.Y")) == Diagram(
         id="x.Y",
         options=make_options(model="x.Y"),
+        snapshot="x.Y",
         problem=Problem(kind="model", message="x.Y: no module named 'x'"),
         sources=("/a.py",),
     )
+
+
+@pytest.mark.usefixtures("worker")
+def test_site_names_the_snapshot_of_a_diagram(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
+    options = [make_options(model="mypkg.Net", inputs=[1, 8], depth=depth) for depth in (1, 2)]
+    with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "graphs") as builder:
+        diagrams = [builder.build(written) for written in options]
+    entries = [index_entry(diagram, "index.html") for diagram in diagrams]
+    (tmp_path / "modeldiagrams").mkdir()
+    (tmp_path / "modeldiagrams" / "index.json").write_bytes(shared_files(Settings(), entries)["index.json"])
+    (snapshot,) = (tmp_path / "graphs").iterdir()
+    assert [kept.names for kept in kept_graphs(str(tmp_path), tmp_path)] == [(snapshot.stem,)] * 2
 
 
 def test_dead_worker_is_a_problem(builder, worker):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from modeldiagrams.engine.compare.sides import graph_of, no_model, relative, side_of
+from graphs import small_graph
+from modeldiagrams.engine.compare import versions
+from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
+from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.serialize import save
 
 SNAPSHOT = Path("docs/model-graphs/pkg.Net.json")
 
@@ -22,6 +28,40 @@ def test_revisions_have_the_models_snapshot(version, revision):
 
 def test_dotted_path_is_a_model():
     assert side_of("pkg.Old", "pkg.Net", SNAPSHOT) is None
+
+
+def test_site_says_where_it_has_the_models_graph(monkeypatch):
+    """A diagram's file is named by its view options, too."""
+    listed = {"id": "pkg.Net-84e7b4ea", "model": "pkg.Net", "snapshots": ["pkg.Net"], "pages": []}
+    monkeypatch.setattr(versions, "download", lambda _: msgspec.json.encode({"diagrams": [listed]}))
+    site = "https://mypkg.example/1.2"
+    assert side_of(f"{site}/", "pkg.Net", SNAPSHOT) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
+    with pytest.raises(ModelDiagramsError, match=f"{site}: expected a site that shows this model.* has no pkg.Old$"):
+        side_of(site, "pkg.Old", Path("docs/model-graphs/pkg.Old.json"))
+
+
+def git(folder, *words):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_folder_of_a_revision_is_no_graph(tmp_path):
+    save(small_graph(), tmp_path / "graphs" / "net.json")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    assert graph_of("git:HEAD:graphs/net.json", no_model, tmp_path) == small_graph()
+    with pytest.raises(ModelDiagramsError, match="git:HEAD:graphs: expected a file of that revision: "):
+        graph_of("git:HEAD:graphs", no_model, tmp_path)
+
+
+def test_git_that_waits_is_told(tmp_path, monkeypatch):
+    def wait(_command, *, stdin=None, timeout=None, **_):
+        raise subprocess.TimeoutExpired("git", timeout) if stdin == subprocess.DEVNULL else AssertionError(stdin)
+
+    monkeypatch.setattr(subprocess, "run", wait)
+    with pytest.raises(ModelDiagramsError, match=r"^git:v1:net\.json: expected .*: git did not answer within 30 s$"):
+        graph_of("git:v1:net.json", no_model, tmp_path)
 
 
 @pytest.mark.parametrize("address", ["http://localhost:abc/net.json", "http://localhost:1/a net.json"])

@@ -29,7 +29,7 @@ def diagram(model: str, **options) -> Diagram:
 
 
 def entry(name: str) -> IndexEntry:
-    return IndexEntry(id=name, model=name, page=f"{name}.html#a")
+    return IndexEntry(id=name, model=name, page=f"{name}.html#a", snapshot=name)
 
 
 def test_static_site_shares_no_script():
@@ -50,11 +50,11 @@ def test_index_is_sorted_and_without_duplicates():
 
 def test_index_has_each_id_once_with_all_pages():
     """As for a site in several languages, or two names of one class."""
-    french = IndexEntry(id="a.A", model="a.models.A", page="fr/a.A.html#a")
+    french = IndexEntry(id="a.A", model="a.models.A", page="fr/a.A.html#a", snapshot="a.models.A")
     content = shared_files(Settings(), [french, entry("a.A"), entry("b.B")])["index.json"]
     assert json.loads(content)["diagrams"] == [
-        {"id": "a.A", "model": "a.A", "pages": ["a.A.html#a", "fr/a.A.html#a"]},
-        {"id": "b.B", "model": "b.B", "pages": ["b.B.html#a"]},
+        {"id": "a.A", "model": "a.A", "snapshots": ["a.A", "a.models.A"], "pages": ["a.A.html#a", "fr/a.A.html#a"]},
+        {"id": "b.B", "model": "b.B", "snapshots": ["b.B"], "pages": ["b.B.html#a"]},
     ]
 
 

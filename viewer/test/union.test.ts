@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
 import { unionOf } from "../src/diff/union.js";
 import type { GraphData } from "../src/graph/graph.js";
@@ -7,7 +7,7 @@ import type { Frame, Item } from "../src/view/frame.js";
 import { signOf } from "../src/view/marks.js";
 import { view } from "../src/view/view.js";
 import { chain, residual } from "./fixtures.js";
-import { sketch } from "./sketch.js";
+import { moduleOf, sketch } from "./sketch.js";
 
 const plain = sketch("x > norm > add > y\nx > add");
 const shorter = sketch(
@@ -31,6 +31,38 @@ const PAIRS: [string, GraphData, GraphData][] = [
 function union(before: GraphData, after: GraphData, details = true): GraphData {
   const found = comparisonOf(JSON.stringify(before), JSON.stringify(after));
   return unionOf(before, after, found, details);
+}
+
+/** Calls of one module after each other, inside these modules if there are any. */
+function calls(times: number, path: string, inside = (_: number) => ""): GraphData {
+  const ids = Array.from({ length: times }, (_, i) => `${inside(i)}call${i}`);
+  const graph = sketch(`x > ${ids.map((id) => `${id}/linear`).join(" > ")} > y`);
+  ids.forEach((id, i) => {
+    Object.assign(moduleOf(graph, id), { path, class: "test.Shared", signature: "shared", call: i + 1 });
+  });
+  return graph;
+}
+
+function gonePathsIn(graph: GraphData): string[] {
+  return graph.nodes.flatMap((node) => (node.kind === "module" && node.id.startsWith("−") ? [node.path] : []));
+}
+
+/** How many members `indexOf` and `splice` go through. */
+function scanned(work: () => void): number {
+  let total = 0;
+  const spies = (["indexOf", "splice"] as const).map((name) => {
+    const original = Array.prototype[name] as (...values: unknown[]) => unknown;
+    return vi.spyOn(Array.prototype, name).mockImplementation(function (this: unknown[], ...values: unknown[]) {
+      total += this.length;
+      return original.apply(this, values) as never;
+    });
+  });
+  try {
+    work();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return total;
 }
 
 function both(of: (before: GraphData, after: GraphData) => void): void {
@@ -118,5 +150,28 @@ describe("the union of two graphs", () => {
   it("leaves out changes without effect unless details are asked for", () => {
     const renamed = JSON.parse(JSON.stringify(branched).replaceAll("block", "stage")) as GraphData;
     expect(Object.keys(union(branched, renamed, false).marks ?? {})).toEqual([]);
+  });
+
+  it("gives one path to all calls of a module that is gone, with one prime where it is taken", () => {
+    const empty = sketch("x > relu > y");
+    const taken = sketch("x > sh/conv > sh/relu > y");
+    expect(gonePathsIn(union(calls(5, "sh"), empty))).toEqual(Array(5).fill("sh"));
+    expect(gonePathsIn(union(calls(5, "sh"), taken))).toEqual(Array(4).fill("sh′"));
+  });
+
+  it("gives a module that is called inside of others the path of its owner", () => {
+    const paths = gonePathsIn(
+      union(
+        calls(3, "sh", (i) => `b.${i}/`),
+        sketch("x > relu > y"),
+      ),
+    );
+    expect(paths.filter((path) => path.endsWith("sh"))).toEqual(["sh", "sh", "sh"]);
+  });
+
+  it("takes steps in proportion to what is gone", () => {
+    const [before, after] = [calls(200, "sh"), sketch("x > relu > y")];
+    const found = comparisonOf(JSON.stringify(before), JSON.stringify(after));
+    expect(scanned(() => unionOf(before, after, found, true))).toBeLessThan(10 * before.nodes.length);
   });
 });

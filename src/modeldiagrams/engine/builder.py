@@ -15,7 +15,8 @@ from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
 from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
-from modeldiagrams.engine.compare.sides import graph_of, no_model, relative, side_of
+from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
+from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
@@ -99,11 +100,13 @@ class DiagramBuilder:
         """
         self._thread.output = ""
         written = written or options
-        diagram = Diagram(id=diagram_id(written), options=options)
+        name = _snapshot_name(written)
+        snapshot = "" if is_graph_file(options.call.model) else name
+        diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
             if options.compare.before is not None:
-                return self._compared(diagram, options.compare.before, _snapshot_name(written))
-            loaded = self._loaded(options, _snapshot_name(written), accepted)
+                return self._compared(diagram, options.compare.before, name)
+            loaded = self._loaded(options, name, accepted)
             if isinstance(loaded, Refused):
                 problem = _naming(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)

@@ -17,7 +17,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
 from modeldiagrams.engine.sources import are_unchanged, source_digests
 from modeldiagrams.ir.graph import Graph
-from modeldiagrams.render.draw import Earlier, viewer_digest
+from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
 
 if TYPE_CHECKING:

@@ -48,6 +48,8 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Name of the diagram's files; in one site, equal ids mean equal content."""
     options: Options
+    snapshot: str = ""
+    """Name of its snapshot, which diagrams of the same call share; "" for a graph file."""
     graph: Graph | None = None
     picture: Picture | None = None
     problem: Problem | None = None

@@ -42,6 +42,8 @@ class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: tuple[Path, ...]
     missing: tuple[Path, ...]
     """Of models that could not be traced; older snapshots of them are left as they are."""
+    read: tuple[Path, ...]
+    """Graph files that pages name themselves, wherever they are."""
     stale: tuple[Path, ...]
     """Graphs in the folder that no page mentions."""
 
@@ -164,7 +166,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     noted: dict[str, dict[Path, None]] = {}
     for line in report.splitlines():
         what, _, path = line.partition(" ")
-        noted.setdefault(what, {})[Path(path)] = None
+        noted.setdefault(what, {})[Path(os.path.normpath(path))] = None
     written, unchanged, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "wanted"))
     kept = written | unchanged
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
@@ -176,6 +178,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
         written=tuple(written),
         unchanged=tuple(unchanged),
         missing=tuple(path for path in wanted if path not in kept),
+        read=tuple(noted.get("read", {})),
         stale=tuple(file for file in files if file not in mentioned and _is_graph(file)),
     )
 

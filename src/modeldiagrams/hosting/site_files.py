@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import SITE_FILES, data_script, is_interactive, viewer_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
@@ -54,6 +55,8 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """As the author wrote it."""
     page: str
     """URL below the site's root, with the diagram's anchor."""
+    snapshot: str
+    """Name of its snapshot; "" for a graph file."""
 
 
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +64,8 @@ class _Listed(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     model: str
+    snapshots: list[str]
+    """Several if pages call the model by several names."""
     pages: list[str]
 
 
@@ -78,7 +83,12 @@ def index_entry(diagram: Diagram, page: str) -> IndexEntry:
         page: URL below the site's root.
     """
     name = diagram.options.figure.name
-    return IndexEntry(id=diagram.id, model=diagram.options.call.model, page=f"{page}#{name}" if name else page)
+    return IndexEntry(
+        id=diagram.id,
+        model=diagram.options.call.model,
+        page=f"{page}#{name}" if name else page,
+        snapshot=diagram.snapshot,
+    )
 
 
 def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
@@ -121,7 +131,10 @@ def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
     return [
         # pages may call a model by several names of its class
         _Listed(
-            id=id_, model=min((entry.model for entry in found), key=len), pages=sorted({entry.page for entry in found})
+            id=id_,
+            model=min((entry.model for entry in found), key=len),
+            snapshots=sorted({entry.snapshot for entry in found if entry.snapshot}),
+            pages=sorted({entry.page for entry in found}),
         )
         for id_, found in by_id.items()
     ]
@@ -130,7 +143,12 @@ def _listed(entries: Iterable[IndexEntry]) -> list[_Listed]:
 def parse_index(content: bytes) -> list[IndexEntry] | None:
     """The entries of an index; None if another version of this package wrote it."""
     try:
-        index = msgspec.json.decode(content, type=_Index)
+        index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError:
         return None
-    return [IndexEntry(id=item.id, model=item.model, page=page) for item in index.diagrams for page in item.pages]
+    return [
+        IndexEntry(id=item.id, model=item.model, page=page, snapshot=snapshot)
+        for item in index.diagrams
+        for page in item.pages
+        for snapshot in item.snapshots or [""]
+    ]

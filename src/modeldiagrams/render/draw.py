@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
@@ -131,7 +132,7 @@ def render_json(
         _load_fonts(viewer)
     answer = call(viewer, "render", graph.decode(), _request(view, flat, state, earlier))
     try:
-        return msgspec.json.decode(answer, type=Picture)
+        return msgspec.json.decode(answer, type=decodable(Picture))
     except msgspec.DecodeError as error:
         raise RenderError(f"expected a picture from the viewer, got something else: {error}") from error
 
@@ -143,7 +144,7 @@ def outline_of(graph: Graph) -> tuple[OutlineRow, ...]:
         RenderError: if the viewer fails, or was not built.
     """
     return msgspec.json.decode(
-        call(asset("static.js"), "outline", serialize(graph).decode()), type=tuple[OutlineRow, ...]
+        call(asset("static.js"), "outline", serialize(graph).decode()), type=decodable(tuple[OutlineRow, ...])
     )
 
 

@@ -1,7 +1,9 @@
 /** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
+import { append } from "../graph/append.js";
 import type { Edge, GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
 import type { Comparison } from "./difference.js";
 import type { Change } from "./facts.js";
+import { insert, isInside, type Next } from "./insert.js";
 import { wordsOf } from "./texts.js";
 
 /** Before ids, names and tensors of what is gone: no trace has any like it. */
@@ -14,7 +16,9 @@ interface Union {
   gone: Map<string, string>;
   /** Here, the later graph's first. */
   nodes: Map<string, GraphNode>;
+  /** Ids of all nodes here, each with its place in this order. */
   order: string[];
+  position: Map<string, number>;
   hierarchy: Map<string, string | null>;
 }
 
@@ -30,10 +34,12 @@ export function unionOf(
     pairs,
     gone: goneIn(before, pairs, difference.changes),
     nodes: new Map(after.nodes.map((node) => [node.id, node])),
-    order: after.nodes.map(({ id }) => id),
+    order: [],
+    position: new Map(),
     hierarchy: new Map(Object.entries(after.hierarchy)),
   };
-  addGone(union);
+  union.order = withGone(union);
+  union.position = new Map(union.order.map((id, i) => [id, i]));
   const marks = marksOf(union, difference.changes, details);
   const nodes = union.order.map((id) => union.nodes.get(id) as GraphNode);
   return {
@@ -90,28 +96,26 @@ function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
   return found === undefined || !nodes.has(found) ? undefined : found;
 }
 
-function addGone(union: Union): void {
+/** Adds what is gone; the order of all nodes then. */
+function withGone(union: Union): string[] {
   const { before, gone, nodes, hierarchy } = union;
-  const paths = new Set(union.order.map((id) => pathOf(nodes.get(id))));
-  const byId = new Map(before.nodes.map((node) => [node.id, node]));
+  const ids = [...nodes.keys()];
+  const next: Next = new Map(ids.map((id, i) => [ids[i - 1] ?? null, id]));
+  const pathHere = gonePaths(union);
   let previous: string | null = null;
-  for (const { id } of before.nodes) {
-    const name = gone.get(id);
+  for (const node of before.nodes) {
+    const name = gone.get(node.id);
     if (name !== undefined) {
-      const parent = parentHere(union, id);
-      const node = goneNode(
-        byId.get(id) as GraphNode,
-        name,
-        pathOf(nodes.get(parent ?? "")),
-        pathOf(byId.get(before.hierarchy[id] ?? "")),
-        paths,
-      );
-      nodes.set(name, node);
+      const parent = parentHere(union, node.id);
+      nodes.set(name, goneNode(node, name, pathHere));
       hierarchy.set(name, parent);
-      insert(union, name, parent, previous);
+      insert(next, hierarchy, name, parent, previous);
     }
-    previous = here(union, id) ?? previous;
+    previous = here(union, node.id) ?? previous;
   }
+  const order: string[] = [];
+  for (let at = next.get(null); at !== undefined; at = next.get(at)) order.push(at);
+  return order;
 }
 
 function pathOf(node: GraphNode | undefined): string {
@@ -127,8 +131,32 @@ function parentHere(union: Union, id: string): string | null {
   return null;
 }
 
-/** A copy that shares no name with the later graph; a path that is taken gets a prime. */
-function goneNode(node: GraphNode, id: string, parent: string, parentBefore: string, taken: Set<string>): GraphNode {
+/** Paths here of modules that are gone: one for all calls of a module, with a prime where it is taken. */
+function gonePaths(union: Union): (node: ModuleNode) => string {
+  const { before, nodes } = union;
+  const taken = new Set([...nodes.values()].map(pathOf));
+  const byId = new Map(before.nodes.map((node) => [node.id, node]));
+  const known = new Map<string, string>();
+  return ({ id, path }) => {
+    const found = known.get(path);
+    if (found !== undefined) return found;
+    const outer = (of: string) => before.hierarchy[of] ?? null;
+    const isOwner = (of: string) => path.startsWith(`${pathOf(byId.get(of))}.`);
+    let inner = id;
+    for (let at = outer(id); at !== null && !isOwner(at); at = outer(at)) inner = at;
+    const owner = pathOf(byId.get(outer(inner) ?? ""));
+    const local = owner === "" ? path : path.slice(owner.length + 1);
+    const parent = pathOf(nodes.get(parentHere(union, inner) ?? ""));
+    let result = parent === "" ? local : `${parent}.${local}`;
+    while (taken.has(result)) result += "′";
+    taken.add(result);
+    known.set(path, result);
+    return result;
+  };
+}
+
+/** A copy that shares no name with the later graph. */
+function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => string): GraphNode {
   const prefixed = (values: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(values).map(([key, name]) => [key, `${GONE}${name}`]));
   if (node.kind === "op")
@@ -138,39 +166,10 @@ function goneNode(node: GraphNode, id: string, parent: string, parentBefore: str
       outputs: (node.outputs ?? []).map((one) => `${GONE}${one}`),
       weights: prefixed(node.weights),
     };
-  if (node.kind === "module") {
-    const local =
-      parentBefore !== "" && node.path.startsWith(`${parentBefore}.`)
-        ? node.path.slice(parentBefore.length + 1)
-        : node.path;
-    let path = parent === "" ? local : `${parent}.${local}`;
-    while (taken.has(path)) path += "′";
-    taken.add(path);
-    return { ...node, id, path, inputs: {}, outputs: {} };
-  }
+  if (node.kind === "module") return { ...node, id, path: pathHere(node), inputs: {}, outputs: {} };
   return "outputs" in node && Array.isArray(node.outputs)
     ? ({ ...node, id, outputs: node.outputs.map((one) => `${GONE}${one}`) } as GraphNode)
     : { ...node, id };
-}
-
-/** Puts a node behind what preceded it, inside its parent. */
-function insert({ order, hierarchy }: Union, id: string, parent: string | null, previous: string | null): void {
-  let at = previous;
-  while (at !== null && (hierarchy.get(at) ?? null) !== parent && at !== parent) at = hierarchy.get(at) ?? null;
-  const anchor = at ?? parent;
-  if (anchor === null) {
-    order.splice(0, 0, id);
-    return;
-  }
-  let place = order.indexOf(anchor) + 1;
-  if (anchor !== parent) while (place < order.length && isInside(hierarchy, order[place] as string, anchor)) place += 1;
-  order.splice(place, 0, id);
-}
-
-function isInside(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
-  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null)
-    if (at === container) return true;
-  return false;
 }
 
 // -- edges ------------------------------------------------------------------------------------------------------------
@@ -178,14 +177,14 @@ function isInside(hierarchy: ReadonlyMap<string, string | null>, id: string, con
 /** The later graph's edges, and those from and to what is gone, unless they would run backwards. */
 function adjacencyOf(union: Union, after: GraphData): Record<string, Edge[]> {
   const found = new Map(Object.entries(after.adjacency).map(([id, edges]) => [id, [...edges]]));
-  const position = new Map(union.order.map((id, i) => [id, i]));
+  const { position } = union;
   const isForward = (from: string, to: string) => (position.get(from) ?? 0) < (position.get(to) ?? 0);
   for (const node of union.before.nodes) {
     const edges = union.before.adjacency[node.id] ?? [];
     for (const edge of edges.filter(({ to }) => union.gone.has(node.id) || union.gone.has(to))) {
       const ends = endsHere(union, node, edge);
       if (ends === undefined || !isForward(ends.from, ends.edge.to)) continue;
-      found.set(ends.from, [...(found.get(ends.from) ?? []), ends.edge]);
+      append(found, ends.from, ends.edge);
     }
   }
   return Object.fromEntries(found);
@@ -272,9 +271,9 @@ function spread({ order, hierarchy, pairs }: Union, marks: Map<string, Mark>): v
 }
 
 /** With a signature that also tells the marks inside, so that only blocks that changed alike are drawn as one. */
-function signed(node: ModuleNode, { order, hierarchy }: Union, marks: ReadonlyMap<string, Mark>): ModuleNode {
+function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: ReadonlyMap<string, Mark>): ModuleNode {
   if (!node.signature || !marks.has(node.id)) return node;
-  const start = order.indexOf(node.id);
+  const start = position.get(node.id) ?? 0;
   const inside: string[] = [];
   for (let i = start; i < order.length && (i === start || isInside(hierarchy, order[i] as string, node.id)); i += 1) {
     const mark = marks.get(order[i] as string);

@@ -17,7 +17,9 @@ export function unionState(traced: GraphIndex, options: ViewOptions, measure: Me
     ([id, { status }]) => index.nodes.has(id) && (status === "holds" || status === "changed") && isOpenable(index, id),
   );
   const levels = new Map<number, string[]>();
-  for (const [id] of holders.filter(([holder]) => holdsMarks(index, holder))) {
+  const marked = [...(index.graph.marks?.keys() ?? [])].filter((id) => index.nodes.has(id));
+  const holding = new Set(marked.map((id) => index.parent.get(id)));
+  for (const [id] of holders.filter(([holder]) => holding.has(holder))) {
     const depth = ancestors(index, id).filter((at) => at !== ROOT).length;
     levels.set(depth, [...(levels.get(depth) ?? []), id]);
   }
@@ -32,9 +34,4 @@ export function unionState(traced: GraphIndex, options: ViewOptions, measure: Me
     best = next;
   }
   return best;
-}
-
-function holdsMarks({ nodes, parent, graph }: GraphIndex, id: string): boolean {
-  for (const inner of graph.marks?.keys() ?? []) if (nodes.has(inner) && parent.get(inner) === id) return true;
-  return false;
 }

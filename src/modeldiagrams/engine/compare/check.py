@@ -126,11 +126,13 @@ def check(source: Path, against: str | None = None) -> Check:
     """
     with tempfile.TemporaryDirectory() as temporary:
         taken = take_snapshots(source, into=Path(temporary))
+        done = (*taken.written, *taken.unchanged)
+        now: dict[str, Callable[[], Graph]] = {path.stem: partial(load, Path(temporary) / path.name) for path in done}
+        now |= {path.stem: _untraced for path in taken.missing}
+        # a graph file that a page names is shown, though no model has it
+        read = {path.stem for path in taken.read if path.parent == taken.folder} - now.keys()
         kept = kept_graphs(against, taken.folder) if against else graphs_in(taken.folder)
-        traced = [path.stem for path in (*taken.written, *taken.unchanged)]
-        now = {name: lambda name=name: load(Path(temporary) / f"{name}.json") for name in traced}
-        missing = {path.stem: _untraced for path in taken.missing}
-        return compare_all(kept, now | missing, taken.folder.parent)
+        return compare_all([item for item in kept if read.isdisjoint(item.names)], now, taken.folder.parent)
 
 
 def changes_since(version: str, folder: Path, compare: Compare) -> Check:
@@ -166,11 +168,7 @@ def compare_all(
         folder: The sides of `kept` are relative to it.
         compare: As in `difference_by`.
     """
-    by_name: dict[str, Kept] = {}
-    for rank in range(2):  # names that are surely right come first
-        for item in kept:
-            for name in item.names[rank : rank + 1]:
-                by_name.setdefault(name, item)
+    by_name = {name: item for item in kept for name in item.names}
 
     def compared(name: str, kept: Kept | None, graph: Callable[[], Graph]) -> Compared:
         try:
@@ -184,8 +182,8 @@ def compare_all(
         return Compared(name=name, state="same" if is_same else "changed", difference=None if is_same else difference)
 
     found = [compared(name, by_name.get(name), graph) for name, graph in now.items()]
-    gone = [item for item in kept if not now.keys() & set(item.names) and _is_graph(item, folder)]
-    found += [Compared(name=item.names[0], state="gone") for item in gone]
+    gone = {item.names[0]: item for item in kept if not now.keys() & set(item.names)}
+    found += [Compared(name=name, state="gone") for name, item in gone.items() if _is_graph(item, folder)]
     return Check(models=tuple(sorted(found, key=lambda model: model.name)))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.found import LEVELS, Change, Checkpoints, Found, Level
 from modeldiagrams.engine.compare.texts import as_markdown, as_text
 from modeldiagrams.errors import GraphError, ModelDiagramsError
@@ -132,7 +133,7 @@ def difference_by(compare: Callable[[bytes, bytes], str], before: Graph, after: 
                 f"expected a complete graph to compare, got a {graph.status.state} one ({name}: {graph.model.name});"
                 " trace the model so that its forward pass ends without an error",
             )
-    return msgspec.json.decode(compare(serialize(before), serialize(after)), type=Difference)
+    return msgspec.json.decode(compare(serialize(before), serialize(after)), type=decodable(Difference))
 
 
 def difference_schema() -> dict[str, Any]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import http.client
 import os
-import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir import serialize
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative", "side_of"]
+__all__ = ["SCHEMES", "download", "git", "graph_of", "no_model", "relative"]
 
 SCHEMES = ("http://", "https://")
 
@@ -54,36 +52,6 @@ def graph_of(side: str, trace: Callable[[str], Graph], folder: Path = Path()) ->
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise _too_large(side)
     return serialize.load(path)
-
-
-_MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
-
-
-def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
-    """Where the graph of another version of a model is, as a side for `graph_of`.
-
-    Args:
-        version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
-        model: Whose graph is wanted.
-        snapshot: The model's own snapshot, which the revision has in the same place.
-
-    Returns:
-        The side; None if the version is a model itself.
-
-    Raises:
-        ModelDiagramsError: if a site has no such diagram, or snapshots are not to be used.
-    """
-    if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
-        return version
-    if not version.startswith("git:") and _MODEL.fullmatch(version):
-        return None
-    if model.endswith(".json"):
-        return f"git:{version.removeprefix('git:')}:{model}"
-    if snapshot is None:
-        raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
-    if version.startswith(SCHEMES):
-        return f"{version.rstrip('/')}/modeldiagrams/{quote(snapshot.name)}"
-    return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
 
 
 def relative(error: ModelDiagramsError, folder: Path) -> str:
@@ -130,7 +98,7 @@ def _from_git(side: str, folder: Path) -> bytes:
     if not revision or not path or revision.startswith("-"):
         raise ModelDiagramsError(f"{side}: expected `git:REV:path`, such as `git:v1.2:docs/model-graphs/net.json`")
     place = path if path.startswith(("./", "../")) else f"./{path}"
-    return git(["show", f"{revision}:{place}"], f"{side}: expected a file of that revision", folder)
+    return git(["cat-file", "blob", f"{revision}:{place}"], f"{side}: expected a file of that revision", folder)
 
 
 def git(arguments: list[str], expected: str, folder: Path) -> bytes:
@@ -145,7 +113,16 @@ def git(arguments: list[str], expected: str, folder: Path) -> bytes:
         ModelDiagramsError: if it fails.
     """
     try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)  # noqa: S603, S607
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_PATIENCE,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ModelDiagramsError(f"{expected}: git did not answer within {_PATIENCE} s") from error
     except FileNotFoundError as error:
         raise ModelDiagramsError(f"{expected}, and the program git to be installed") from error
     if done.returncode:

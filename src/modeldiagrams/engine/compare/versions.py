@@ -2,43 +2,81 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.compare.sides import SCHEMES, download, git
-from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.options.options import Call, Options, is_graph_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Kept", "graphs_in", "kept_graphs"]
+__all__ = ["Kept", "graphs_in", "kept_graphs", "side_of"]
 
 _INDEX = "modeldiagrams/index.json"
+_MODEL = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 
 
 class Kept(NamedTuple):
     """A graph of the other version."""
 
     names: tuple[str, ...]
-    """Under which this version may know it, the most exact first."""
+    """Of the snapshots that show the same: several if pages call the model by several names."""
     side: str
     """Where it is, for `graph_of`."""
 
 
 class _Entry(msgspec.Struct):
     id: str
-    model: str
+    snapshots: list[str]
 
 
 class _Index(msgspec.Struct):
     """What matters here of a site's list of diagrams."""
 
     diagrams: list[_Entry]
+
+
+def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
+    """Where the graph of another version of a model is, as a side for `graph_of`.
+
+    Args:
+        version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
+        model: Whose graph is wanted.
+        snapshot: The model's own snapshot, which the revision has in the same place.
+
+    Returns:
+        The side; None if the version is a model itself.
+
+    Raises:
+        ModelDiagramsError: if a site has no such diagram, or snapshots are not to be used.
+    """
+    if version.endswith(".json") or (version.count(":") > 1 and version.startswith("git:")):
+        return version
+    if not version.startswith("git:") and _MODEL.fullmatch(version):
+        return None
+    if model.endswith(".json"):
+        return f"git:{version.removeprefix('git:')}:{model}"
+    if snapshot is None:
+        raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
+    if version.startswith(SCHEMES):
+        return _on_site(version, snapshot.stem)
+    return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+
+
+def _on_site(address: str, name: str) -> str:
+    """Where a site has the graph that a snapshot of this name would have."""
+    for kept in _of_site(address):
+        if name in kept.names:
+            return kept.side
+    raise ModelDiagramsError(
+        f"{address}: expected a site that shows this model, called in the same way; its {_INDEX} has no {name}"
+    )
 
 
 def kept_graphs(against: str, folder: Path) -> list[Kept]:
@@ -98,16 +136,12 @@ def _of_site(address: str) -> list[Kept]:
 
 def _of_index(place: str, content: bytes, side: Callable[[str], str]) -> list[Kept]:
     try:
-        index = msgspec.json.decode(content, type=_Index)
+        index = msgspec.json.decode(content, type=decodable(_Index))
     except msgspec.MsgspecError as error:
         raise ModelDiagramsError(f"{place}: expected a site's list of diagrams: {error}") from error
     return [
-        Kept((entry.id, _plain_id(entry.model)), side(f"{entry.id}.json"))
+        # an id says how a diagram is drawn, too, and so only names of snapshots are the same in all versions
+        Kept(tuple(entry.snapshots), side(f"{entry.id}.json"))
         for entry in index.diagrams
-        if not is_graph_file(entry.model)
+        if entry.snapshots
     ]
-
-
-def _plain_id(model: str) -> str:
-    """Of the model's snapshot, if its author writes nothing else."""
-    return diagram_id(Options(call=Call(model=model)))

@@ -1,0 +1,31 @@
+/** An order of nodes to put others into, each at the cost of what it goes behind. */
+
+/** What follows each node in the order; null is before the first. */
+export type Next = Map<string | null, string>;
+
+/** Puts a node behind what preceded it, inside its parent. */
+export function insert(
+  next: Next,
+  hierarchy: ReadonlyMap<string, string | null>,
+  id: string,
+  parent: string | null,
+  previous: string | null,
+): void {
+  let at = previous;
+  while (at !== null && (hierarchy.get(at) ?? null) !== parent && at !== parent) at = hierarchy.get(at) ?? null;
+  const anchor = at ?? parent;
+  let last = anchor;
+  let following = next.get(last);
+  while (anchor !== parent && anchor !== null && following !== undefined && isInside(hierarchy, following, anchor)) {
+    last = following;
+    following = next.get(last);
+  }
+  if (following !== undefined) next.set(id, following);
+  next.set(last, id);
+}
+
+export function isInside(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
+  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null)
+    if (at === container) return true;
+  return false;
+}
