@@ -311,3 +311,24 @@ def test_a_factor_behind_a_layer_gives_no_weight_another_job():
     pair = steps(), steps(scale=0.5)
     for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
         assert found.checkpoints.other_role == ()
+
+
+class Recurring(nn.Module):
+    def __init__(self, calls):
+        super().__init__()
+        self.first, self.last = nn.Linear(8, 8), nn.Linear(8, 2)
+        self.calls = calls
+        if calls:
+            self.cell = nn.GRUCell(8, 8)
+
+    def forward(self, x):
+        h = self.first(x)
+        for _ in range(self.calls):
+            h = self.cell(x, h)
+        return self.last(h)
+
+
+def test_weights_of_a_shared_module_count_once():
+    once, often = (modeldiagrams.trace(Recurring(calls).eval(), (torch.ones(1, 8),)) for calls in (0, 5))
+    (added,) = [change for change in modeldiagrams.diff(once, often).changes if change.id == "added"]
+    assert added.parameters == sum(p.numel() for p in nn.GRUCell(8, 8).parameters())

@@ -79,7 +79,7 @@ def test_without_typst_and_resvg_latex_gets_outlines(source, tmp_path, build):
 def test_pictures_of_one_id_with_other_content_have_files_of_their_own(tmp_path, monkeypatch):
     contents = [b"<svg/>", b"<svg>other</svg>"]
     waiting = iter(contents)
-    drawing = SimpleNamespace(draw_file=lambda *_: PictureFile(content=next(waiting), width=1))
+    drawing = SimpleNamespace(draw_file=lambda *_, **__: PictureFile(content=next(waiting), width=1))
     monkeypatch.setattr(static, "domain_of", lambda _: SimpleNamespace(diagram_builder=drawing))
     book = SimpleNamespace(
         format="html",

@@ -200,7 +200,9 @@ function whereIn(id: ChangeId, places: Change["places"]): string[] {
 
 function parametersOf(id: ChangeId, places: Fact["places"]): number {
   if (!/^(added|removed|repeats|replaced)$/.test(id)) return 0;
-  return places.reduce((sum, [x, y]) => sum + (y?.total ?? 0) - (x?.total ?? 0), 0);
+  // later calls of a module have the weights of its first one
+  const counted = (item: Item | null) => (item?.call === 1 ? item.total : 0);
+  return places.reduce((sum, [x, y]) => sum + counted(y) - counted(x), 0);
 }
 
 /** Less than this part of the weights with a counterpart: the list of changes would be invented. */
