@@ -32,11 +32,16 @@ PROCESS_FOLDERS = frozenset(
 SWEEPS = frozenset(
     {
         "api/test_diff_checkpoints.py",
+        "api/test_diff_edits.py",
+        "api/test_diff_random_pairs.py",
+        "target/test_constructor_solver.py",
+        "target/test_input_solver.py",
         "target/test_zero_config_models.py",
+        "tracer/test_long_and_deep_models.py",
         "truth/test_true_pictures.py",
     }
 )
-"""Many models, one after the other."""
+"""Many models, or very large ones, one after the other."""
 
 SLOWEST_FILES = (
     "browser/test_demo.py",
