@@ -38,10 +38,10 @@ __all__ = ["Built", "make_model", "variants"]
 
 LARGE = 100_000_000
 """From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
-_MOST_SITES = 6
-"""Calls in the project that are tried."""
 HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
+_MOST_SITES = 6
+"""Calls in the project that are tried."""
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,8 @@ __all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
 
 WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inputs_from`"
 """What authors are told whose model no rule finds inputs for."""
-
-
 _MANY = 10**6
+"""More inputs than any model has."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["classes_for", "modules_for", "path_of"]
 
 _SHORTEST_WORD = 3
+_MOST_OTHERS = 3
+"""Modules of another name that are tried."""
 
 
 def path_of(maker: Any) -> str:
@@ -52,7 +54,7 @@ def modules_for(
     return [
         *({"_target_": path_of(class_)} for class_ in alike),
         *general,
-        *({"_target_": path_of(class_)} for class_ in other[:_SHORTEST_WORD]),
+        *({"_target_": path_of(class_)} for class_ in other[:_MOST_OTHERS]),
     ] or [{"_target_": path_of(base)}]
 
 

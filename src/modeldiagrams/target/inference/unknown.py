@@ -143,9 +143,7 @@ def _operation(name: str, kind: type) -> Callable[..., Any]:
     plain = getattr(kind, name)
 
     def operation(self: Any, *others: Any) -> Any:
-        if name.startswith("__r") and name[3:-2] == "add" and others and isinstance(others[0], list | tuple):
-            raise self._refuse(Use("items"))
-        if name == "__add__" and others and isinstance(others[0], list | tuple):
+        if name in ("__add__", "__radd__") and isinstance(others[0], list | tuple):
             raise self._refuse(Use("items"))
         slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
         return wrapped(plain(self, *others), slots, is_derived=True)
@@ -287,7 +285,7 @@ class Fields(dict[str, Any]):
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Not possible."""
+        """Refuse: who calls it expects a class or a function."""
         raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
 
 

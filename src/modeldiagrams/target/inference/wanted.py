@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -234,10 +235,7 @@ def _views(message: str) -> Iterator[Wanted]:
     match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
     if match:
         sizes = [int(size) for size in match["shape"].split(",")]
-        known = [size for size in sizes if size > 1]
-        product = 1
-        for size in known:
-            product *= size
+        product = math.prod(size for size in sizes if size > 1)
         got = int(match["size"])
         yield Wanted("size", product, got)
         for batch in (7, 1):
