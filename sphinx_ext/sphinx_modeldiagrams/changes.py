@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes
 from modeldiagrams.html.difference import model_changes
-from sphinx_modeldiagrams.config import settings_of
-from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.html.difference import ChangeList, ChangeRow, ModelChanges
-    from modeldiagrams.options.settings import Settings
 
 __all__ = ["ModelChangesDirective", "as_changes"]
-
-_log = logging.getLogger(__name__)
 
 
 def as_changes(found: ChangeList) -> list[nodes.Node]:
@@ -33,29 +26,10 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
     return [_lines(found.head), nodes.bullet_list("", *rows), _lines(found.weights)]
 
 
-class ModelChangesDirective(SphinxDirective):
-    """What changed in all models since another version. It is itself the `Host`."""
+class ModelChangesDirective(HostDirective):
+    """What changed in all models since another version."""
 
     required_arguments = 1
-    final_argument_whitespace = True
-
-    @property
-    def builder(self) -> DiagramBuilder:
-        """Compares."""
-        return domain_of(self.env).diagram_builder
-
-    @property
-    def settings(self) -> Settings:
-        """The site's."""
-        return settings_of(self.config)
-
-    def graph_file(self, path: str) -> str:
-        """As `Host` says."""
-        return self.env.relfn2path(path)[0]
-
-    def inform(self, message: str) -> None:
-        """As `Host` says."""
-        _log.verbose("%s", message, location=self.get_location())
 
     def run(self) -> list[nodes.Node]:
         """Called by docutils."""

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_id
 
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
@@ -17,9 +15,9 @@ from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
 from sphinx_modeldiagrams.class_references import cross_references
-from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
+from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
@@ -28,13 +26,9 @@ if TYPE_CHECKING:
 
     from docutils.nodes import Node
 
-    from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.options.settings import Settings
 
 __all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
-
-_log = logging.getLogger(__name__)
 
 
 class _AnyOption(dict[str, Any]):
@@ -44,35 +38,16 @@ class _AnyOption(dict[str, Any]):
         return directives.unchanged
 
 
-class ModelGraphDirective(SphinxDirective):
-    """A model's diagram as a figure. It is itself the `Host` for one diagram."""
+class ModelGraphDirective(HostDirective):
+    """A model's diagram as a figure."""
 
     requested = True
     compares = False
     has_content = True
     optional_arguments = 1
-    final_argument_whitespace = True
     option_spec: ClassVar[dict[str, Callable[[str], Any]]] = _AnyOption(
         dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
     )
-
-    @property
-    def builder(self) -> DiagramBuilder:
-        """Traces and draws."""
-        return domain_of(self.env).diagram_builder
-
-    @property
-    def settings(self) -> Settings:
-        """The site's."""
-        return settings_of(self.config)
-
-    def graph_file(self, path: str) -> str:
-        """Relative to the document as in Sphinx's own directives, or with a leading ``/`` to the source folder."""
-        return self.env.relfn2path(path)[0]
-
-    def inform(self, message: str) -> None:
-        """Shown by ``sphinx-build -v``."""
-        _log.verbose("%s", message, location=self.get_location())
 
     def run(self) -> list[Node]:
         """Called by docutils."""
