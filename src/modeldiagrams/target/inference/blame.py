@@ -8,12 +8,12 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import expression_at
+from modeldiagrams.target.inference.lookups import expression_at, tracebacks
 from modeldiagrams.target.inference.unknown import Fields, Number, Refused, Use, slots_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import FrameType, TracebackType
+    from types import FrameType
 
     from torch import nn
 
@@ -55,12 +55,7 @@ def refusal(error: BaseException) -> Refused | None:
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
     """Frames from the failing one outwards, each with its instruction."""
-    found: list[tuple[FrameType, int]] = []
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
-        found.append((trace.tb_frame, trace.tb_lasti))
-        trace = trace.tb_next
-    return found[::-1][:_MOST_FRAMES]
+    return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)[:_MOST_FRAMES]]
 
 
 def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import FrameType
+    from types import FrameType, TracebackType
 
-__all__ = ["expression_at", "resolved_name", "strings_looked_up"]
+__all__ = ["expression_at", "resolved_name", "strings_looked_up", "tracebacks"]
 
 _MOST = 32
 """More are no choice of a model's author but a vocabulary."""
@@ -32,6 +32,16 @@ def strings_looked_up(frame: FrameType) -> list[str]:
             containers = comparators
     found = [string for container in containers for string in _strings(container, frame)]
     return found if len(found) <= _MOST else []
+
+
+def tracebacks(error: BaseException | None) -> list[TracebackType]:
+    """The frames that an error went through, innermost first, each with its line and instruction."""
+    found: list[TracebackType] = []
+    trace = error.__traceback__ if error else None
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found[::-1]
 
 
 def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.target.inference.candidates import element_count
+from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 
@@ -60,12 +61,7 @@ class Probed:
 
     def frames(self) -> list[tuple[FrameType, int]]:
         """Frames of the error with their instructions, innermost first."""
-        found: list[tuple[FrameType, int]] = []
-        trace = self.error.__traceback__ if self.error else None
-        while trace is not None:
-            found.append((trace.tb_frame, trace.tb_lasti))
-            trace = trace.tb_next
-        return found[::-1]
+        return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(self.error)]
 
 
 class Probe:

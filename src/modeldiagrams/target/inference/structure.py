@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from torch import Tensor
 
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
-from modeldiagrams.target.inference.lookups import expression_at
+from modeldiagrams.target.inference.lookups import expression_at, tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +117,7 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
     if not match or not frames or int(match[1]) > _MOST_PARTS:
         return
     count, frame = int(match[1]), frames[0][0]
-    line = linecache.getline(frame.f_code.co_filename, _line(probed))
+    line = linecache.getline(frame.f_code.co_filename, tracebacks(probed.error)[0].tb_lineno)
     is_shape = ".shape" in line or ".size(" in line
     for path in _named(line, frame, places):
         found = next((leaf for leaf in leaves(subtree(entries, path))), None)
@@ -153,14 +153,6 @@ def _named(line: str, frame: FrameType, places: dict[int, Path]) -> list[Path]:
     owners = [frame.f_locals, *(getattr(frame.f_locals.get(name), "__dict__", {}) for name in frame.f_locals)]
     values = [owner[name] for name in re.findall(r"[A-Za-z_]\w*", line) for owner in owners if name in owner]
     return [*dict.fromkeys(places[id(value)] for value in values if id(value) in places)]
-
-
-def _line(probed: Probed) -> int:
-    trace = probed.error.__traceback__ if probed.error else None
-    number = 0
-    while trace is not None:
-        number, trace = trace.tb_lineno, trace.tb_next
-    return number
 
 
 def _read(node: ast.expr, frame: FrameType) -> Any:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.lookups import tracebacks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -163,9 +165,7 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
 def _unpacked_shapes(probed: Probed, message: str) -> Iterator[Wanted]:
     """``b, c, h, w = x.shape`` says which rank `x` has."""
     match = re.search(r"values to unpack \(expected (\d+)", message)
-    trace = probed.error.__traceback__ if probed.error else None
-    while match and trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
+    trace = next(iter(tracebacks(probed.error)), None)
     if not match or trace is None:
         return
     line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
