@@ -1,6 +1,7 @@
 /** The bottom of a U: how the left arm goes on into the right one, with or without an item between. */
 import type { Box, Geometry } from "../geometry.js";
 import { LABEL_GAP, LABEL_HEIGHT } from "../plan.js";
+import { STEP } from "./sides.js";
 
 type Point = Geometry["lines"][number][number];
 
@@ -15,9 +16,8 @@ export interface Foot {
   to: Point[];
 }
 
-/** Distance from the arms to the bottom, and between wires. */
+/** Distance from the arms to the bottom. */
 const TURN = 8;
-const STEP = 10;
 /** The least length of a line beside the item. */
 const LEAST_LINE = 28;
 /** Distance of a wire from what it passes. */

@@ -16,7 +16,7 @@ export interface Level {
 /** Distance of a cut from what it passes. */
 const BESIDE = 2;
 /** Closer heights are one. */
-const EQUAL = 0.01;
+export const EQUAL = 0.01;
 
 /** The arms with their levels in line, from the top; null if something stands beside two levels. */
 export function inLine(

@@ -22,7 +22,7 @@ export interface Sides {
 type Ends = Pick<Wire, "from" | "to" | "fromPort" | "toPort">;
 
 /** Distance between wires. */
-const STEP = 10;
+export const STEP = 10;
 
 /** The tensors that skip from the left arm to the right one; `fold` is the last item of the left arm, if that is the bottom. */
 export function skipsOf({ across, parts }: Cut, fold: number | null): Across[] {

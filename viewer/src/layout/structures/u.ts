@@ -11,19 +11,16 @@ import { assemble, type Block } from "./assemble.js";
 import type { Moved, Part, Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
-import { type Arm, inLine, type Level } from "./levels.js";
-import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, sidesOf, skipsOf } from "./sides.js";
+import { type Arm, EQUAL, inLine, type Level } from "./levels.js";
+import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesOf, skipsOf } from "./sides.js";
 
 type Line = Geometry["lines"][number];
 type Point = Line[number];
 
 /** Distances of the wires at the sides that are tried, as wires inside may need the first. */
 const CLEAR = [16, 40, 80] as const;
-/** Distance between both arms, and between wires. */
+/** Distance between both arms. */
 const GAP = 24;
-const STEP = 10;
-/** Closer heights are one. */
-const EQUAL = 0.01;
 
 /** The parts of a U, and the ends of the tensors between them. */
 interface U {
