@@ -126,9 +126,9 @@ it("has heads beside the levels of the right arm, in one line", () => {
 });
 
 /** With layers that make a step of time as wide as levels. */
-function timed(levels: number[], blocks: number, skips: [number, number][]): GraphData {
-  const layers = levels.map((i) => `time/linear > embed.${i}/linear`);
-  const joins = levels.map((i) => `embed.${i}/linear > b.${i}/mul`).join("\n");
+function timed(levels: number[], blocks: number, skips: [number, number][], name = "embed"): GraphData {
+  const layers = levels.map((i) => `time/linear > ${name}.${i}/linear`);
+  const joins = levels.map((i) => `${name}.${i}/linear > b.${i}/mul`).join("\n");
   return chain(blocks, skips, joins, ["step > time/linear", ...layers].join("\n"));
 }
 
@@ -140,11 +140,7 @@ it("has what makes a step of time as wide beside the levels, away from the other
 });
 
 it("has no bundles at first if it is hardly wider than a page", () => {
-  const wide = chain(
-    9,
-    nested,
-    [5, 6, 7].map((i) => `b.${i}/add > heads_of_all_levels_with_a_name_as_long_as_that.${i}/conv > out${i}`).join("\n"),
-  );
+  const wide = timed([1, 2, 5, 6, 7], 9, nested, "embedding_of_steps");
   const state = firstState(index(wide), {}, viz);
   expect([state.most, state.ends, state.shapes]).toEqual([undefined, undefined, undefined]);
   const { width, shaped } = drawn(wide, state);
