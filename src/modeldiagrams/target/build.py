@@ -7,6 +7,7 @@ import math
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -167,10 +168,9 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
     """The model as the project itself makes it somewhere, if it requires arguments and none are given."""
     if any(given is not None for given in (call.args, call.kwargs, call.config)) or not required_parameters(found):
         return None
-    for site in call_sites(found)[:_MOST_SITES]:
-        reason = f"as in {site.place}"
-        values = (assumed(f"kwargs.{name}", value, reason) for name, value in site.kwargs.items())
-        rule = Rule.CONVENTIONS.assumption(f"constructor arguments {reason}")
+    for site in islice(call_sites(found), _MOST_SITES):
+        values = (assumed(f"kwargs.{name}", value, f"as in {site.places[name]}") for name, value in site.kwargs.items())
+        rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
         arguments = _Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
         try:
             model, assumptions = _made(found, call, arguments, meta_from)
