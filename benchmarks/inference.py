@@ -116,10 +116,8 @@ def _verbose(names: Sequence[str]) -> None:
         if _is_named(entry, names):
             outcome = measured(entry.path)
             mark = "ok  " if outcome.is_solved else "FAIL"
-            print(
-                f"{mark} {entry.path} {outcome.seconds:.1f}s {outcome.megabytes:.0f}MB {outcome.tries} tries: {outcome.text}",
-                flush=True,
-            )
+            cost = f"{outcome.seconds:.1f}s {outcome.megabytes:.0f}MB {outcome.tries} tries"
+            print(f"{mark} {entry.path} {cost}: {outcome.text}", flush=True)
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:
