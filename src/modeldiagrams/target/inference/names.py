@@ -18,7 +18,7 @@ __all__ = ["PROJECT", "extended", "matches", "project_value", "table", "value_of
 
 PROJECT = "the project's vocabulary has it"
 """Why a value is what it is."""
-_PROJECT: ContextVar[Mapping[str, Mapping[str, Any]] | None] = ContextVar("_PROJECT", default=None)
+_PROJECT: ContextVar[Mapping[Any, Mapping[str, Any]] | None] = ContextVar("_PROJECT", default=None)
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def _tables() -> dict[str, Any]:
 
 
 @contextmanager
-def extended(vocabulary: Mapping[str, Mapping[str, Any]] | None) -> Iterator[None]:
+def extended(vocabulary: Mapping[Any, Mapping[str, Any]] | None) -> Iterator[None]:
     """Let the names of a project come first: the option `vocabulary`."""
     token = _PROJECT.set(vocabulary)
     try:
