@@ -48,10 +48,11 @@ export class Session {
   readonly initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
-  /** Id of a module → its inside as a graph of its own. */
+  /** Id of a module or function call → its inside as a graph of its own. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #searchIndex: SearchIndex | undefined;
+  #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
   #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
   /** Of two versions, the one whose own nodes and edges are hidden. */
@@ -64,6 +65,12 @@ export class Session {
     this.withDetails = data.details === true;
     this.initial = data.state;
     this.#state = data.state;
+  }
+
+  /** The trace with calls of functions as nodes, unless the author leaves them out. */
+  get grouped(): GraphIndex {
+    this.#grouped ??= this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    return this.#grouped;
   }
 
   get state(): SessionState {
@@ -141,14 +148,14 @@ export class Session {
     return transitions.withNode(this, this.#state, id);
   }
 
-  /** One module as the whole picture; the whole model without an id. */
+  /** One module or function call as the whole picture; the whole model without an id. */
   withIsolated(id: string | undefined): SessionState {
     return transitions.isolate(this, this.#state, id);
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------
 
-  /** Whether a module can be the whole picture. */
+  /** Whether a node can be the whole picture. */
   canIsolate(id: string): boolean {
     return transitions.canIsolate(this, id);
   }
@@ -163,13 +170,15 @@ export class Session {
     return ancestors(this.traced, id);
   }
 
-  /** The isolated module and those around it, from the outside in. */
+  /** What is isolated and what is around it, from the outside in. */
   isolatedPath(): { id: string; name: string }[] {
     const { root } = this.#state;
     if (root === undefined) return [];
-    return [root, ...this.ancestors(root)].reverse().flatMap((id) => {
-      const node = this.traced.nodes.get(id);
-      return node?.kind === "module" ? [{ id, name: localName(this.traced, node) }] : [];
+    const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
+    return [root, ...ancestors(index, root)].reverse().flatMap((id) => {
+      const node = index.nodes.get(id);
+      if (node?.kind === "function") return [{ id, name: node.name }];
+      return node?.kind === "module" ? [{ id, name: localName(index, node) }] : [];
     });
   }
 
@@ -203,7 +212,7 @@ export class Session {
 
   /** Ids of the nodes that match a query. */
   search(query: string): string[] {
-    this.#searchIndex ??= new SearchIndex(this.#searched());
+    this.#searchIndex ??= new SearchIndex(this.grouped);
     return this.#searchIndex.search(query);
   }
 
@@ -224,12 +233,7 @@ export class Session {
 
   /** The scale that colours the nodes with these ids. */
   scale(by: "class" | Measure, ids: Iterable<string>): Scale {
-    return by === "class" ? classScale(this.traced, ids) : measureScale(this.traced, by);
-  }
-
-  /** The trace, with calls of functions unless the author leaves them out. */
-  #searched(): GraphIndex {
-    return this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
   }
 
   #layout(state: SessionState, viz: Viz): Layout {
@@ -237,10 +241,12 @@ export class Session {
   }
 
   #subgraph({ root }: SessionState): GraphIndex {
-    if (root === undefined || !this.traced.nodes.has(root)) return this.traced;
+    if (root === undefined) return this.traced;
     let part = this.#subgraphs.get(root);
     if (part === undefined) {
-      part = indexed(subgraph(this.traced, root));
+      const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
+      if (!index.nodes.has(root)) return this.traced;
+      part = indexed(subgraph(index, root));
       this.#subgraphs.set(root, part);
     }
     return part;

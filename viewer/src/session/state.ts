@@ -13,6 +13,6 @@ export interface DiagramData {
 
 /** What is shown. */
 export interface SessionState extends State {
-  /** Id of the module that is shown on its own; absent for the whole model. */
+  /** Id of the module or function call that is shown on its own; absent for the whole model. */
   root?: string | undefined;
 }
