@@ -1,8 +1,8 @@
 """The files that a site carries beside its pages, in its ``modeldiagrams/`` folder: what they are and what is in them.
 
-Each diagram has ``<id>.json``, its graph, unless it shows what changed, and if it is interactive ``<id>.js``, its data. All
-diagrams share the viewer and ``index.json``, which lists them for programs. Ids stay the same as long as the author asks
-for the same; what changes between versions of a site is the content.
+Each diagram has ``<id>.json``, its graph, unless it shows what changed, and if it is interactive ``<id>.js``, its data.
+All diagrams share the viewer and ``index.json``, which lists them for programs. Ids stay the same as long as the author
+asks for the same; what changes between versions of a site is the content.
 """
 
 from __future__ import annotations
