@@ -36,7 +36,7 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    scripts = SCRIPTS
+    scripts: tuple[str, ...] = SCRIPTS
     if diagram.comparison:
         scripts = (*SCRIPTS, COMPARING)
         title = f"What changed in {diagram.comparison.after.model.name}"
