@@ -104,12 +104,17 @@ export function tensorText(index: GraphIndex, tensor: string, name?: string): st
 // -- rows -------------------------------------------------------------------------------------------------------------
 
 function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): string[] {
-  if (node === undefined || node.kind === "module") {
-    return Object.entries((node ?? index.graph.model).inputs ?? {}).map(([name, tensor]) =>
-      tensorText(index, tensor, name),
-    );
+  if (node !== undefined && node.kind !== "module" && node.kind !== "function") return arrivingAt(index, id);
+  const named = Object.entries((node ?? index.graph.model).inputs ?? {});
+  // a `record_function` has no arguments
+  if (named.length === 0 && node?.kind === "function") {
+    return contentsOf(index, id).inputs.map((tensor) => tensorText(index, tensor));
   }
-  if (node.kind === "function") return contentsOf(index, id).inputs.map((tensor) => tensorText(index, tensor));
+  return named.map(([name, tensor]) => tensorText(index, tensor, name));
+}
+
+/** The tensors that an op or output reads, and where they come from. */
+function arrivingAt(index: GraphIndex, id: string): string[] {
   const lines: string[] = [];
   for (const [source, edges] of index.graph.adjacency) {
     const from = index.nodes.get(source);
