@@ -239,7 +239,7 @@ const FOR_ORDER = 2;
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
   if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow))}`;
+  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow, context.shapes))}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const found = mostInOrder(context, frame, { ...around, order }, inner);
@@ -278,7 +278,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow);
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
