@@ -2,9 +2,12 @@
  * One open diagram: the graph, what of it is shown, and everything the widget asks about them. The methods named
  * `with…` return another state and change nothing; `show` makes a state the current one.
  */
+import type { Compared } from "../diff/compared.js";
+import type { Difference } from "../diff/difference.js";
+import { changesInside, placeOf } from "../diff/places.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, type Mark, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
@@ -34,9 +37,13 @@ const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
 
 export class Session {
-  /** The whole graph as it was traced, as its file has it and with its index. */
+  /** The whole graph as it was traced, as its file has it. */
   readonly data: GraphData;
+  /** The same with its index; what is gone is in it, too, where a difference is shown. */
   readonly traced: GraphIndex;
+  readonly difference: Difference | undefined;
+  /** Whether changes that have no effect on results are shown. */
+  readonly withDetails: boolean;
   /** What the author chose to show. */
   readonly initial: SessionState;
   readonly drawing: Drawing = drawing;
@@ -47,11 +54,15 @@ export class Session {
   #searchIndex: SearchIndex | undefined;
   #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
-  #flow: { root: Layout["root"]; flow: Flow } | undefined;
+  #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
+  /** Of two versions, the one whose own nodes and edges are hidden. */
+  hidden: OnlyIn | undefined;
 
-  constructor(data: DiagramData) {
+  constructor(data: DiagramData, compared?: Compared) {
     this.data = data.graph;
-    this.traced = index(data.graph);
+    this.traced = index(compared?.graph ?? data.graph);
+    this.difference = compared?.difference;
+    this.withDetails = data.details === true;
     this.initial = data.state;
     this.#state = data.state;
   }
@@ -93,7 +104,10 @@ export class Session {
   /** The edges of the current picture. */
   flow(viz: Viz): Flow {
     const layout = this.layout(viz);
-    if (this.#flow?.root !== layout.root) this.#flow = { root: layout.root, flow: new Flow(layout) };
+    const { root } = layout;
+    const { hidden } = this;
+    if (this.#flow?.root !== root || this.#flow.hidden !== hidden)
+      this.#flow = { root, hidden, flow: new Flow(layout, hidden) };
     return this.#flow.flow;
   }
 
@@ -200,6 +214,21 @@ export class Session {
   search(query: string): string[] {
     this.#searchIndex ??= new SearchIndex(this.grouped);
     return this.#searchIndex.search(query);
+  }
+
+  /** The node that shows a change; undefined for one of the whole model. */
+  placeOf(change: number): string | undefined {
+    return placeOf(this.traced, change);
+  }
+
+  /** What became of a node; undefined where nothing did. */
+  statusOf(id: string): Mark["status"] | undefined {
+    return this.traced.graph.marks?.get(id)?.status;
+  }
+
+  /** The changes of a node or, where it has none of its own, of what is inside. */
+  changesAt(id: string): number[] {
+    return changesInside(this.traced, id);
   }
 
   /** The scale that colours the nodes with these ids. */

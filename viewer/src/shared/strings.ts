@@ -72,6 +72,15 @@ const ENGLISH = {
   next: "Next (Enter)",
   previous: "Previous (Shift+Enter)",
 
+  // what changed between versions
+  changes: "Changes",
+  versions: "Versions",
+  previousChange: "Previous change",
+  nextChange: "Next change",
+  sideBefore: "Before",
+  sideBoth: "Both",
+  sideAfter: "After",
+
   // paths
   before: "What leads here",
   after: "What follows",
