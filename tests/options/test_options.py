@@ -89,6 +89,8 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "expand": [3]}, "expand", "expected a list of text, got [3]"),
         ({"model": "a", "timeout": 0}, "timeout", "expected a number above 0, got 0"),
         ({"model": "a", "align": "middle"}, "align", "expected left or center or right, got 'middle'"),
+        ({"model": "a", "vocabulary": {"argments": {}}}, "vocabulary", "expected a map, got {'argments': {}}"),
+        ({"model": "a", "vocabulary": "{inputs: {'(': [1]}}"}, "vocabulary", "regular expressions for names, but '('"),
         ({"model": ""}, "model", "expected text that is not empty, got ''. The model: dotted path"),
         ({"inputs": [1]}, "model", "missing"),
     ],

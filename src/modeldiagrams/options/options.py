@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes
+from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes, read_vocabulary
 
 __all__ = [
     "PER_DIAGRAM",
@@ -87,6 +87,16 @@ class Call(_Group, frozen=True, kw_only=True):
     inputs_from: Annotated[
         str | None,
         Meta(description="Dotted path of a function that returns the inputs: a tensor, a tuple, or a dict by name."),
+    ] = None
+    vocabulary: Annotated[
+        dict[Literal["arguments", "inputs"], dict[str, Any]] | None,
+        Meta(
+            description="What names mean in this project, for arguments and inputs that are left out: `{arguments:"
+            " {n_words: 5000, 'd_.*': 64}, inputs: {tokens: {shape: [1, 16], dtype: int64, high: 5000}}}`. A name is a"
+            " regular expression for a whole name in lower case. These come before the names that are known anyway; a"
+            " site sets them for all its diagrams with `defaults`.",
+            extra={READ: read_vocabulary},
+        ),
     ] = None
 
 
