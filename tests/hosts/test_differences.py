@@ -56,6 +56,17 @@ def test_it_is_no_diagram_of_the_site(site):
     assert "changed.json" not in (site.data / "index.json").read_text("utf-8")
 
 
+def test_the_picture_is_interactive(site):
+    page = site.page("index")
+    tag = re.search(r"<model-graph [^>]*>", page)[0]
+    graph = re.search(r' graph="([^"]*)"', tag)[1]
+    assert f'modeldiagrams/{graph}.js"' in tag
+    assert ' changes="what-changed"' in tag
+    assert (site.data / f"{graph}.js").exists()
+    assert (site.data / "compare.js").exists()
+    assert "model-graph.js" in page
+
+
 def test_nothing_changed_is_said_without_a_picture(site):
     assert "no change" in site.page("again")
     assert "<svg" not in site.page("again")
