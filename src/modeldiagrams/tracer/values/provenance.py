@@ -54,17 +54,19 @@ class _Memory(msgspec.Struct, eq=False):
 
     def add_view(self, view: _View) -> None:
         """Append another view than the first."""
-        if type(self.views) is tuple:
-            self.views = list(self.views)
-        self.views.append(view)
-        if len(self.views) > _MAX_VIEWS:
-            del self.views[: _MAX_VIEWS // 2]
+        views = self.views
+        if isinstance(views, tuple):
+            views = self.views = list(views)
+        views.append(view)
+        if len(views) > _MAX_VIEWS:
+            del views[: _MAX_VIEWS // 2]
 
     def add_write(self, write: _Write) -> None:
         """Append a write."""
-        if type(self.writes) is tuple:
-            self.writes = []
-        self.writes.append(write)
+        writes = self.writes
+        if isinstance(writes, tuple):
+            writes = self.writes = []
+        writes.append(write)
 
 
 _NOWHERE = _Memory(None)
