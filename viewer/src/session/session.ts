@@ -4,6 +4,7 @@
  */
 import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
+import { withChangesOpen } from "../diff/opened.js";
 import { changesInside, placeOf } from "../diff/places.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
@@ -45,7 +46,7 @@ export class Session {
   /** Whether changes that have no effect on results are shown. */
   readonly withDetails: boolean;
   /** What the author chose to show. */
-  readonly initial: SessionState;
+  initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
   /** Id of a module or function call → its inside as a graph of its own. */
@@ -151,6 +152,13 @@ export class Session {
   /** One module or function call as the whole picture; the whole model without an id. */
   withIsolated(id: string | undefined): SessionState {
     return transitions.isolate(this, this.#state, id);
+  }
+
+  /** Begin with what holds changes open, and all else closed. */
+  openChanges(viz: Viz): void {
+    const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
+    this.initial = withChangesOpen(this.traced, closed, (state) => this.#layout(state, viz));
+    this.#state = this.initial;
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------
