@@ -44,6 +44,7 @@ const ENGLISH = {
   memory: "Activations",
   tied: "Tied weights",
   assumptions: "Assumed",
+  asOptions: "As options",
   error: "Error",
   repeats: "Repeats",
   openRepeat: "Open one of {0}…",
