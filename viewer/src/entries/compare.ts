@@ -8,5 +8,7 @@ const comparing: Comparing = {
   compare: (before, after, details) => comparedGraphs(JSON.stringify(before), JSON.stringify(after), details),
 };
 globalThis.modelDiagramsComparing = comparing;
-globalThis.modelDiagramsVersions = (widget, bar) => new VersionComparison(widget, bar, comparing);
-globalThis.modelDiagramsChangeBar = (widget) => new ChangeBar(widget);
+globalThis.modelDiagramsShown = (widget, rows) => {
+  const bar = new ChangeBar(widget, rows);
+  return { bar, versions: new VersionComparison(widget, bar, comparing) };
+};

@@ -5,10 +5,9 @@
 import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/opened.js";
-import { changesInside, placeOf } from "../diff/places.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex, type Mark, type OnlyIn } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
@@ -222,21 +221,6 @@ export class Session {
   search(query: string): string[] {
     this.#searchIndex ??= new SearchIndex(this.grouped);
     return this.#searchIndex.search(query);
-  }
-
-  /** The node that shows a change; undefined for one of the whole model. */
-  placeOf(change: number): string | undefined {
-    return placeOf(this.traced, change);
-  }
-
-  /** What became of a node; undefined where nothing did. */
-  statusOf(id: string): Mark["status"] | undefined {
-    return this.traced.graph.marks?.get(id)?.status;
-  }
-
-  /** The changes of a node or, where it has none of its own, of what is inside. */
-  changesAt(id: string): number[] {
-    return changesInside(this.traced, id);
   }
 
   /** The scale that colours the nodes with these ids. */

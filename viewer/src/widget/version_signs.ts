@@ -1,29 +1,21 @@
 /** Signs that a documentation has other versions, which cost no request. */
 
-export const READ_THE_DOCS_READY = "readthedocs-addons-data-ready";
+declare global {
+  /** Set by Sphinx; the PyData theme adds where its list of versions is, and which of them a page belongs to. */
+  var DOCUMENTATION_OPTIONS: { theme_switcher_json_url?: string; theme_switcher_version_match?: string } | undefined;
+}
 
-/** Whether a page may have other versions. */
+/** On pages that Read the Docs serves. */
+export const READ_THE_DOCS = "meta[name^='readthedocs-']";
+
+/** Material and Zensical name mike in their configuration, its other themes have its script. */
 export function mayHaveVersions(host: HTMLElement): boolean {
-  if (!host.hasAttribute("src") || !/^https?:$/.test(location.protocol)) return false;
-  return host.hasAttribute("versions") || switcherOf().url !== undefined || hasReadTheDocs() || hasMike();
-}
-
-/** What pages of the PyData theme say: where the list of versions is, and which of them they are. */
-export function switcherOf(): { url?: string; match?: string } {
-  const { DOCUMENTATION_OPTIONS: options } = globalThis as { DOCUMENTATION_OPTIONS?: Record<string, unknown> };
-  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = options ?? {};
-  return {
-    ...(typeof url === "string" && url !== "" && { url }),
-    ...(typeof match === "string" && { match }),
-  };
-}
-
-function hasReadTheDocs(): boolean {
-  return "ReadTheDocsEventData" in globalThis || document.querySelector("meta[name^='readthedocs-']") !== null;
-}
-
-/** Material and Zensical say so in their configuration, mike's other themes have its script. */
-function hasMike(): boolean {
-  const config = document.getElementById("__config")?.textContent ?? "";
-  return /"provider":\s*"mike"/.test(config) || document.querySelector("script[src*='version-select']") !== null;
+  const isSite = host.hasAttribute("src") && location.protocol.startsWith("http");
+  return (
+    isSite &&
+    (host.hasAttribute("versions") ||
+      !!globalThis.DOCUMENTATION_OPTIONS?.theme_switcher_json_url ||
+      document.querySelector(`${READ_THE_DOCS}, script[src*='version-select']`) !== null ||
+      /"provider":\s*"mike"/.test(document.getElementById("__config")?.textContent ?? ""))
+  );
 }

@@ -1,5 +1,6 @@
 /** The bar below the picture of a difference: from change to change, and before, both or after. */
 import type { Change } from "../../diff/facts.js";
+import { changesInside, placeOf, statusOf } from "../../diff/places.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
@@ -23,7 +24,7 @@ const GONE = { before: "added", both: "", after: "removed" } as const;
 export class ChangeBar {
   readonly element: HTMLElement;
   /** Called with the changes that are shown now. */
-  onShown: (changes: readonly number[]) => void = () => undefined;
+  onShown: (changes: readonly number[]) => void;
   /** Called when the reader closes the bar. */
   onClose: () => void = () => undefined;
   readonly #widget: Widget;
@@ -38,8 +39,12 @@ export class ChangeBar {
   /** The number of the change that is shown. */
   #current: number | undefined;
 
-  constructor(widget: Widget) {
+  /** @param rows number of a change → its row in the page's list */
+  constructor(widget: Widget, rows: ReadonlyMap<number, HTMLElement>) {
     this.#widget = widget;
+    this.onShown = (shown) => {
+      for (const [number, row] of rows) row.ariaCurrent = shown.includes(number) ? "true" : null;
+    };
     const sides = box("mg-row mg-sides", ...SIDES.map((side) => this.#sideButton(side)));
     sides.role = "group";
     sides.ariaLabel = words.versions;
@@ -102,9 +107,9 @@ export class ChangeBar {
     const { session, tree } = this.#widget;
     if (session === undefined) return;
     this.#tell(session, number, [number]);
-    const id = session.placeOf(number);
+    const id = placeOf(session.traced, number);
     if (id === undefined) return;
-    if (session.statusOf(id) === GONE[this.#side]) this.show("both");
+    if (isGone(session, id, this.#side)) this.show("both");
     if (tree.has(id)) this.#widget.goTo(id);
     else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
   }
@@ -116,7 +121,7 @@ export class ChangeBar {
     this.#followed = selected;
     if (session === undefined || selected === undefined) return;
     const shown = new Set(numbersIn(session));
-    const changes = session.changesAt(selected).filter((number) => shown.has(number));
+    const changes = changesInside(session.traced, selected).filter((number) => shown.has(number));
     const [first] = changes;
     if (first === undefined) this.onShown([]);
     else this.#tell(session, changes.find((number) => number === this.#current) ?? first, changes);
@@ -132,7 +137,7 @@ export class ChangeBar {
     this.#label();
     // its edges, too, are those of this side
     this.#widget.select(undefined);
-    if (selected !== undefined && session?.statusOf(selected) !== GONE[side]) this.#widget.select(selected);
+    if (selected !== undefined && !isGone(session, selected, side)) this.#widget.select(selected);
   }
 
   /** Close the bar; whether it was open. */
@@ -175,6 +180,11 @@ export class ChangeBar {
 
 function numbersIn(session: Session | undefined): number[] {
   return session === undefined ? [] : listed(session.difference, session.withDetails);
+}
+
+/** Whether a side hides a node. */
+function isGone(session: Session | undefined, id: string, side: Side): boolean {
+  return session !== undefined && statusOf(session.traced, id) === GONE[side];
 }
 
 /** A change as a row of a list. */

@@ -33,12 +33,14 @@ export class VersionComparison {
     this.#site = new URL(widget.host.getAttribute("src") ?? "", document.baseURI).href;
     this.#select.ariaLabel = words.compareWith;
     this.#select.addEventListener("change", () => void this.start(this.#select.value));
+    // the picture of a difference has its two versions
+    if (widget.host.hasAttribute("changes")) return;
     const picker = make("label", "mg-version", words.compareWith, this.#select);
     bar.element.prepend(picker);
     bar.element.append(this.#sheet);
     bar.onClose = () => void this.#end();
     bar.onShown = (shown) => this.#light(shown);
-    widget.compareWith = (name) => (name === undefined ? this.#end() : this.start(name));
+    widget.compareWith = (name) => this.start(name);
   }
 
   /** Offer the versions. */
@@ -48,8 +50,9 @@ export class VersionComparison {
     this.#select.focus();
   }
 
-  /** Show what changed between a version and this one. */
-  async start(name: string): Promise<void> {
+  /** Show what changed between a version and this one; without a name, the model again. */
+  async start(name: string | undefined): Promise<void> {
+    if (!name) return this.#end();
     this.#wish += 1;
     const wish = this.#wish;
     await this.#widget.withSession((session) => {

@@ -1,5 +1,5 @@
 /** Finds the other versions of a documentation, where its author or its theme says which there are. */
-import { READ_THE_DOCS_READY, switcherOf } from "../version_signs.js";
+import { READ_THE_DOCS } from "../version_signs.js";
 
 export interface Version {
   name: string;
@@ -16,9 +16,9 @@ const PATIENCE = 3000;
 export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
   const named = host.getAttribute("versions");
   if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(new URL(named, root), root);
-  const { url, match } = switcherOf();
+  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = globalThis.DOCUMENTATION_OPTIONS ?? {};
   const sources = [
-    async () => (url === undefined ? [] : listAt(new URL(url, document.baseURI), root, match)),
+    async () => (!url ? [] : listAt(new URL(url, document.baseURI), root, match)),
     () => fromReadTheDocs(root),
     () => listAt(new URL("../versions.json", root), root),
   ];
@@ -80,14 +80,14 @@ async function fromReadTheDocs(own: string): Promise<Version[]> {
 
 async function readTheDocsData(): Promise<typeof ReadTheDocsEventData> {
   if (globalThis.ReadTheDocsEventData !== undefined) return globalThis.ReadTheDocsEventData;
-  if (document.querySelector("meta[name^='readthedocs-']") === null) return undefined;
+  if (document.querySelector(READ_THE_DOCS) === null) return undefined;
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), PATIENCE);
     const onReady = (event: Event) => {
       clearTimeout(timer);
       resolve((event as CustomEvent).detail);
     };
-    document.addEventListener(READ_THE_DOCS_READY, onReady, { once: true });
+    document.addEventListener("readthedocs-addons-data-ready", onReady, { once: true });
   });
 }
 

@@ -10,84 +10,74 @@ import { button, iconButton } from "../parts/dom.js";
 import { mayHaveVersions } from "../version_signs.js";
 import type { Widget } from "../widget.js";
 
-declare global {
-  /** Come with what compares. */
-  var modelDiagramsChangeBar: ((widget: Widget) => ChangeBar) | undefined;
-  var modelDiagramsVersions: ((widget: Widget, bar: ChangeBar) => VersionComparison) | undefined;
+/** What a diagram shows of changes. */
+interface Shown {
+  bar: ChangeBar;
+  versions: VersionComparison;
 }
+
+declare global {
+  /** Comes with what compares; `rows` are those of the page's list. */
+  var modelDiagramsShown: ((widget: Widget, rows: Rows) => Shown) | undefined;
+}
+
+/** Number of a change → its row. */
+type Rows = ReadonlyMap<number, HTMLElement>;
+type WithShown = (task: (shown: Shown) => void) => Promise<void>;
 
 const LEFT = "M10 3.5L5.5 8l4.5 4.5";
 const RIGHT = "M6 3.5l4.5 4.5L6 12.5";
 
 export function changes(widget: Widget): void {
   const anchor = widget.host.getAttribute("changes");
-  const rows = anchor === null ? new Map<number, HTMLElement>() : rowsOf(anchor);
-  let bar: ChangeBar | undefined;
-  const withBar = async (task: (bar: ChangeBar) => void) => {
+  const rows = rowsOf(anchor);
+  let shown: Shown | undefined;
+  const withShown: WithShown = async (task) => {
     await widget.withSession(() => loadComparing().then(() => undefined));
-    if (bar === undefined) {
-      bar = globalThis.modelDiagramsChangeBar?.(widget);
-      if (bar !== undefined && anchor !== null) bar.onShown = (shown) => mark(rows, shown);
-    }
-    if (bar !== undefined) task(bar);
+    shown ??= globalThis.modelDiagramsShown?.(widget, rows);
+    if (shown !== undefined) task(shown);
   };
   const isDifference = () => anchor !== null || widget.session?.difference !== undefined;
   const go = (step: number) => {
     const hasChanges = isDifference();
-    if (hasChanges) void withBar((open) => open.go(step));
+    if (hasChanges) void withShown(({ bar }) => bar.go(step));
     return hasChanges;
   };
   widget.onKey("p", () => go(-1));
   widget.onKey("n", () => go(1));
-  widget.onKey("Escape", () => bar?.close() ?? false);
+  widget.onKey("Escape", () => shown?.bar.close() ?? false);
   widget.on("selected", () => {
-    if (isDifference()) void withBar((open) => open.follow());
+    if (isDifference()) void withShown(({ bar }) => bar.follow());
   });
   if (anchor !== null) {
     widget.toolbar.add(iconButton(`${strings.previousChange} (P)`, LEFT, () => go(-1)));
     widget.toolbar.add(iconButton(`${strings.nextChange} (N)`, RIGHT, () => go(1)));
-    linkRows(widget, rows, withBar);
-  } else if (mayHaveVersions(widget.host)) offerVersions(widget, withBar);
+    linkRows(widget, rows, withShown);
+  } else if (mayHaveVersions(widget.host)) offerVersions(widget, withShown);
 }
 
-type WithBar = (task: (bar: ChangeBar) => void) => Promise<void>;
-
-function offerVersions(widget: Widget, withBar: WithBar): void {
-  let versions: VersionComparison | undefined;
-  const withVersions = (task: (open: VersionComparison) => void) =>
-    withBar((bar) => {
-      versions ??= globalThis.modelDiagramsVersions?.(widget, bar);
-      if (versions !== undefined) task(versions);
-    });
+function offerVersions(widget: Widget, withShown: WithShown): void {
   const choose = () => {
     widget.toolbar.openMenu(false);
-    void withVersions((open) => void open.choose());
+    void withShown(({ versions }) => void versions.choose());
   };
   widget.toolbar.addToMenu("", button(strings.compare, choose));
-  // until there is more than this
-  widget.compareWith = async (name) => {
-    if (name === undefined) return;
-    await new Promise<void>((resolve) => void withVersions((open) => void open.start(name).then(resolve)));
-  };
+  // what compares replaces this
+  widget.compareWith = (name) =>
+    new Promise((resolve) => void withShown(({ versions }) => void versions.start(name).then(resolve)));
 }
 
 /** Let the rows of the page's list lead to the picture. */
-function linkRows(widget: Widget, rows: ReadonlyMap<number, HTMLElement>, withBar: WithBar): void {
-  for (const [number, row] of rows) makeLink(row, () => void withBar((open) => open.goTo(number)));
+function linkRows(widget: Widget, rows: Rows, withShown: WithShown): void {
+  for (const [number, row] of rows) makeLink(row, () => void withShown(({ bar }) => bar.goTo(number)));
   widget.on("drawn", () => unlink(widget.tree.picture));
   unlink(widget.tree.picture);
 }
 
-/** Number of a change → its row in the page's list. */
-function rowsOf(anchor: string): Map<number, HTMLElement> {
+function rowsOf(anchor: string | null): Rows {
   const prefix = `${anchor}-change-`;
-  const rows = document.querySelectorAll<HTMLElement>(`[id^="${CSS.escape(prefix)}"]`);
+  const rows = anchor === null ? [] : document.querySelectorAll<HTMLElement>(`[id^="${CSS.escape(prefix)}"]`);
   return new Map([...rows].map((row) => [Number(row.id.slice(prefix.length)), row]));
-}
-
-/** Mark the rows of what is shown. */
-function mark(rows: ReadonlyMap<number, HTMLElement>, shown: readonly number[]): void {
-  for (const [number, row] of rows) row.ariaCurrent = shown.includes(number) ? "true" : null;
 }
 
 function makeLink(row: HTMLElement, show: () => void): void {
