@@ -1,4 +1,4 @@
-"""How many hand-written models need no option: shares, CPU seconds and tries, by level of ``tests/inference_zoo``.
+"""How many hand-written models need no option: shares, CPU, memory and tries, by level of ``tests/inference_zoo``.
 
 ``python -m benchmarks inference`` prints the table; ``python -m benchmarks.inference [-v] [NAME…]`` runs those models
 whose path contains a name, and says for each what was found or why not.
@@ -7,6 +7,7 @@ whose path contains a name, and says for each what was found or why not.
 from __future__ import annotations
 
 import multiprocessing
+import resource
 import statistics
 import sys
 import time
@@ -34,6 +35,8 @@ class Outcome:
     is_solved: bool = False
     seconds: float = 0
     tries: int = 0
+    megabytes: float = 0
+    """What the process grew by at most."""
     text: str = ""
     """The options that were found, or what is wrong."""
 
@@ -54,9 +57,11 @@ def _line(outcomes: Sequence[Outcome]) -> str:
     solved = sum(outcome.is_solved for outcome in outcomes)
     seconds, tries = sorted(o.seconds for o in outcomes), sorted(o.tries for o in outcomes)
     last = int(0.95 * (len(outcomes) - 1))
+    megabytes = max(outcome.megabytes for outcome in outcomes)
     return (
         f"{solved:3}/{len(outcomes):3} = {solved / len(outcomes):4.0%}  CPU s: median {statistics.median(seconds):.2f},"
         f" p95 {seconds[last]:.2f}  tries: median {statistics.median(tries):.0f}, p95 {tries[last]}"
+        f"  memory: at most {megabytes:.0f} MB"
     )
 
 
@@ -83,12 +88,12 @@ def _measure(path: str, result: Connection) -> None:
 
     warnings.simplefilter("ignore")
     call = parse_options({"model": path}).call
-    start = time.process_time()
+    start, before = time.process_time(), _peak()
     try:
         target = resolve(call)
         graph = record(target).graph
     except TargetError as error:
-        result.send(Outcome(seconds=time.process_time() - start, text=str(error)))
+        result.send(Outcome(seconds=time.process_time() - start, megabytes=_peak() - before, text=str(error)))
         return
     is_solved = graph.status.state == "complete" and is_connected(graph)
     text = (
@@ -96,7 +101,12 @@ def _measure(path: str, result: Connection) -> None:
         if is_solved
         else "\n    ".join(target.tried[-4:] or [str(target.note)])
     )
-    result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), text))
+    result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), _peak() - before, text))
+
+
+def _peak() -> float:
+    """Most megabytes that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _verbose(names: Sequence[str]) -> None:
@@ -106,7 +116,8 @@ def _verbose(names: Sequence[str]) -> None:
         if _is_named(entry, names):
             outcome = measured(entry.path)
             mark = "ok  " if outcome.is_solved else "FAIL"
-            print(f"{mark} {entry.path} {outcome.seconds:.1f}s {outcome.tries} tries: {outcome.text}", flush=True)
+            cost = f"{outcome.seconds:.1f}s {outcome.megabytes:.0f}MB {outcome.tries} tries"
+            print(f"{mark} {entry.path} {cost}: {outcome.text}", flush=True)
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:

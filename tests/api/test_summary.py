@@ -4,6 +4,7 @@ import msgspec
 import pytest
 import torch
 from torch import nn
+from torch.profiler import record_function
 
 import modeldiagrams
 from graphs import nested_graph
@@ -158,3 +159,22 @@ def test_names_of_modules_are_text():
     shown = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1),)))
     assert "&lt;img src=x&gt;</th>" in shown._repr_html_()
     assert "<img src=x>" in str(shown)
+
+
+def scaled(value, by):
+    return value * by.sin().cos()
+
+
+class Functions(nn.Module):
+    def forward(self, x, y):
+        with record_function("wave"):
+            x = x.sin().cos().tan()
+        return scaled(x, y[0]) + 1
+
+
+def test_functions_are_rows_with_their_arguments():
+    rows = modeldiagrams.summary(modeldiagrams.trace(Functions(), (torch.zeros(2, 4), torch.zeros(3, 4)))).rows
+    assert [(row["name"], row["class_"], row["inputs"]) for row in rows[1:]] == [
+        ("wave", "record_function", {}),
+        ("scaled", f"{__name__}.scaled", {"value": (2, 4), "by": (4,)}),
+    ]

@@ -64,6 +64,63 @@ def test_functions_are_groups_in_groups():
     assert "scope" not in found.node("a").__struct_fields__ or found.node("a").scope is None
 
 
+def mixed(h, states, *rest, scale=None, **options):
+    h = h * scale + states[0] - states[1]["last"]
+    return h + rest[0] * options["shift"]
+
+
+def test_arguments_have_names_and_paths_inside_them():
+    class Model(nn.Module):
+        def forward(self, h, one, other):
+            made = h + 1
+            return mixed(made, (one, {"last": other}), h, 2.0, scale=other, shift=one) + rotated(made) + made
+
+    graph = checked(Model(), x(), x(), x()).graph
+    assert graph.functions["/mixed()"].inputs == {
+        "h": "/add:0",
+        "states[0]": "input:one:0",
+        "states[1].last": "input:other:0",
+        "scale": "input:other:0",
+        "rest[0]": "input:h:0",
+        "options.shift": "input:one:0",
+    }
+    assert graph.functions["/rotated()"].inputs == {"h": "/add:0"}
+
+
+def test_arguments_are_those_of_the_call_not_what_their_variables_hold_later():
+    def changed(h):
+        h = h + 1
+        h = h * 2
+        return h - 3
+
+    graph = trace(Lambda(lambda _, h: changed(h) + changed(h)), (x(),))
+    assert [call.inputs for call in graph.functions.values()] == [{"h": "input:args[0]:0"}] * 2
+
+
+def test_arguments_of_a_function_that_holds_the_dict_of_its_variables_are_not_looked_at():
+    def held(one, other):
+        total = 0
+        for value in locals().values():
+            total = total + value * 2
+        return total
+
+    graph = trace(Lambda(lambda _, h: held(h, h + 1) + 1), (x(),))
+    assert graph.status.error is None
+    assert graph.functions["/held()"].inputs == {}
+
+
+@pytest.mark.parametrize("mode", ["fake", "real"])
+def test_arguments_that_a_function_drops_are_freed(mode):
+    def dropping(alone, h):
+        h = h + 1
+        del alone
+        return Alone() and h * 2 - 3
+
+    graph = trace(Lambda(lambda _, h: dropping(Alone(), h) + 1), (x(),), mode=mode)
+    assert graph.status.error is None
+    assert graph.functions["/dropping()"].inputs == {"h": "input:args[0]:0"}
+
+
 def test_parents_ids_and_paths_are_those_without_groups():
     graph = trace(Lambda(lambda self, h: embedded(self.a(h), h)[0] + 1, a=linear()), (x(),))
     assert {name: parent for name, parent in graph.hierarchy.items() if parent} == {"a/linear": "a"}

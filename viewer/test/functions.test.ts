@@ -1,7 +1,8 @@
 /** Calls of functions: boxes that open like modules. */
 import { describe, expect, it } from "vitest";
-import type { GraphData } from "../src/graph/graph.js";
+import { contentsOf, type GraphData, ROOT } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { pathOf } from "../src/session/node_details.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";
@@ -153,5 +154,46 @@ describe("functions", () => {
     const shown = session.visibleGraph(session.withIsolated("m"));
     expect(shown.parent.get("m/rope()")).toBe("");
     expect(shown.parent.get("m/neg")).toBe("m/rope()");
+  });
+
+  const swirl = inFunctions("x > m/lin > m/a > m/neg > m/tanh > m/cos > m/b > m/mm > y\nm/a > m/b", {
+    "m/rope()": ["m/a", "m/b"],
+    "m/half() in m/rope()": ["m/neg", "m/tanh", "m/cos"],
+  });
+  Object.assign(swirl.functions?.["m/rope()"] ?? {}, { inputs: { q: "m/lin:0" }, flops: 6 });
+
+  it("are shown alone with what is in them, and their arguments by name", () => {
+    const session = new Session({ graph: swirl, state: CLOSED });
+    expect(["m", "m/rope()", "m/half()", "m/a", "m/gone()"].map((id) => session.canIsolate(id))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const alone = session.withIsolated("m/rope()");
+    const shown = session.visibleGraph(alone);
+    const top = contentsOf(shown, ROOT).children.map((id) => shown.nodes.get(id));
+    expect(top.map((node) => node && pathOf(node))).toEqual(["q", "m/a", "m/half()", "m/b", "b"]);
+    const inside = new Session({ graph: swirl, state: session.withIsolated("m/half()") });
+    expect(inside.isolatedPath().map(({ name }) => name)).toEqual(["m", "rope", "half"]);
+    expect(inside.withNode("m/tanh").root).toBe("m/half()");
+    expect(inside.withNode("m/mm").root).toBeUndefined();
+  });
+
+  it("can't be shown alone where the author leaves them out", () => {
+    const session = new Session({ graph: swirl, state: { ...CLOSED, functions: false } });
+    expect(session.canIsolate("m/rope()")).toBe(false);
+    const shown = session.visibleGraph(session.withIsolated("m/rope()"));
+    expect(shown.nodes.has("m/lin")).toBe(true);
+  });
+
+  it("have their arguments in details, and colours by class and by cost", () => {
+    const session = new Session({ graph: swirl, state: CLOSED });
+    const { facts } = session.details("m/rope()");
+    expect(facts.find(({ label }) => label === "inputs")?.lines).toEqual(["q: 1×8 float32"]);
+    const ids = ["m/rope()", "m/a"];
+    expect(session.scale("class", ids).entries.map(({ text }) => text)).toContain("rope");
+    expect(session.scale("flops", ids).stepOf("m/rope()")).toBeGreaterThan(0);
   });
 });

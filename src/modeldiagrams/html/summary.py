@@ -146,6 +146,7 @@ def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
             name=row.name,
             class_=row.class_,
             calls=row.times,
+            inputs={key: graph.tensors[tensor].shape for key, tensor in call.inputs.items()},
             flops=call.flops,
             activation_bytes=call.activation_bytes,
         )

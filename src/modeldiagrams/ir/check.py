@@ -140,7 +140,7 @@ def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:
 
 def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
     """Weights, module inputs and outputs, ties and the status name things that exist."""
-    _check_tensor_names(graph, "$.model", graph.model)
+    _check_tensor_names(graph, "$.model", _ports(graph.model))
     for i, node in enumerate(graph.nodes):
         if isinstance(node, OpNode):
             for argument, weight in node.weights.items():
@@ -148,7 +148,9 @@ def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
         elif isinstance(node, ParameterNode | BufferNode):
             _check_parameter(graph, f"$.nodes[{i}].name", node.name)
         elif isinstance(node, ModuleNode):
-            _check_tensor_names(graph, f"$.nodes[{i}]", node)
+            _check_tensor_names(graph, f"$.nodes[{i}]", _ports(node))
+    for name, call in graph.functions.items():
+        _check_tensor_names(graph, f"$.functions[{name!r}]", {"inputs": call.inputs})
     for name, spec in graph.parameters.items():
         for i, other in enumerate(spec.tied):
             _check_parameter(graph, f"$.parameters[{name!r}].tied[{i}]", other)
@@ -174,8 +176,12 @@ def _check_parameter(graph: Graph, path: str, name: str) -> None:
         raise GraphError(path, f"no such parameter: {name!r}")
 
 
-def _check_tensor_names(graph: Graph, path: str, call: ModelInfo | ModuleNode) -> None:
-    for key, names in (("inputs", call.inputs), ("outputs", call.outputs)):
+def _ports(call: ModelInfo | ModuleNode) -> dict[str, dict[str, str]]:
+    return {"inputs": call.inputs, "outputs": call.outputs}
+
+
+def _check_tensor_names(graph: Graph, path: str, named: dict[str, dict[str, str]]) -> None:
+    for key, names in named.items():
         for name, tensor in names.items():
             if tensor not in graph.tensors:
                 raise GraphError(f"{path}.{key}[{name!r}]", f"no such tensor: {tensor!r}")

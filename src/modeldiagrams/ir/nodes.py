@@ -185,6 +185,8 @@ class FunctionCall(Struct, frozen=True, kw_only=True):
     """``file:line`` where the function is defined."""
     call_site: str | None = None
     """``file:line`` where it is called."""
+    inputs: dict[str, str] = {}
+    """Argument name, and path inside it, → tensor id. Files of a format before 1.3 don't say."""
     flops: int | None = None
     activation_bytes: int | None = None
     signature: str | None = None

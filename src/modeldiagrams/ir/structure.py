@@ -62,7 +62,8 @@ def _structure(graph: Graph) -> dict[str, Any]:
 
 
 def _calls(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:
-    return {name: _without(call, ignored) for name, call in content["functions"].items()}
+    # graphs of earlier versions don't name arguments
+    return {name: _without(call, ignored | {"inputs"}) for name, call in content["functions"].items()}
 
 
 def _without(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:

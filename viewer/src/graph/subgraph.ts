@@ -1,13 +1,22 @@
-/** A module as a separate graph, with the tensors across its border as inputs and outputs. */
+/** A module or function call as a separate graph, with the tensors across its border as inputs and outputs. */
 import { append } from "./append.js";
-import { ancestors, type Edge, type Graph, type GraphIndex, type GraphNode, type ModuleNode } from "./graph.js";
+import {
+  ancestors,
+  type Edge,
+  type FunctionNode,
+  type Graph,
+  type GraphIndex,
+  type GraphNode,
+  type ModuleNode,
+  ROOT,
+} from "./graph.js";
 
-/** The graph of a module's contents; ids stay as in the whole graph. */
+/** The graph of what a module or a function call contains, without calls of functions; ids stay as in the whole graph. */
 export function subgraph(index: GraphIndex, id: string): Graph {
   const { graph } = index;
-  const module = index.nodes.get(id) as ModuleNode;
+  const container = index.nodes.get(id) as ModuleNode | FunctionNode;
   const inside = new Set(graph.nodes.filter((node) => ancestors(index, node.id).includes(id)).map((node) => node.id));
-  const border = new Border(module);
+  const border = new Border(container);
   const adjacency = new Map<string, Edge[]>();
   const add = (from: string, edge: Edge) => append(adjacency, from, edge);
   for (const node of graph.nodes) {
@@ -18,29 +27,37 @@ export function subgraph(index: GraphIndex, id: string): Graph {
       else if (from) border.output(edge.tensor, node.id, edge, add);
     }
   }
-  const nodes = [...border.inputs.values(), ...graph.nodes.filter((node) => inside.has(node.id))];
-  nodes.push(...border.outputs.values());
+  const isStep = (node: GraphNode) => inside.has(node.id) && node.kind !== "function";
+  const nodes = [...border.inputs.values(), ...graph.nodes.filter(isStep), ...border.outputs.values()];
+  const module = moduleAround(index, id);
   const hierarchy = new Map(
     nodes.map((node) => {
-      const parent = graph.hierarchy.get(node.id) ?? null;
-      return [node.id, parent === id ? null : parent];
+      const parent = inside.has(node.id) ? moduleAround(index, index.parent.get(node.id) ?? ROOT) : module;
+      return [node.id, parent === module ? null : parent];
     }),
   );
-  return { ...graph, nodes: nodes.map((node) => below(module.path, node)), adjacency, hierarchy };
+  const around = index.nodes.get(module);
+  const path = around?.kind === "module" ? around.path : "";
+  return { ...graph, nodes: nodes.map((node) => below(path, node)), adjacency, hierarchy };
 }
 
-/** The tensors across a module's border, named as in the module's call. */
+/** The innermost module that a container is, or lies in; or the root. */
+function moduleAround(index: GraphIndex, id: string): string {
+  return [id, ...ancestors(index, id)].find((at) => index.nodes.get(at)?.kind !== "function") ?? ROOT;
+}
+
+/** The tensors across a border, named as in the call. */
 class Border {
   readonly inputs = new Map<string, GraphNode>();
   readonly outputs = new Map<string, GraphNode>();
   readonly #taken: Map<string, string>;
   readonly #given: Map<string, string>;
 
-  constructor(module: ModuleNode) {
+  constructor(container: ModuleNode | FunctionNode) {
     const byTensor = (names: Record<string, string> = {}) =>
       new Map(Object.entries(names).map(([name, tensor]) => [tensor, name]));
-    this.#taken = byTensor(module.inputs);
-    this.#given = byTensor(module.outputs);
+    this.#taken = byTensor(container.inputs);
+    this.#given = byTensor(container.kind === "module" ? container.outputs : {});
   }
 
   input(tensor: string): string {
@@ -55,7 +72,7 @@ class Border {
     const id = `out:${tensor}`;
     if (this.outputs.has(id)) return;
     this.outputs.set(id, { kind: "output", id, name: this.#given.get(tensor) ?? plain(tensor) });
-    add(from, { to: id, tensor, flow: edge.flow ?? "data" });
+    add(from, { to: id, tensor, flow: edge.flow ?? "data", only: edge.only });
   }
 }
 

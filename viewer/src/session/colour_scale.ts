@@ -69,6 +69,7 @@ export function classScale(index: GraphIndex, ids: Iterable<string>): Scale {
   const counts = new Map<string, number>();
   const nameOf = (id: string) => {
     const node = index.nodes.get(id);
+    if (node?.kind === "function") return node.name;
     return node?.kind === "module" || node?.kind === "op" ? shortName(typeOf(node)) : "";
   };
   for (const id of ids) {

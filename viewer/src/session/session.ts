@@ -2,9 +2,12 @@
  * One open diagram: the graph, what of it is shown, and everything the widget asks about them. The methods named
  * `with…` return another state and change nothing; `show` makes a state the current one.
  */
+import type { Compared } from "../diff/compared.js";
+import type { Difference } from "../diff/difference.js";
+import { changesInside, placeOf } from "../diff/places.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, type Mark, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
@@ -34,25 +37,40 @@ const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
 
 export class Session {
-  /** The whole graph as it was traced, as its file has it and with its index. */
+  /** The whole graph as it was traced, as its file has it. */
   readonly data: GraphData;
+  /** The same with its index; what is gone is in it, too, where a difference is shown. */
   readonly traced: GraphIndex;
+  readonly difference: Difference | undefined;
+  /** Whether changes that have no effect on results are shown. */
+  readonly withDetails: boolean;
   /** What the author chose to show. */
   readonly initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
-  /** Id of a module → its inside as a graph of its own. */
+  /** Id of a module or function call → its inside as a graph of its own. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #searchIndex: SearchIndex | undefined;
+  #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
-  #flow: { root: Layout["root"]; flow: Flow } | undefined;
+  #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
+  /** Of two versions, the one whose own nodes and edges are hidden. */
+  hidden: OnlyIn | undefined;
 
-  constructor(data: DiagramData) {
+  constructor(data: DiagramData, compared?: Compared) {
     this.data = data.graph;
-    this.traced = index(data.graph);
+    this.traced = index(compared?.graph ?? data.graph);
+    this.difference = compared?.difference;
+    this.withDetails = data.details === true;
     this.initial = data.state;
     this.#state = data.state;
+  }
+
+  /** The trace with calls of functions as nodes, unless the author leaves them out. */
+  get grouped(): GraphIndex {
+    this.#grouped ??= this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    return this.#grouped;
   }
 
   get state(): SessionState {
@@ -86,7 +104,10 @@ export class Session {
   /** The edges of the current picture. */
   flow(viz: Viz): Flow {
     const layout = this.layout(viz);
-    if (this.#flow?.root !== layout.root) this.#flow = { root: layout.root, flow: new Flow(layout) };
+    const { root } = layout;
+    const { hidden } = this;
+    if (this.#flow?.root !== root || this.#flow.hidden !== hidden)
+      this.#flow = { root, hidden, flow: new Flow(layout, hidden) };
     return this.#flow.flow;
   }
 
@@ -127,14 +148,14 @@ export class Session {
     return transitions.withNode(this, this.#state, id);
   }
 
-  /** One module as the whole picture; the whole model without an id. */
+  /** One module or function call as the whole picture; the whole model without an id. */
   withIsolated(id: string | undefined): SessionState {
     return transitions.isolate(this, this.#state, id);
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------
 
-  /** Whether a module can be the whole picture. */
+  /** Whether a node can be the whole picture. */
   canIsolate(id: string): boolean {
     return transitions.canIsolate(this, id);
   }
@@ -149,13 +170,15 @@ export class Session {
     return ancestors(this.traced, id);
   }
 
-  /** The isolated module and those around it, from the outside in. */
+  /** What is isolated and what is around it, from the outside in. */
   isolatedPath(): { id: string; name: string }[] {
     const { root } = this.#state;
     if (root === undefined) return [];
-    return [root, ...this.ancestors(root)].reverse().flatMap((id) => {
-      const node = this.traced.nodes.get(id);
-      return node?.kind === "module" ? [{ id, name: localName(this.traced, node) }] : [];
+    const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
+    return [root, ...ancestors(index, root)].reverse().flatMap((id) => {
+      const node = index.nodes.get(id);
+      if (node?.kind === "function") return [{ id, name: node.name }];
+      return node?.kind === "module" ? [{ id, name: localName(index, node) }] : [];
     });
   }
 
@@ -189,18 +212,28 @@ export class Session {
 
   /** Ids of the nodes that match a query. */
   search(query: string): string[] {
-    this.#searchIndex ??= new SearchIndex(this.#searched());
+    this.#searchIndex ??= new SearchIndex(this.grouped);
     return this.#searchIndex.search(query);
+  }
+
+  /** The node that shows a change; undefined for one of the whole model. */
+  placeOf(change: number): string | undefined {
+    return placeOf(this.traced, change);
+  }
+
+  /** What became of a node; undefined where nothing did. */
+  statusOf(id: string): Mark["status"] | undefined {
+    return this.traced.graph.marks?.get(id)?.status;
+  }
+
+  /** The changes of a node or, where it has none of its own, of what is inside. */
+  changesAt(id: string): number[] {
+    return changesInside(this.traced, id);
   }
 
   /** The scale that colours the nodes with these ids. */
   scale(by: "class" | Measure, ids: Iterable<string>): Scale {
-    return by === "class" ? classScale(this.traced, ids) : measureScale(this.traced, by);
-  }
-
-  /** The trace, with calls of functions unless the author leaves them out. */
-  #searched(): GraphIndex {
-    return this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
   }
 
   #layout(state: SessionState, viz: Viz): Layout {
@@ -208,10 +241,12 @@ export class Session {
   }
 
   #subgraph({ root }: SessionState): GraphIndex {
-    if (root === undefined || !this.traced.nodes.has(root)) return this.traced;
+    if (root === undefined) return this.traced;
     let part = this.#subgraphs.get(root);
     if (part === undefined) {
-      part = indexed(subgraph(this.traced, root));
+      const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
+      if (!index.nodes.has(root)) return this.traced;
+      part = indexed(subgraph(index, root));
       this.#subgraphs.set(root, part);
     }
     return part;

@@ -6,10 +6,13 @@ import type { State } from "../view/state.js";
 export interface DiagramData {
   graph: GraphData;
   state: State;
+  /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
+  before?: GraphData;
+  details?: boolean;
 }
 
 /** What is shown. */
 export interface SessionState extends State {
-  /** Id of the module that is shown on its own; absent for the whole model. */
+  /** Id of the module or function call that is shown on its own; absent for the whole model. */
   root?: string | undefined;
 }

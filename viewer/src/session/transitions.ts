@@ -8,6 +8,8 @@ import type { SessionState } from "./state.js";
 /** The graphs of a session: as it was traced, and the part of it that a state shows. */
 interface Graphs {
   readonly traced: GraphIndex;
+  /** As it was traced, with calls of functions as nodes. */
+  readonly grouped: GraphIndex;
   visibleGraph(state?: SessionState): GraphIndex;
 }
 
@@ -87,23 +89,29 @@ export function visibleAncestor(graphs: Graphs, id: string, isVisible: (id: stri
   return [...(series === undefined ? [] : [series]), ...path].find((at) => at !== ROOT && isVisible(at));
 }
 
-/** Whether a module can be the whole picture: it holds more than one thing. */
-export function canIsolate({ traced }: Graphs, id: string): boolean {
-  return traced.nodes.get(id)?.kind === "module" && contentsOf(traced, id).children.length > 1;
+/** Whether a module or function call can be the whole picture: it holds more than one thing. */
+export function canIsolate(graphs: Graphs, id: string): boolean {
+  return contentsOf(indexWith(graphs, id), id).children.length > 1;
 }
 
-/** One module as the whole picture; a module that only wraps another one gives way to it. */
+/** The trace, with calls of functions only where the id is of one. */
+function indexWith(graphs: Graphs, id: string): GraphIndex {
+  return graphs.traced.nodes.has(id) ? graphs.traced : graphs.grouped;
+}
+
+/** A module or function call as the whole picture; a module that only wraps another one gives way to it. */
 export function isolate(graphs: Graphs, state: SessionState, id: string | undefined): SessionState {
   if (id === undefined) return { ...state, root: undefined };
   const chain = singleChain(graphs.traced, id);
   return { ...state, root: chain[chain.length - 1] };
 }
 
-/** The whole model where the isolated module does not hold the node. */
+/** The whole model where what is isolated does not hold the node. */
 function leaveOtherRoot(graphs: Graphs, state: SessionState, id: string): SessionState {
   const { root } = state;
-  const isInside = root === undefined || (graphs.traced.nodes.has(id) && ancestors(graphs.traced, id).includes(root));
-  return isInside || graphs.visibleGraph(state).nodes.has(id) ? state : { ...state, root: undefined };
+  const isInside = (index: GraphIndex, around: string) => index.nodes.has(id) && ancestors(index, id).includes(around);
+  if (root === undefined || isInside(indexWith(graphs, root), root)) return state;
+  return graphs.visibleGraph(state).nodes.has(id) ? state : { ...state, root: undefined };
 }
 
 /** The input or output that represents the series a node belongs to. */

@@ -66,7 +66,7 @@ function callsIn(index: GraphIndex, ids: string[]): ModuleNode[] {
 
 function asModule({ id, name, function: full, signature }: FunctionNode): ModuleNode {
   const parameters = { own: 0, total: 0, trainable: 0 };
-  return { kind: "module", id, path: name, class: full ?? "", parameters, signature: signature ?? null };
+  return { kind: "module", id, path: name, class: full ?? "record_function", parameters, signature: signature ?? null };
 }
 
 /** Module call → the run it belongs to. */

@@ -22,7 +22,7 @@ from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 from modeldiagrams.tracer.values.source_lines import class_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from modeldiagrams.tracer.graph.node_order import NodeOrder, Step
     from modeldiagrams.tracer.values.records import InputKind, Recording, Spec, Value
@@ -214,12 +214,13 @@ class _Builder:
             parent=around.id if around else members[0].parent.id or None,  # type: ignore[union-attr]
             source=scope.source,
             call_site=scope.call_site,
+            inputs=self._tensor_ids(scope.inputs),
             flops=sum(flops) if flops else None,
             activation_bytes=sum(member.nbytes for member in members),
             signature=signature,
         )
 
-    def _tensor_ids(self, values: dict[str, Value]) -> dict[str, str]:
+    def _tensor_ids(self, values: Mapping[str, Value]) -> dict[str, str]:
         """Ids of values that nodes make; the others are weights shown as attributes of ops."""
         return {name: value.id for name, value in values.items() if self._is_present(value)}
 

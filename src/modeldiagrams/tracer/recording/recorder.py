@@ -45,6 +45,7 @@ class Recorder(TorchFunctionMode):
         self.recording = recording
         self.provenance = Provenance()
         self.finder = finder
+        finder.values_of = self.provenance.values
         self.threads = ThreadContexts([recording.root])
         self.unknown = UnknownTensors(self.provenance, finder, self.threads)
         self.modes_of_threads: Callable[[], Iterable[Any]] = tuple

@@ -8,14 +8,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import CodeType, FrameType
+    from typing import TypeAlias
+
+    _CodeOf: TypeAlias = "Callable[[FrameType], Code]"
+    _InputsOf: TypeAlias = Callable[[FrameType], Mapping[str, Any]]
 
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
 _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
 """What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
+_READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -32,6 +37,8 @@ class Scope:
     """``file:line`` of the function's definition."""
     call_site: str | None = None
     """``file:line`` of the call."""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
     kept: Scope | None = None
@@ -62,6 +69,8 @@ class Code:
     """Short and full name; None for what is no function of user code."""
     definition: str
     """``file:line`` where it begins."""
+    parameters: tuple[str, ...]
+    """Names of its parameters, with those of ``*args`` and ``**kwargs``."""
     is_tracer: bool
     """Part of the tracer, inside the boundary."""
     ends_walk: bool
@@ -88,6 +97,29 @@ def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
     return short, f"{module}.{qualified.replace('.<locals>', '')}"
 
 
+def parameters_of(code: CodeType) -> tuple[str, ...]:
+    """Names of the parameters of a function; none of one that may hold the dict of its variables.
+
+    To look at a frame's variables from outside writes into that dict, until Python 3.12.
+    """
+    if not _READS_VARIABLES.isdisjoint(code.co_names):
+        return ()
+    n = code.co_argcount + code.co_kwonlyargcount
+    n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:n]
+
+
+def argument_values(frame: FrameType, parameters: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """What the parameters of a running function hold."""
+    if not parameters:
+        return []
+    variables = frame.f_locals
+    found = [(name, variables[name]) for name in parameters if name in variables]
+    if isinstance(variables, dict):  # until Python 3.12, and would keep the values as long as the function runs
+        variables.clear()
+    return found
+
+
 class Scopes:
     """The functions that are running inside the innermost module call of a thread.
 
@@ -105,13 +137,13 @@ class Scopes:
         self._innermost: Any = _Mark()
         """The last mark."""
 
-    def move_to(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
+    def move_to(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
         """Note where the running call was made: in a frame of user code."""
         if frame.f_trace is not self._innermost:  # else as for most ops
-            self._begin(frame, code_of)
+            self._begin(frame, code_of, inputs_of)
         self.current = self._running[self._innermost]
 
-    def _begin(self, frame: FrameType, code_of: Callable[[FrameType], Code]) -> None:
+    def _begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
         """Drop the functions that have ended, and begin those that are new around a frame."""
         running = self._running
         begun, caller = self._begun(frame, code_of)
@@ -119,14 +151,15 @@ class Scopes:
         while running and next(reversed(running)) is not self._innermost:
             running.popitem()
         for inner, code in reversed(begun):
-            scope = None if caller is None else _scope(code, code_of, caller, running[self._innermost])
+            scope = None if caller is None else running[self._innermost]
+            if caller is not None and (scope is None or scope.depth < _DEEPEST):
+                short, full = code.names or ("", "")
+                scope = Scope(short, scope, full, code.definition, code_of(caller).line(caller), inputs_of(inner))
             self._innermost = _marked(inner)
             running[self._innermost] = scope
             caller = inner
 
-    def _begun(
-        self, frame: FrameType, code_of: Callable[[FrameType], Code]
-    ) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
+    def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
         """The functions that were not known to run, the innermost first, and the frame around them that was."""
         begun: list[tuple[FrameType, Code]] = []
         outermost: tuple[FrameType, Code] | None = None
@@ -177,11 +210,3 @@ def _marked(frame: FrameType) -> Any:
 def _mark_of(frame: FrameType | None) -> Any:
     mark = frame.f_trace if frame is not None else None
     return mark if type(mark) is _Mark else frame
-
-
-def _scope(code: Code, code_of: Callable[[FrameType], Code], caller: FrameType, around: Scope | None) -> Scope:
-    """The scope of a function that was called from a frame."""
-    if around is not None and around.depth >= _DEEPEST:
-        return around
-    short, full = code.names or ("", "")
-    return Scope(short, around, full, code.definition, code_of(caller).line(caller))

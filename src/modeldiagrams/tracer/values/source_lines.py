@@ -13,20 +13,25 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
+
 from modeldiagrams.common.class_facts import module_of, name_of
 from modeldiagrams.common.user_files import is_model_code, is_user_file, relative_file
 from modeldiagrams.ir.graph import Frame
+from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
-from modeldiagrams.tracer.values.scopes import Code, function_names
+from modeldiagrams.tracer.values.scopes import Code, argument_values, function_names, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import CodeType, FrameType, TracebackType
 
     from modeldiagrams.tracer.values.records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
+_HOLDERS = (Tensor, tuple, list, dict)
+"""Arguments of functions that are looked into."""
 _MAX_FRAMES = 64
 """Longest traceback that a graph shows."""
 
@@ -77,6 +82,8 @@ class SourceFinder:
         """By ``id`` of the code object, whose hash Python would compute anew each time."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
+        self.values_of: Callable[[Tensor], Sequence[Any]] = lambda _: ()
+        """The values that a tensor holds; set by `Recorder`."""
 
     def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
         """As `line_of` for the frame that called the tracer, wherever in the tracer this is asked."""
@@ -104,7 +111,7 @@ class SourceFinder:
                 scopes.current = None
             return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            scopes.move_to(frame, self._code)
+            scopes.move_to(frame, self._code, self._inputs)
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
@@ -136,6 +143,12 @@ class SourceFinder:
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_frame, found))
 
+    def _inputs(self, frame: FrameType) -> dict[str, Any]:
+        """The values that the arguments of a running function hold, by path."""
+        given = argument_values(frame, self._code(frame).parameters)
+        tensors = [found for name, value in given if isinstance(value, _HOLDERS) for found in find_tensors(value, name)]
+        return {path: values[-1] for path, tensor in tensors if (values := self.values_of(tensor))}
+
     def _code(self, frame: FrameType) -> Code:
         known = self._codes.get(id(frame.f_code))
         if known is not None:
@@ -150,6 +163,7 @@ class SourceFinder:
             file,
             names=function_names(frame.f_code, module) if is_model else None,
             definition=f"{file}:{frame.f_code.co_firstlineno}",
+            parameters=parameters_of(frame.f_code) if is_model else (),
             is_tracer=path.startswith(_TRACER) and frame.f_code is not self._boundary,
             ends_walk=is_model or frame.f_code in self._ends,
         )
