@@ -73,7 +73,11 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "depth": "two"}, "depth", "expected a whole number from 0 to 1000, got 'two'"),
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
         ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
-        ({"model": "a", "shapes": "columns, rows"}, "shapes", "expected a list of columns or u or none"),
+        (
+            {"model": "a", "shapes": "columns, rows"},
+            "shapes",
+            "expected a list of columns or u or streams or fans or dense or none",
+        ),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "is not valid YAML: "),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),
