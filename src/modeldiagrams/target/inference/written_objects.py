@@ -149,8 +149,10 @@ class Reader(Expressions):
         return tree if maker.rpartition(".")[2] in {"SimpleNamespace", "Namespace"} else tree.as_settings()
 
     def _method(self, node: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Any:
-        is_named = isinstance(owner, ast.Name)
-        tree = self.named(owner, scope, depth, with_removed=True) if is_named else self.read(owner, scope, depth + 1)
+        if isinstance(owner, ast.Name):
+            tree = self.named(owner, scope, depth, with_removed=True)
+        else:
+            tree = self.read(owner, scope, depth + 1)
         if not isinstance(tree, Tree):
             raise Unreadable
         args, _ = self._arguments(node, scope, depth)
