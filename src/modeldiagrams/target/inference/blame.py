@@ -8,8 +8,11 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
+
 from modeldiagrams.target.inference.lookups import expression_at, tracebacks
 from modeldiagrams.target.inference.unknown import Fields, Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,9 +39,13 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     return [slot for slot in found if slot in every]
 
 
-def refusal(error: BaseException) -> Refused | None:
+def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
     message = str(error)
+    if isinstance(error, AttributeError) and isinstance(error.obj, Tensor):
+        for slot in known:
+            if slot.given is error.obj:
+                return Refused(slot, Use("lacks", error.name))
     for frame, at in _frames(error):
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
@@ -89,6 +96,8 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        if type(module).__module__.startswith("torch.nn"):
+            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
         for tree in _methods(type(module)) if kept else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)

@@ -58,6 +58,8 @@ class _Change:
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
+            case "view":
+                yield from self._viewed(wanted.got, wanted.shapes[0])
             case "larger":
                 for leaf in self._all():
                     if len(leaf.shape) > 2 and leaf.dtype == "float32":  # noqa: PLR2004  (batch and channels stay)
@@ -99,12 +101,20 @@ class _Change:
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
             yield self._with(leaf.sized(dimension, wanted))
 
+    def _viewed(self, elements: int, tail: tuple[int, ...]) -> Iterator[Entries]:
+        """The last sizes are those of the view that an input is seen as."""
+        for leaf in self._all():
+            if math.prod(leaf.shape) == elements:
+                first = leaf.shape[: max(1, len(leaf.shape) - len(tail))]
+                yield self._with(replace(leaf, shape=(*first, *tail)))
+
     def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
         """What may give another size that no dimension has itself."""
         if got == wanted or wanted <= 0:
             return
         if all(got not in leaf.shape for leaf in self._all()):
             yield from self._products(got, wanted)
+            yield from self._elements(got, wanted)
             yield from self._differences(got, wanted)
         yield from self._swapped(wanted)
 
@@ -116,6 +126,16 @@ class _Change:
                     if math.prod(leaf.shape[start:end]) == got:
                         for part in _factored(wanted, end - start):
                             yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
+
+    def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
+        """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
+        for leaf in self._all():
+            for start in (1, 0):
+                each, rest = divmod(got, math.prod(leaf.shape[start:]))
+                count, missing = divmod(wanted, each) if each > 1 else (0, 0)
+                if count and not rest and not missing:
+                    ones = (1,) * (len(leaf.shape) - start - 1)
+                    yield self._with(replace(leaf, shape=(*leaf.shape[:start], *ones, count)))
 
     def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
         """A size came about by a sum, a product or a convolution."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
 from modeldiagrams.target.inference.lookups import expression_at, tracebacks
 
@@ -47,6 +48,7 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     places = _places(probed)
     yield from _attributes(entries, probed, seeds, places)
     yield from _keys(entries, probed, seeds, places)
+    yield from _counted(entries, probed, seeds, places)
     message = probed.message
     if "values to unpack" in message:
         yield from _unpacked(entries, probed, seeds, places)
@@ -128,6 +130,17 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
             yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
             yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
             yield put(entries, path, found.sized(0, count).entry)
+
+
+def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
+    """``len(features)`` should be another: a list of so many parts."""
+    for frame, (first, a, second, b) in unequal_sides(probed.error):
+        for side, count in ((first, b), (second, a)):
+            match side:
+                case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                    path = places.get(id(frame.f_locals.get(name)))
+                    if path is not None and type(count) is int and 0 < count <= _MOST_PARTS:
+                        yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
 
 
 def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
