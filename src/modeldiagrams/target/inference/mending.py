@@ -110,13 +110,18 @@ class _Change:
 
     def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
         """What may give another size that no dimension has itself."""
-        if got == wanted or wanted <= 0:
+        if got == wanted or wanted <= 0 or self._is_one_of_inputs(wanted, but_not=got):
             return
         if all(got not in leaf.shape for leaf in self._all()):
             yield from self._products(got, wanted)
             yield from self._elements(got, wanted)
             yield from self._differences(got, wanted)
         yield from self._swapped(wanted)
+
+    def _is_one_of_inputs(self, size: int, *, but_not: int) -> bool:
+        """Whether a size is one of an input and another isn't: then it is the input's that has to change."""
+        sizes = {size for leaf in self._all() for size in leaf.shape}
+        return size in sizes and but_not not in sizes
 
     def _products(self, got: int, wanted: int) -> Iterator[Entries]:
         """Several dimensions were flattened into one."""

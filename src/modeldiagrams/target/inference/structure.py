@@ -58,6 +58,9 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     if _INDEX.search(message):
         for path in _touched(probed, places):
             yield from (put(entries, path, {"value": value}) for value in (2, 1.0))
+    if re.search(r"must be Tensor, not (list|tuple|dict)", message):
+        for path in _touched(probed, places):
+            yield put(entries, path, seeds.seed(str(path[-1]), path))
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
 
@@ -90,6 +93,9 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
         return
     path = places.get(id(error.obj))
     if path is None:
+        return
+    if isinstance(error.obj, list | dict) and hasattr(Tensor, error.name):
+        yield put(entries, path, seeds.seed(str(path[-1]), path))
         return
     before = subtree(entries, path)
     known = before if isinstance(before, dict) and "_target_" in before else OBJECT
