@@ -57,6 +57,10 @@ def asserts_rank(module, x):
     assert x.dim() == 3 and x.shape[1:] == (9, module.side)  # noqa: PT018  (as people write it)
 
 
+def asserts_rank_of_other(module, x):
+    assert x.shape[:3] == (x.shape[0], 8, module.side)
+
+
 def accepts_all(_module, _x):
     pass
 
@@ -70,6 +74,7 @@ CHECKS = [
     (asserts_product, lambda x: x[1] == 36),
     (asserts_multiple, lambda x: x[1] % 32 == 0),
     (raises_if_shorter, lambda x: x[1] >= 12),
+    (asserts_rank_of_other, lambda x: x[1:3] == (8, 6)),
     (asserts_rank, lambda x: x[1:] == (9, 6)),
 ]
 

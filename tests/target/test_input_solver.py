@@ -162,3 +162,27 @@ def test_weights_of_large_models_are_not_copied(monkeypatch):
     monkeypatch.setattr(probing, "_LARGE", 1)
     model = nn.Linear(8, 8)
     assert probing.Probe(model)._model.weight is model.weight
+
+
+class Uncopied(nn.Module):
+    """Counts its passes, also those that fail, and can't be copied."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.passes = nn.Linear(6, 4), 0
+        self.register_buffer("seen", torch.zeros(6))
+
+    def __deepcopy__(self, memo):
+        raise TypeError
+
+    def forward(self, x):
+        self.passes += 1
+        self.seen += 1
+        return self.layer(x)
+
+
+def test_a_model_that_cannot_be_copied_stays_as_it_was():
+    model = Uncopied().eval()
+    assert solved(model)["x"] == [1, 6]
+    assert model.passes == 0
+    assert model.seen.sum() == 0

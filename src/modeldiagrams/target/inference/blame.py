@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.lookups import expression_at, tracebacks
-from modeldiagrams.target.inference.unknown import Fields, Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
 from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -69,20 +69,9 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     node = expression_at(frame, instruction)
     if node is None:
         return []
-    values = [_read(item, frame) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    values = [resolved(item, frame.f_locals) for item in ast.walk(node) if isinstance(item, ast.expr)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
-
-
-def _read(node: ast.expr, frame: FrameType) -> Any:
-    """What a name, an attribute or a key held; nothing is run for it."""
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name)
-        case ast.Attribute(value=inner, attr=name) | ast.Subscript(value=inner, slice=ast.Constant(value=str(name))):
-            owner = _read(inner, frame)
-            return owner.get(name) if isinstance(owner, Fields) else getattr(owner, "__dict__", {}).get(name)
-    return None
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.lookups import attribute_of, tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -133,9 +133,7 @@ def _combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> in
 def _attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, Tensor):
         return getattr(owner, name) if name in ("shape", "ndim") else None
-    known = getattr(owner, "__dict__", {})
-    parts = (known, *(known.get(kind) or {} for kind in ("_modules", "_parameters", "_buffers")))
-    return next((part[name] for part in parts if name in part), None)
+    return attribute_of(owner, name)
 
 
 def _length(value: Any) -> int | None:

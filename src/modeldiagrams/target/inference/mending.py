@@ -162,10 +162,14 @@ class _Change:
             yield shared
 
     def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
-        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
-        sides = free if len(free) == _SIDES else [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        sides = self._sides(leaf)
         area = math.prod(leaf.shape[d] for d in sides)
         by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
+        for step in (0, 1, 2, -1):
+            for side in sides:
+                other = leaf.shape[side] * wanted // got + step if got else 0
+                if 0 < other <= _MAX_SIZE:
+                    yield self._with(leaf.sized(side, other))
         near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
         for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
             if 0 < other <= _MAX_SIZE:
@@ -174,6 +178,13 @@ class _Change:
         for other in self.sizes.known:
             for dimension in range(len(leaf.shape) - 1, 0, -1):
                 yield self._with(leaf.sized(dimension, other))
+
+    def _sides(self, leaf: Leaf) -> list[int]:
+        """Dimensions of height and width: those that nobody has said, that are equal, or the last ones."""
+        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
+        equal = [d for d, size in enumerate(leaf.shape) if d and leaf.shape[1:].count(size) == _SIDES]
+        last = [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        return next(dimensions for dimensions in (free, equal, last) if len(dimensions) == _SIDES)
 
     def _swapped(self, wanted: int) -> Iterator[Entries]:
         """The wanted size is there, but in another place."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget", "Found", "dead_inputs", "is_connected", "modules_not_called", "search", "trial_pass"]
 
-_MAX_PASSES = 16
+_MAX_PASSES = 32
 """Of one search."""
 _MEAN_WORK = 300
 """Calls and parameters of an average pass: a few seconds in all. Unlike a time limit, the same on every machine."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
-from modeldiagrams.target.inference.lookups import expression_at, tracebacks
+from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,8 +108,8 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
         for item in ast.walk(node) if node else ():
             match item:
                 case ast.Subscript(value=owner, slice=key):
-                    path = places.get(id(_read(owner, frame)))
-                    name = _read(key, frame)
+                    path = places.get(id(resolved(owner, frame.f_locals)))
+                    name = resolved(key, frame.f_locals)
                     if path is not None and isinstance(name, str):
                         before = subtree(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
@@ -160,7 +160,7 @@ def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:
     for frame, at in probed.frames():
         node = expression_at(frame, at)
         names = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)] if node else []
-        found = [places[id(value)] for name in names if id(value := _read(name, frame)) in places]
+        found = [places[id(value)] for name in names if id(value := resolved(name, frame.f_locals)) in places]
         if node is None:  # a statement, such as `if x:`
             found = _named(linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame, places)
         if found:
@@ -172,19 +172,3 @@ def _named(line: str, frame: FrameType, places: dict[int, Path]) -> list[Path]:
     owners = [frame.f_locals, *(getattr(frame.f_locals.get(name), "__dict__", {}) for name in frame.f_locals)]
     values = [owner[name] for name in re.findall(r"[A-Za-z_]\w*", line) for owner in owners if name in owner]
     return [*dict.fromkeys(places[id(value)] for value in values if id(value) in places)]
-
-
-def _read(node: ast.expr, frame: FrameType) -> Any:
-    """What an expression held, if nothing has to be run for it."""
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id=name):
-            return frame.f_locals.get(name)
-        case ast.Attribute(value=inner, attr=name):
-            owner = _read(inner, frame)
-            return None if isinstance(owner, Tensor) else getattr(owner, "__dict__", {}).get(name)
-        case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
-            owner = _read(inner, frame)
-            return owner.get(key) if isinstance(owner, dict) else None
-    return None

@@ -115,6 +115,8 @@ def _by_condition(probed: Probed) -> Iterator[Wanted]:
                 yield Wanted("size", near[1], near[0])
             elif type(have) is int is type(want):
                 yield Wanted("size", want, have)
+            elif isinstance(have, tuple) and isinstance(want, tuple) and len(have) != len(want):
+                yield Wanted("rank", len(want) - len(have), shapes=(have,))
             elif isinstance(have, tuple) and isinstance(want, tuple):
                 yield from (Wanted("size", y, x) for x, y in zip(have, want, strict=False) if x != y)
 
