@@ -61,10 +61,10 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     own = set[str]()
     entries = []
     for page, entry in shown:
-        names = diagram_file_names(entry["id"], interactive=entry["interactive"]) if entry["has_graph"] else set()
+        names = diagram_file_names(entry["id"], graph=entry["has_graph"], interactive=entry["interactive"])
         own |= names
         # a diagram in `.. only:: latex` was read, and not written
-        if names and all(name in folder for name in names):
+        if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
             entries.append(listed)

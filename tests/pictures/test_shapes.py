@@ -15,6 +15,7 @@ from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from truth.drawn import Box, read
+from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -58,8 +59,22 @@ def middle(box: Box) -> float:
             "attention",
             ["middle2", "grow2", "/cat", "up2", "grow1", "/cat#2", "up1", "outer", "output:output"],
         ),
+        (
+            TwoSkips,
+            {"image": torch.zeros(1, 3, 16, 16)},
+            ["inner", "down.0", "down.1", "down.2"],
+            "middle",
+            ["up.0", "up.1", "up.2", "outer", "output:output"],
+        ),
+        (
+            EqualLevels,
+            {"x": SEQUENCE},
+            ["down.0", "down.1", "down.2"],
+            "middle",
+            ["/cat", "up.0", "/cat#2", "up.1", "/cat#3", "up.2", "output:output"],
+        ),
     ],
-    ids=["unet", "diffusion"],
+    ids=["unet", "diffusion", "two skips", "equal levels"],
 )
 def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
     """At first, and not if the author says so."""

@@ -190,3 +190,16 @@ def test_without_a_file_that_only_projects_have_other_folders_are_not_read(tmp_p
 def test_file_with_the_call_is_a_source(tmp_path):
     call = parse_options({"model": "evident.models.Shown"}).call
     assert resolve(call).sources == (str(tmp_path / "README.md"),)
+
+
+def test_configuration_is_a_source_and_its_change_another_call(tmp_path):
+    (tmp_path / "conf").mkdir()
+    file = tmp_path / "conf/alone.yaml"
+    for width in (5, 6):
+        file.write_text(f"_target_: evident.models.Alone\nn_in: 3\nn_out: {width}\n")
+        call = parse_options({"model": "evident.models.Alone"}).call
+        target = resolve(call)
+        assert target.sources == (str(file),)
+        assert ("kwargs.n_out", str(width), "as in conf/alone.yaml:3") in {
+            (item.subject, item.value, item.reason) for item in target.assumptions
+        }

@@ -3,11 +3,16 @@
 # ruff: noqa: ARG002  (signatures are what is tested)
 from __future__ import annotations
 
+import textwrap
+
 import msgspec
 import pytest
 import torch
+import yaml
 from torch import nn
 
+import inference_zoo
+import tinymodels
 from modeldiagrams.api.explain import explain, found_options
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.reading import yaml_line
@@ -88,17 +93,37 @@ def test_assumptions_written_as_options_give_the_same_graph(model):
     first = parse_options({"model": f"{__name__}.{model.__name__}"})
     graph = graph_of(first)
     assert graph.status.state == "complete"
-    pasted = pasted_options(explain(first.call, graph, ()))
-    again = graph_of(pasted)
+    again = graph_of(pasted_options(explain(first.call, graph, ())))
     assert msgspec.structs.replace(again, assumptions=graph.assumptions) == graph
     assert model is Unwritable or not again.assumptions
 
 
+ZOO = ["hard_objects.TwoTower", "hard_objects.ResNet", "hard_objects.Nested", "hard_objects.HParamsNet"]
+ZOO += ["hard_objects.Backboned", "hard_inputs.DictInput", "hard_inputs.MaskedPool", "hard_inputs.Flagged"]
+TINY = [f"{tinymodels.__name__}.{name}" for name in ("Block", "Net", "Chatty")]
+
+
+@pytest.mark.parametrize("path", [*(f"{inference_zoo.__name__}.{name}" for name in ZOO), *TINY])
+def test_all_kinds_of_values_can_be_pasted(path):
+    """Nested configurations, classes of blocks, modules, dicts, dtypes."""
+    first = parse_options({"model": path})
+    graph = graph_of(first)
+    pasted = pasted_options(explain(first.call, graph, ()))
+    again = graph_of(pasted)
+    assert not again.assumptions
+    assert msgspec.structs.replace(again, assumptions=graph.assumptions) == graph
+
+
 def pasted_options(explained):
-    """As a directive reads them: every option is text."""
-    lines = explained.partition("reStructuredText:\n")[2].partition("\n\n")[0].splitlines()
-    options = dict(line.strip()[1:].split(": ", 1) for line in lines[1:])
-    return parse_options({"model": lines[0].split()[-1], **options})
+    """As a directive reads them, where every option is text; a fence reads the same."""
+    rst, fence = (
+        explained.partition(f"{title}:\n")[2].partition("\n\n")[0].splitlines()
+        for title in ("reStructuredText", "Markdown")
+    )
+    options = dict(line.strip()[1:].split(": ", 1) for line in rst[1:])
+    found = parse_options({"model": rst[0].split()[-1], **options})
+    assert parse_options(yaml.safe_load(textwrap.dedent("\n".join(fence[1:-1])))) == found
+    return found
 
 
 def test_inputs_are_a_map_with_positions_only_if_some_have_names():

@@ -71,6 +71,16 @@ class Wrapped(nn.Module):
         return left, right
 
 
+class Transposed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.data = nn.ReLU()
+
+    def forward(self, x: Tensor):
+        scores, other = x + 1, x * 2
+        return scores, scores.T, other.mT, self.data(x)
+
+
 class OtherName(nn.Module):
     def forward(this, x: Tensor):  # noqa: N805
         left, right = x.chunk(2, -1)
@@ -178,6 +188,7 @@ UNREADABLE = "class Made(nn.Module):\n    def forward(self, x):\n        y = x +
         (Twice(), ["[0]", "[1]", "[2]"]),
         (Listed(), ["[0]", "[1].aux", "[2]", "[3]"]),
         (Wrapped(), ["left", "right"]),
+        (Transposed(), ["[0]", "[1]", "other", "data"]),
         (OtherName(), ["half", "right", "[2]"]),
         (Timed(), ["[0]", "[1]"]),
         (Generator(), ["[0]", "[1]"]),

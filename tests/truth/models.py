@@ -285,6 +285,103 @@ class Enclosed(nn.Module):
         return image - self.last(self.net(image * 2))
 
 
+class Supervised(nn.Module):
+    """A U with more beside its levels: a layer that makes the step of time as wide, and on the way up a head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        widths = [4, 8, 16]
+        self.time, self.inner = nn.Linear(1, 1), nn.Conv2d(3, 4, 1)
+        self.down = nn.ModuleList(nn.Conv2d(width, 2 * width, 3, 2, 1) for width in widths)
+        self.up = nn.ModuleList(nn.ConvTranspose2d(2 * width, width, 2, 2) for width in reversed(widths))
+        self.before = nn.ModuleList(nn.Linear(1, 2 * width) for width in widths)
+        self.after = nn.ModuleList(nn.Linear(1, width) for width in reversed(widths))
+        self.heads = nn.ModuleList(nn.Conv2d(width, 1, 1) for width in reversed(widths))
+
+    def forward(self, image: Tensor) -> list[Tensor]:
+        time = self.time(image.new_ones(1, 1))
+        x, skips, found = self.inner(image), [], []
+        for down, embed in zip(self.down, self.before, strict=True):
+            skips.append(x)
+            x = down(x) + embed(time)[:, :, None, None]
+        for up, embed, head in zip(self.up, self.after, self.heads, strict=True):
+            x = up(x) * skips.pop() + embed(time)[:, :, None, None]
+            found.append(head(x))
+        return found
+
+
+class Encoded(nn.Module):
+    """A level that hands on two tensors to skip, and one to the next level."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first, self.second, self.shrink = (
+            nn.Conv2d(width, width, 1),
+            nn.Conv2d(width, 2 * width, 1),
+            nn.Conv2d(2 * width, 2 * width, 3, 2, 1),
+        )
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        fine = self.first(x)
+        coarse = self.second(fine)
+        return self.shrink(coarse), coarse, fine
+
+
+class Decoded(nn.Module):
+    """A level that reads both again."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.grow = nn.ConvTranspose2d(2 * width, 2 * width, 2, 2)
+        self.second, self.first = nn.Conv2d(4 * width, width, 1), nn.Conv2d(2 * width, width, 1)
+
+    def forward(self, x: Tensor, coarse: Tensor, fine: Tensor) -> Tensor:
+        x = self.second(torch.cat([coarse, self.grow(x)], 1))
+        return self.first(torch.cat([fine, x], 1))
+
+
+class TwoSkips(nn.Module):
+    """A U with two skips in each level."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        widths = [4, 8, 16]
+        self.inner, self.outer = nn.Conv2d(3, 4, 1), nn.Conv2d(4, 3, 1)
+        self.down = nn.ModuleList(map(Encoded, widths))
+        self.middle = nn.Conv2d(32, 32, 1)
+        self.up = nn.ModuleList(map(Decoded, reversed(widths)))
+
+    def forward(self, image: Tensor) -> Tensor:
+        x, skips = self.inner(image), []
+        for down in self.down:
+            x, *own = down(x)
+            skips.append(own)
+        x = self.middle(x)
+        for up in self.up:
+            x = up(x, *skips.pop())
+        return self.outer(x)
+
+
+class EqualLevels(nn.Module):
+    """A U of equal blocks, as in U-ViT."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8)) for _ in range(3))
+        self.middle = nn.Linear(8, 8)
+        self.up = nn.ModuleList(nn.Sequential(nn.Linear(16, 8), nn.GELU(), nn.LayerNorm(8)) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        skips = []
+        for down in self.down:
+            x = down(x)
+            skips.append(x)
+        x = self.middle(x)
+        for up in self.up:
+            x = up(torch.cat([x, skips.pop()], -1))
+        return x
+
+
 IMAGE = torch.zeros(1, 3, 16, 16)
 WORDS = torch.zeros(2, 7, dtype=torch.long)
 SEQUENCE = torch.zeros(2, 5, 8)
@@ -367,6 +464,9 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "skips": (Skips, (), SEQUENCE),
     "denoiser": (Denoiser, (), IMAGE),
     "enclosed": (Enclosed, (), IMAGE),
+    "supervised": (Supervised, (), IMAGE),
+    "two_skips": (TwoSkips, (), IMAGE),
+    "equal_levels": (EqualLevels, (), SEQUENCE),
     "all_states": (AllStates, (), SEQUENCE),
     "functions": (Functions, (), SEQUENCE),
     "mixture": (Mixture, (), SEQUENCE),

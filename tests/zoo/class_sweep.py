@@ -1,13 +1,14 @@
-"""`transformers`' model classes, named and nothing else, each in a forked child: one import of the library serves all.
+"""Public models of libraries, named and nothing else, each in a forked child: one import of the library serves all.
 
-Run as a program, in a process that has not run an op yet: a child would hang in torch if its parent had. It prints one
-row for every class, in the order in which they end.
+Run as a program, ``python -m zoo.class_sweep 40 timm``, in a process that has not run an op yet: a child would hang in
+torch if its parent had. It prints one row for every model, in the order in which they end.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import itertools
 import json
 import os
 import resource
@@ -16,7 +17,9 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from types import ModuleType
 
 import torch
 import transformers
@@ -26,6 +29,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call, Limits
 from modeldiagrams.target import InputsError, record, resolve
 from modeldiagrams.target.inference.search import is_connected
+from zoo.apart import import_from_zoo
 
 PROCESSES = 2
 PATIENCE = 10
@@ -37,6 +41,7 @@ class Row:
     """What became of one class."""
 
     name: str
+    """As the option `model`."""
     result: str
     """``connected``, ``not buildable``, or what there is instead."""
     reason: str = ""
@@ -52,16 +57,59 @@ class Row:
 def names() -> list[str]:
     """``*Model`` and ``*For*`` names, in the order of a digest: any first part of it is a random sample."""
     found = [name for name in dir(transformers) if name.endswith("Model") or "For" in name]
-    return sorted(
-        (name for name in found if not name.startswith("Auto")),
-        key=lambda name: hashlib.blake2b(name.encode()).digest(),
+    return _shuffled(f"transformers.{name}" for name in found if not name.startswith("Auto"))
+
+
+def names_of_timm() -> list[str]:
+    """Classes and factories of `timm`, one after the other."""
+    models = import_from_zoo("timm").models
+    factories = (f"timm.models.{name}" for name in models.list_models())
+    return _in_turn(_classes(models), _shuffled(factories))
+
+
+def names_of_torchvision() -> list[str]:
+    """Classes and factories of `torchvision`, one after the other."""
+    models = import_from_zoo("torchvision").models
+    factories = [models.get_model_builder(name) for name in models.list_models()]
+    modules = [models, models.segmentation, models.detection, models.video, models.optical_flow]
+    classes = {path for module in modules for path in _classes(module)}
+    return _in_turn(_shuffled(classes), _shuffled(f"{made.__module__}.{made.__name__}" for made in factories))
+
+
+def _classes(module: ModuleType) -> list[str]:
+    """Classes of models that a package exports."""
+    return _shuffled(
+        f"{module.__name__}.{name}"
+        for name, value in vars(module).items()
+        if inspect.isclass(value)
+        and issubclass(value, nn.Module)
+        and value.__module__.startswith(f"{module.__name__}.")
+        and value.forward is not nn.Module.forward
+        and not name.startswith("_")
     )
 
 
+def _shuffled(found: Iterable[str]) -> list[str]:
+    return sorted(found, key=lambda name: hashlib.blake2b(name.rpartition(".")[2].encode()).digest())
+
+
+def _in_turn(*lists: list[str]) -> list[str]:
+    return [name for names in itertools.zip_longest(*lists) for name in names if name]
+
+
+NAMES = {"transformers": names, "timm": names_of_timm, "torchvision": names_of_torchvision}
+"""Library → its models."""
+
+
 def is_model(name: str) -> bool:
-    """Whether it is a concrete class with a configuration: base classes have no forward of their own."""
+    """Whether it is a factory, or a concrete class: base classes have no forward of their own.
+
+    A class of `transformers` also has a configuration.
+    """
+    if not name.startswith("transformers."):
+        return True
     try:
-        found = getattr(transformers, name)
+        found = getattr(transformers, name.partition(".")[2])
     except (ImportError, RuntimeError):
         return False
     is_class = inspect.isclass(found) and issubclass(found, nn.Module) and bool(getattr(found, "config_class", None))
@@ -73,7 +121,7 @@ def row_of(name: str) -> Row | None:
     if not is_model(name):
         return None
     try:
-        target = resolve(Call(model=f"transformers.{name}"))
+        target = resolve(Call(model=name))
     except InputsError as error:
         return Row(name, "no inputs", _line(str(error)))
     except TargetError as error:
@@ -98,10 +146,10 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:110]
 
 
-def main(most: int) -> None:
+def main(most: int, library: str = "transformers") -> None:
     """Print the rows of the first so many names."""
-    is_model("BertModel")  # with what all models import, so that the children find it there
-    waiting, running = names()[:most], {}
+    is_model("transformers.BertModel")  # with what all models import, so that the children find it there
+    waiting, running = NAMES[library]()[:most], {}
     while running or waiting:
         while waiting and len(running) < PROCESSES:
             child = _Child(waiting.pop(0))
@@ -166,4 +214,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

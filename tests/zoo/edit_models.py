@@ -7,7 +7,7 @@ import torch
 from edits.models import UNET
 from edits.subject import Subject
 from zoo import architectures
-from zoo.test_true_pictures import import_from_zoo
+from zoo.apart import import_from_zoo
 
 
 def of_transformers(kind: str) -> Subject:

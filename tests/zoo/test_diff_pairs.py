@@ -11,7 +11,8 @@ import transformers
 import modeldiagrams
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.tracer import trace
-from zoo.test_true_pictures import from_torchvision, import_from_zoo, of_image
+from zoo.apart import import_from_zoo
+from zoo.test_true_pictures import from_torchvision, of_image
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
 

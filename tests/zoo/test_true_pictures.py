@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +15,7 @@ from modeldiagrams.ir.graph import Graph
 from modeldiagrams.tracer import trace
 from truth.sweep import Sweep
 from zoo import architectures
+from zoo.apart import import_from_zoo
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
 
@@ -100,21 +97,6 @@ TIMM = [
     "volo_d1_224",
 ]
 SEGMENTATION = ["deeplabv3_resnet50", "fcn_resnet50"]
-
-_APART = str(Path(sys.prefix) / "zoo")
-_LIBRARIES: list[torch.library.Library] = []
-
-
-def import_from_zoo(name: str) -> Any:
-    """A library that `make zoo` installs apart, with the ops of a binary part that fits another build of torch."""
-    if _APART not in sys.path:
-        sys.path.append(_APART)
-        for op in ("nms", "qnms"):
-            library = torch.library.Library("torchvision", "FRAGMENT")
-            with suppress(RuntimeError):
-                library.define(f"{op}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-            _LIBRARIES.append(library)  # ops go with their library
-    return importlib.import_module(name)
 
 
 def from_transformers(kind: str) -> Graph:

@@ -70,12 +70,30 @@ describe("layout", () => {
 
   it("tells dot of no ports that only the router needs", () => {
     const { engine, asked } = listening();
-    layout(allOpen(index(stack(6))), engine);
+    const branches = ["p", "q", "r"].flatMap((name) => [`x > ${name}/relu > ${name}/mul`, `mask > ${name}/mul`]);
+    const joins = ["p/mul > add > tanh > y", "q/mul > add", "r/mul > add"];
+    layout(allOpen(index(sketch([...branches, ...joins].join("\n")))), engine);
     const [told, used] = [/PORT=\\"(\w+)\\"/g, /port":"(\w+):/g].map((port) =>
       asked.map((graph) => [...graph.matchAll(port)].length),
     );
-    expect(Math.max(...(told ?? []))).toBeGreaterThan(10);
+    expect(Math.max(...(told ?? []))).toBeGreaterThan(5);
     expect(told).toEqual(used);
+  });
+
+  it("asks dot nothing about items along a straight trunk, with a residual and with masks beside it", () => {
+    const { engine, asked } = listening();
+    const block = ["x > b/norm > b/attend > b/add > b/mlp > y", "x > b/add", "mask > b/attend", "b/attend > cache"];
+    layout(allOpen(index(sketch([...block, "mask > b/mlp"].join("\n")))), engine);
+    expect(asked.filter((graph) => graph.includes('"o0"'))).toEqual([]);
+  });
+
+  it("asks dot no more about longer stacks", () => {
+    const questions = (count: number) => {
+      const { engine, asked } = listening();
+      layout(allOpen(index(stack(count))), engine);
+      return asked.map((graph) => [...graph.matchAll(/"name":"n/g)].length);
+    };
+    expect(questions(40)).toEqual(questions(10));
   });
 });
 

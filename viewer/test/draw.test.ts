@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { draw } from "../src/draw/draw.js";
+import { draw, drawItem } from "../src/draw/draw.js";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { layout } from "../src/layout/layout.js";
+import { layout, type Placed } from "../src/layout/layout.js";
 import { boxSize, detailLines } from "../src/layout/metrics.js";
+import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { chain, recurrent, wrapped } from "./fixtures.js";
 import { sketch } from "./sketch.js";
@@ -70,5 +71,33 @@ describe("the picture of a model without tensors", () => {
     const picture = drawn(sketch(""));
     expect(picture).toContain(">No tensor went through this model</text>");
     expect(Number(/width="(\d+)"/.exec(picture)?.[1])).toBeGreaterThan(180);
+  });
+});
+
+describe("modules inside each other", () => {
+  const state: State = { expanded: ["a"], unrolled: [], direction: "TB" };
+  const { root } = layout(view(index(sketch("x > a/relu > a/exp > y")), state), null);
+
+  /** The picture with a long name, around another one. */
+  const named = (inside?: Placed): Placed => {
+    const items = root.frame.items.map((item) => ({ ...item, id: "inner.".repeat(400) }));
+    return { ...root, frame: { ...root.frame, items }, inner: root.inner.map((one) => one && (inside ?? one)) };
+  };
+  const drawn = ({ frame, geometry, inner }: Placed) =>
+    frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null)).join("");
+  /** The least time of several runs. */
+  const costs = (action: () => string) => {
+    const runs = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      expect(action().match(/mg-expanded/g)?.length).toBeGreaterThanOrEqual(200);
+      return performance.now() - start;
+    });
+    return Math.min(...runs);
+  };
+
+  it("cost about as much as beside each other: text is not copied at each level", () => {
+    const all = Array.from({ length: 200 }, () => named());
+    const nested = all.reduce((inside) => named(inside));
+    expect(costs(() => drawn(nested))).toBeLessThan(8 * costs(() => all.map(drawn).join("")));
   });
 });

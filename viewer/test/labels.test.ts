@@ -166,6 +166,18 @@ describe("shape labels", () => {
     expect(tensorLabel(simplified(flattened), "input:x:0")).toBe("2×4×8");
   });
 
+  it("show a weight with its own shape, whatever its readers make of it", () => {
+    const own = sketch("w > mT > matmul > y\nx > matmul");
+    const nodes = own.nodes.map((node) =>
+      node.id === "input:w" ? { ...node, kind: "parameter" as const, name: "w", outputs: ["input:w:0"] } : node,
+    );
+    own.tensors["input:w:0"] = { shape: [4, 8], dtype: "float32" };
+    own.tensors["/mT:0"] = { shape: [8, 4], dtype: "float32" };
+    const weight = simplified({ ...own, nodes: nodes as typeof own.nodes });
+    expect(weight.nodes.has("/mT")).toBe(false);
+    expect(tensorLabel(weight, "input:w:0")).toBe("4×8");
+  });
+
   it("mark a size that had to be assumed", () => {
     const guessed = sketch("x > linear > nonzero > split > mul > y");
     const reason = "needs values that were not computed";

@@ -20,10 +20,10 @@ const unlike = (prefix: string) =>
   Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => [`${prefix}.${i}`, `Block${i}`]));
 
 /** A chain with skips between its blocks, from and to these. */
-function chain(blocks: number, skips: [number, number][], more = ""): GraphData {
+function chain(blocks: number, skips: [number, number][], more = "", first = ""): GraphData {
   const names = Array.from({ length: blocks }, (_, i) => `b.${i}/mul > b.${i}/add`);
   const across = skips.map(([from, to]) => `b.${from}/add > b.${to}/mul`);
-  return sketch([`x > ${names.join(" > ")} > y`, ...across, more].join("\n"), unlike("b"));
+  return sketch([first, `x > ${names.join(" > ")} > y`, ...across, more].join("\n"), unlike("b"));
 }
 
 const nested: [number, number][] = [
@@ -108,6 +108,68 @@ it("leads what both arms read down beside them", () => {
   for (const id of [...LEFT, "up.1"]) expect(line("time", id).length).toBeGreaterThan(2);
   const lane = Math.max(...line("time", "up.1").map(([x]) => x));
   for (const id of RIGHT) expect(lane).toBeGreaterThan(box(id).x + box(id).width);
+});
+
+/** A U with more beside its levels; skips are those of `nested`. */
+const beside = (...more: string[]) => chain(9, nested, more.join("\n"));
+
+it("has heads beside the levels of the right arm, in one line", () => {
+  const heads = [4, 5, 6, 7].map((i) => `b.${i}/add > heads.${i}/conv > out${i}`);
+  const { box, shaped } = drawn(beside(...heads.slice(1)));
+  expect(shaped).toBe(true);
+  const places = [5, 6, 7].flatMap((i) => [middle(box(`heads.${i}`)), middle(box(`output:out${i}`))]);
+  expect(Math.max(...places) - Math.min(...places)).toBeLessThanOrEqual(1);
+  const chained = [5, 6, 7, 8].map((i) => box(`b.${i}`));
+  expect(Math.max(...chained.map(middle)) - Math.min(...chained.map(middle))).toBeLessThanOrEqual(1);
+  expect(Math.min(...places)).toBeGreaterThan(Math.max(...chained.map(({ x, width }) => x + width)));
+  for (const i of [5, 6, 7]) expect(below(box(`heads.${i}`))).toBeLessThan(box(`b.${i}`).y);
+});
+
+/** With layers that make a step of time as wide as levels. */
+function timed(levels: number[], blocks: number, skips: [number, number][], name = "embed"): GraphData {
+  const layers = levels.map((i) => `time/linear > ${name}.${i}/linear`);
+  const joins = levels.map((i) => `${name}.${i}/linear > b.${i}/mul`).join("\n");
+  return chain(blocks, skips, joins, ["step > time/linear", ...layers].join("\n"));
+}
+
+it("has what makes a step of time as wide beside the levels, away from the other arm", () => {
+  const { box, shaped } = drawn(timed([1, 2, 6, 7], 9, nested));
+  expect(shaped).toBe(true);
+  for (const i of [1, 2]) expect(box(`embed.${i}`).x + box(`embed.${i}`).width).toBeLessThan(box(`b.${i}`).x);
+  for (const i of [6, 7]) expect(box(`embed.${i}`).x).toBeGreaterThan(box(`b.${i}`).x + box(`b.${i}`).width);
+});
+
+it("has no bundles at first if it is hardly wider than a page", () => {
+  const wide = timed([1, 2, 5, 6, 7], 9, nested, "embedding_of_steps");
+  const state = firstState(index(wide), {}, viz);
+  expect([state.most, state.ends, state.shapes]).toEqual([undefined, undefined, undefined]);
+  const { width, shaped } = drawn(wide, state);
+  expect(shaped).toBe(true);
+  expect(width).toBeGreaterThan(740);
+});
+
+it("has several level skips between two blocks", () => {
+  const more = nested.map(([from, to]) => `b.${from}/mul > b.${to}/add`);
+  const { frame, geometry } = drawn(beside(...more)).root;
+  const at = (id: string) => frame.items.findIndex((item) => item.id === id);
+  for (const [from, to] of nested) {
+    const lines = geometry.lines.filter((_, i) => {
+      const wire = frame.wires[i];
+      return wire?.from === at(`b.${from}`) && wire.to === at(`b.${to}`);
+    });
+    const levels = lines.map((line) => new Set(line.slice(1, -1).map(([, y]) => y)));
+    expect(levels.map(({ size }) => size)).toEqual([1, 1]);
+  }
+});
+
+it("shows equal levels one by one", () => {
+  const names = (prefix: string) => [0, 1, 2].map((i) => `${prefix}.${i}/mul > ${prefix}.${i}/add`);
+  const skips = [0, 1, 2].map((i) => `down.${i}/add > up.${2 - i}/mul`);
+  const classes = (prefix: string) => Object.fromEntries([0, 1, 2].map((i) => [`${prefix}.${i}`, prefix]));
+  const text = [`x > ${[...names("down"), "middle/conv", ...names("up")].join(" > ")} > y`, ...skips];
+  const { frame, shaped } = drawn(sketch(text.join("\n"), { ...classes("down"), ...classes("up") }));
+  expect(shaped).toBe(true);
+  expect(frame.items.map(({ times }) => times)).toEqual(frame.items.map(() => 1));
 });
 
 it("is drawn in a container, too, from whose end it leads down", () => {

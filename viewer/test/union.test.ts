@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
 import { unionOf } from "../src/diff/union.js";
-import type { GraphData } from "../src/graph/graph.js";
+import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import type { Frame, Item } from "../src/view/frame.js";
 import { signOf } from "../src/view/marks.js";
@@ -90,10 +90,41 @@ describe("the union of two graphs", () => {
       const kept = graph.nodes.filter(({ id }) => !isGone(id)).map(({ id }) => id);
       expect(kept).toEqual(after.nodes.map(({ id }) => id));
       for (const id of kept) {
-        const edges = (graph.adjacency[id] ?? []).filter(({ to }) => !isGone(to));
-        expect(edges).toEqual(after.adjacency[id] ?? []);
+        const edges = (graph.adjacency[id] ?? []).filter(({ only }) => only !== "before");
+        expect(edges.map(({ only: _, ...edge }) => edge)).toEqual(after.adjacency[id] ?? []);
       }
     });
+  });
+
+  it("has every edge of each graph on its side, and no other", () => {
+    both((before, after) => {
+      const graph = union(before, after);
+      const { pairs } = comparisonOf(JSON.stringify(before), JSON.stringify(after));
+      const here = (id: string) => pairs.get(id) ?? `−${id}`;
+      const onSide = (other: OnlyIn) =>
+        Object.entries(graph.adjacency).flatMap(([from, edges]) =>
+          edges.filter(({ only }) => only !== other).map(({ to }) => `${from} > ${to}`),
+        );
+      const order = new Map(graph.nodes.map(({ id }, i) => [id, i]));
+      const isForward = ([from = "", to = ""]: string[]) => (order.get(from) ?? 0) < (order.get(to) ?? 0);
+      const edgesOf = (of: GraphData, name: (id: string) => string) =>
+        Object.entries(of.adjacency)
+          .flatMap(([from, edges]) => edges.map(({ to }) => [name(from), name(to)]))
+          .filter(isForward)
+          .map((ends) => ends.join(" > "));
+      expect(new Set(onSide("before"))).toEqual(new Set(edgesOf(after, (id) => id)));
+      expect(new Set(onSide("after"))).toEqual(new Set(edgesOf(before, here)));
+    });
+  });
+
+  it("knows what tensors were where they were something else", () => {
+    const wider = JSON.parse(JSON.stringify(plain)) as GraphData;
+    for (const spec of Object.values(wider.tensors)) spec.shape = [7, 7];
+    const former = union(wider, plain).formerTensors ?? {};
+    expect(Object.keys(former).sort()).toEqual(Object.keys(plain.tensors).sort());
+    expect(Object.values(former).every(({ shape }) => JSON.stringify(shape) === "[7,7]")).toBe(true);
+    const wires = view(index(union(wider, plain)), { expanded: [], unrolled: [], direction: "TB" }).root.wires;
+    expect(wires.map(({ former }) => former)).toEqual(wires.map(() => "7×7"));
   });
 
   it("has edges forwards only, between nodes that it has, with tensors that it has", () => {
@@ -133,9 +164,9 @@ describe("the union of two graphs", () => {
   it("says of a closed container that something inside changed", () => {
     const graph = union(unbranched, branched);
     const [closed] = shown(graph).filter(({ id }) => id === "block");
-    expect([closed?.marks, signOf(closed as Item)]).toEqual([["changed"], "~"]);
+    expect([closed?.marks, signOf(closed as Item)]).toEqual([["holds", "changed"], "~"]);
     const [open] = shown(graph, ["block"]).filter(({ id }) => id === "block");
-    expect([open?.marks, signOf(open as Item)]).toEqual([[], ""]);
+    expect([open?.marks, signOf(open as Item)]).toEqual([["holds"], ""]);
     expect(told(shown(graph, ["block"]))).toEqual(["+ mul", "+ block/gate"]);
   });
 

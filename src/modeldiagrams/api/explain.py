@@ -36,7 +36,8 @@ def found_options(call: Call, graph: Graph) -> dict[str, Any]:
     Returns:
         Option name → plain value, `model` first. They make the same graph without any assumption.
     """
-    found = {name: value for name, value in msgspec.structs.asdict(call).items() if value is not None}
+    given = msgspec.structs.replace(call, vocabulary=None)  # what it led to is among the assumptions
+    found = {name: value for name, value in msgspec.structs.asdict(given).items() if value is not None}
     inside: dict[str, dict[str | int, Any]] = {}
     for item in graph.assumptions:
         match = _SUBJECT.fullmatch(item.subject)

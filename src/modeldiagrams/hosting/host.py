@@ -89,7 +89,7 @@ def draw(
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
         _check_versions(merged, compares=compares)
-        if host.settings.static_only or compares:
+        if host.settings.static_only:
             merged["static"] = True
         options, written = parse_options(merged, host.settings.options), parse_options(merged)
     except ModelDiagramsError as error:

@@ -1,8 +1,8 @@
 """The files that a site carries beside its pages, in its ``modeldiagrams/`` folder: what they are and what is in them.
 
-Each diagram has ``<id>.json``, its graph, and if it is interactive ``<id>.js``, its data. All diagrams share the viewer
-and ``index.json``, which lists them for programs. Ids stay the same as long as the author asks for the same; what
-changes between versions of a site is the content.
+Each diagram has ``<id>.json``, its graph, unless it shows what changed, and if it is interactive ``<id>.js``, its data.
+All diagrams share the viewer and ``index.json``, which lists them for programs. Ids stay the same as long as the author
+asks for the same; what changes between versions of a site is the content.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
     return files
 
 
-def diagram_file_names(diagram_id: str, *, interactive: bool = True) -> set[str]:
-    """Names of the files that one diagram with a graph may have."""
-    return {diagram_id + _GRAPH, *([diagram_id + _DATA] if interactive else [])}
+def diagram_file_names(diagram_id: str, *, graph: bool = True, interactive: bool = True) -> set[str]:
+    """Names of the files that one diagram may have; one of what changed has no graph of its own."""
+    return {*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])}
 
 
 def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:

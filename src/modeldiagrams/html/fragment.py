@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
 
 __all__ = [
+    "COMPARING",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -50,7 +51,9 @@ Link = Callable[[str, str], str]
 
 _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, "third-party-notices.txt")
+COMPARING = "compare.js"
+"""Loaded by those who compare."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -79,26 +82,36 @@ def fragment(
     """
     if diagram.options.figure.no_links:
         link = None
-    if diagram.comparison:
-        body = difference_body(diagram, diagram.comparison)
-        return template("fragment").render(assets=assets, element=body, interactive=False, table=None)
     source = f"{assets}{quote(diagram.id)}.js"
+    interactive = is_interactive(diagram)
+    if diagram.comparison:
+        body = difference_body(diagram, diagram.comparison, source=source, source_link=source_link)
+        return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None)
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    return template("fragment").render(assets=assets, element=html, interactive=is_interactive(diagram), table=table)
+    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table)
 
 
-def difference_body(diagram: Diagram, comparison: Comparison) -> Markup:
-    """The list of changes, and the picture with links in both directions."""
-    anchor = diagram.options.figure.name or diagram.id
+def difference_body(
+    diagram: Diagram, comparison: Comparison, *, source: str | None = None, source_link: str | None = None
+) -> Markup:
+    """The list of changes, and the picture with links in both directions; arguments as of `element`."""
+    anchor = _anchor(diagram)
     svg = diagram.picture.svg if diagram.picture else ""
     found = change_list(comparison.difference, details=comparison.details)
     listed = difference_html(found, anchor, svg)
     if diagram.picture:
         picture = msgspec.structs.replace(diagram.picture, svg=linked(svg, anchor), outline=())
         diagram = msgspec.structs.replace(diagram, picture=picture)
-    return listed + element(diagram) if diagram.picture or diagram.shown_problem else listed
+    if not diagram.picture and not diagram.shown_problem:
+        return listed
+    return listed + element(diagram, source=source, source_link=source_link)
+
+
+def _anchor(diagram: Diagram) -> str:
+    """What the ids of a list of changes begin with."""
+    return diagram.options.figure.name or diagram.id
 
 
 def figure_classes(options: Options) -> list[str]:
@@ -118,10 +131,14 @@ def data_script(diagram: Diagram) -> str:
     Raises:
         ValueError: if there is nothing to register, because the diagram has no graph or no picture.
     """
-    if diagram.graph is None or diagram.picture is None:
+    graph = diagram.comparison.after if diagram.comparison else diagram.graph
+    if graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
     state = msgspec.json.encode(diagram.picture.state)
-    data = packed(b'{"graph":%b,"state":%b}' % (serialize(diagram.graph), state))
+    content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
+    if earlier := diagram.comparison and diagram.comparison.earlier:
+        content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
     return f"(globalThis.modelDiagramsData??=new Map).set({key},'{data}');\n"
@@ -144,9 +161,10 @@ def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
 
 def is_interactive(diagram: Diagram) -> bool:
     """Whether readers can open a diagram's modules, so that it needs viewer and data."""
-    if diagram.picture is None or diagram.graph is None or diagram.options.figure.static:
+    graph = diagram.comparison.after if diagram.comparison else diagram.graph
+    if diagram.picture is None or graph is None or diagram.options.figure.static:
         return False
-    return bool(diagram.graph.nodes)  # an empty model has nothing to open
+    return bool(graph.nodes)  # an empty model has nothing to open
 
 
 def element(
@@ -176,7 +194,9 @@ def element(
         id=diagram.id,
         source=source,
         source_link=source_link,
+        versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
+        changes=_anchor(diagram) if diagram.comparison else None,
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import SCRIPTS, data_script, difference_body, element, is_interactive
+from modeldiagrams.html.fragment import COMPARING, SCRIPTS, data_script, difference_body, element, is_interactive
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
@@ -36,11 +36,16 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
+    scripts: tuple[str, ...] = SCRIPTS
     if diagram.comparison:
+        scripts = (*SCRIPTS, COMPARING)
         title = f"What changed in {diagram.comparison.after.model.name}"
-        return _page(title, difference_body(diagram, diagram.comparison), viewer=None)
-    title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-    return _page(title, _with_data(diagram), viewer=_viewer(_parts()) if is_interactive(diagram) else None)
+        body = difference_body(diagram, diagram.comparison)
+    else:
+        title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
+        body = element(diagram)
+    viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
+    return _page(title, _with_data(diagram, body), viewer=viewer)
 
 
 def notebook_output(diagram: Diagram, svg: str) -> str:
@@ -60,7 +65,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
         # shorter than in base64; in an attribute with single quotes
         picture=Markup(quote(svg, safe=_PLAIN)),  # noqa: S704  without quotes and ampersands
         problem=note(diagram),
-        diagram=packed(_with_data(diagram).encode()) if is_interactive(diagram) else None,
+        diagram=packed(_with_data(diagram, element(diagram)).encode()) if is_interactive(diagram) else None,
     )
 
 
@@ -80,9 +85,8 @@ def notebook_viewer() -> str:
     return f"<script>{script}modelDiagramsNotebook('{around}',{_parts()})</script>"
 
 
-def _with_data(diagram: Diagram) -> Markup:
-    """A diagram and, if it is interactive, its data."""
-    html = element(diagram)
+def _with_data(diagram: Diagram, html: Markup) -> Markup:
+    """The HTML of a diagram and, if it is interactive, its data."""
     if is_interactive(diagram):
         html += Markup(f"<script>{data_script(diagram)}</script>")  # noqa: S704  nothing in it ends the script
     return html
@@ -104,6 +108,6 @@ def _viewer(parts: str) -> Markup:
 
 
 @cache
-def _parts() -> str:
+def _parts(names: tuple[str, ...] = SCRIPTS) -> str:
     """The viewer's scripts, packed, as an object of JavaScript."""
-    return msgspec.json.encode({name: packed(asset(name).read_bytes()) for name in SCRIPTS}).decode()
+    return msgspec.json.encode({name: packed(asset(name).read_bytes()) for name in names}).decode()

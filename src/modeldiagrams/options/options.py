@@ -12,7 +12,14 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes
+from modeldiagrams.options.reading import (
+    read_directions,
+    read_page,
+    read_patterns,
+    read_shapes,
+    read_versions,
+    read_vocabulary,
+)
 
 __all__ = [
     "PER_DIAGRAM",
@@ -88,6 +95,16 @@ class Call(_Group, frozen=True, kw_only=True):
         str | None,
         Meta(description="Dotted path of a function that returns the inputs: a tensor, a tuple, or a dict by name."),
     ] = None
+    vocabulary: Annotated[
+        dict[Literal["arguments", "inputs"], dict[str, Any]] | None,
+        Meta(
+            description="What names mean in this project, for arguments and inputs that are left out: `{arguments:"
+            " {n_words: 5000, 'd_.*': 64}, inputs: {tokens: {shape: [1, 16], dtype: int64, high: 5000}}}`. A name is a"
+            " regular expression for a whole name in lower case. These come before the names that are known anyway; a"
+            " site sets them for all its diagrams with `defaults`.",
+            extra={READ: read_vocabulary},
+        ),
+    ] = None
 
 
 class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
@@ -148,11 +165,13 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
         ),
     ] = None
     shapes: Annotated[
-        list[Literal["columns", "u"]] | Literal["none"] | None,
+        list[Literal["columns", "u", "streams", "fans", "dense"]] | Literal["none"] | None,
         Meta(
             description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
             " an encoder and its decoder, or towers that meet late, beside each other; `u` draws nested skips as in a"
-            " U-Net, down on the left and up on the right; `none` draws every model in one flow.",
+            " U-Net, down on the left and up on the right; `streams` keeps parallel streams in their places, as in"
+            " HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads the arcs of dense"
+            " blocks at one side. `none` draws every model in one flow without any of them.",
             extra={READ: read_shapes},
         ),
     ] = None
@@ -229,6 +248,16 @@ class Figure(_Group, frozen=True, kw_only=True):
     static: Annotated[
         bool, Meta(description="Show only the picture and its outline, without zooming and expanding.")
     ] = False
+    versions: Annotated[
+        str | dict[str, str] | None,
+        Meta(
+            description="Versions of the documentation with which readers can compare the diagram, where the theme"
+            " does not name them: the address of mike's `versions.json` or of a `switcher.json`, relative to the site's"
+            " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other hosts have to allow"
+            " it (CORS).",
+            extra={READ: read_versions},
+        ),
+    ] = None
     table: Annotated[
         bool | _Levels,
         Meta(

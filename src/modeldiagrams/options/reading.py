@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import msgspec
@@ -9,7 +10,17 @@ import yaml
 
 from modeldiagrams.errors import ModelDiagramsError
 
-__all__ = ["PAGES", "read_directions", "read_page", "read_patterns", "read_shapes", "read_yaml", "yaml_line"]
+__all__ = [
+    "PAGES",
+    "read_directions",
+    "read_page",
+    "read_patterns",
+    "read_shapes",
+    "read_versions",
+    "read_vocabulary",
+    "read_yaml",
+    "yaml_line",
+]
 
 PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 """Width and height in CSS pixels of a sheet of paper without its margins of one inch."""
@@ -65,6 +76,32 @@ def read_page(value: Any) -> Any:
         return msgspec.convert(value, tuple[_Length, _Length] | None)
     except msgspec.ValidationError as error:
         raise ModelDiagramsError(f"expected {', '.join(PAGES)} or [width, height] in px") from error
+
+
+def read_vocabulary(value: Any) -> Any:
+    """A map from kinds to names and their values; the names are regular expressions.
+
+    Raises:
+        ModelDiagramsError: if one of them is none.
+    """
+    value = read_yaml(value) if isinstance(value, str) else value
+    tables = value.values() if isinstance(value, dict) else []
+    for name in [name for table in tables if isinstance(table, dict) for name in table]:
+        try:
+            re.compile(str(name))
+        except re.error as error:
+            raise ModelDiagramsError(
+                f"expected regular expressions for names, but {name!r} is none: {error}"
+            ) from error
+    return value
+
+
+def read_versions(value: Any) -> Any:
+    """The address of a list, or a map from versions to addresses, as in ``{'1.1': ../1.1/}``; also as text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = read_yaml(value)
+    # YAML reads 1.1 as a number
+    return {str(name): address for name, address in value.items()} if isinstance(value, dict) else value
 
 
 def _items(text: str, brackets: str) -> list[str]:

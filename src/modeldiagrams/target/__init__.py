@@ -17,7 +17,9 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call
 from modeldiagrams.target.build import Built, variants
 from modeldiagrams.target.construct import call_problem
+from modeldiagrams.target.inference.names import extended
 from modeldiagrams.target.inference.search import Budget
+from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.resolve_inputs import WRITE_INPUTS, resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
 from modeldiagrams.tracer import Trace, trace_run
@@ -72,7 +74,9 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
-    built, inputs, tried = _first_that_works(call, device)
+    _check_inputs((call.vocabulary or {}).get("inputs", {}))
+    with extended(call.vocabulary):
+        built, inputs, tried = _first_that_works(call, device)
     problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
     if problem:
         raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
@@ -81,11 +85,21 @@ def resolve(call: Call, device: str | None = None) -> Target:
         args=inputs.args,
         kwargs=inputs.kwargs,
         assumptions=(*built.assumptions, *inputs.assumptions),
-        sources=(built.example.file,) if built.example else (),
+        sources=built.example.files if built.example else (),
         note=inputs.note,
         tried=tuple(tried),
         trace=None if device else inputs.trace,  # that was on the CPU
     )
+
+
+def _check_inputs(vocabulary: dict[str, Any]) -> None:
+    """Make each input of a vocabulary once: the search takes one that can't be made for one that doesn't fit."""
+    for name, entry in vocabulary.items():
+        try:
+            from_entries([entry])
+        except TargetError as error:
+            reason = str(error).replace("option `inputs`, [0]", f"option `vocabulary`, inputs.{name}")
+            raise TargetError(reason, error.frames) from error
 
 
 def infer(model: Any) -> Graph | None:

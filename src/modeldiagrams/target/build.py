@@ -7,6 +7,7 @@ import math
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -22,6 +23,7 @@ from modeldiagrams.target.inference.conventions import (
 )
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.guard import guarded
+from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
@@ -167,10 +169,9 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
     """The model as the project itself makes it somewhere, if it requires arguments and none are given."""
     if any(given is not None for given in (call.args, call.kwargs, call.config)) or not required_parameters(found):
         return None
-    for site in call_sites(found)[:_MOST_SITES]:
-        reason = f"as in {site.place}"
-        values = (assumed(f"kwargs.{name}", value, reason) for name, value in site.kwargs.items())
-        rule = Rule.CONVENTIONS.assumption(f"constructor arguments {reason}")
+    for site in islice(call_sites(found), _MOST_SITES):
+        values = (assumed(f"kwargs.{name}", value, f"as in {site.places[name]}") for name, value in site.kwargs.items())
+        rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
         arguments = _Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
         try:
             model, assumptions = _made(found, call, arguments, meta_from)
@@ -221,8 +222,12 @@ def _conventional(found: Callable[..., Any]) -> _Arguments:
     if not usual:
         return _Arguments()
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
-    values = (assumed(f"kwargs.{name}", value, "a usual value for this name") for name, value in usual.items())
+    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name)) for name, value in usual.items())
     return _Arguments(kwargs=usual, assumptions=(rule, *values))
+
+
+def _reason_of_name(name: str) -> str:
+    return "a usual value for this name" if project_value("arguments", name) is None else PROJECT
 
 
 def _small(arguments: _Arguments, call: Call) -> _Arguments:
@@ -261,12 +266,15 @@ def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError
     more = without_which_it_fails(found, arguments.kwargs, str(error))
     if more:
         yield _with(arguments, more)
-    solved = solved_arguments(found, str(error))
+    known = {p.name: project_value("arguments", p.name) for p in required_parameters(found)}
+    given = {name: value for name, value in known.items() if value is not None}
+    solved = solved_arguments(found, str(error), given)
     if solved:
-        reason = f"constructor arguments by how they are used, after {solved.tries} tries"
-        values = (assumed(f"kwargs.{name}", value, solved.reasons[name]) for name, value in solved.kwargs.items())
-        rule = Rule.CONVENTIONS.assumption(reason)
-        yield _Arguments(kwargs=solved.kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
+        reasons = {**dict.fromkeys(given, PROJECT), **solved.reasons}
+        kwargs = {**given, **solved.kwargs}
+        rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
+        values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+        yield _Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
 
 
 def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:

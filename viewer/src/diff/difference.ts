@@ -49,8 +49,10 @@ export function differenceOf(before: string, after: string): Difference {
 
 /** Compare two graphs: always in one direction, so that the other says the same the other way round. */
 export function comparisonOf(before: string, after: string): Comparison {
-  if (before <= after) return compared(JSON.parse(before), JSON.parse(after), false);
-  const { difference, pairs } = compared(JSON.parse(after), JSON.parse(before), true);
+  const [one, other]: [GraphData, GraphData] = [JSON.parse(before), JSON.parse(after)];
+  // as this engine writes them, because browsers have them in other files than Python
+  if (JSON.stringify(one) <= JSON.stringify(other)) return compared(one, other, false);
+  const { difference, pairs } = compared(other, one, true);
   return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
 }
 

@@ -1,26 +1,13 @@
 /** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
-import { append } from "../graph/append.js";
-import type { Edge, GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
+import type { GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
 import type { Comparison } from "./difference.js";
 import type { Change } from "./facts.js";
 import { insert, isInside, type Next } from "./insert.js";
 import { wordsOf } from "./texts.js";
+import { adjacencyOf, formerTensors, type Union } from "./union_edges.js";
 
 /** Before ids, names and tensors of what is gone: no trace has any like it. */
 const GONE = "−";
-
-interface Union {
-  before: GraphData;
-  pairs: ReadonlyMap<string, string>;
-  /** Node of the earlier graph that is gone → its id here. */
-  gone: Map<string, string>;
-  /** Here, the later graph's first. */
-  nodes: Map<string, GraphNode>;
-  /** Ids of all nodes here, each with its place in this order. */
-  order: string[];
-  position: Map<string, number>;
-  hierarchy: Map<string, string | null>;
-}
 
 /** The later graph, with what is gone of the earlier one in its place. */
 export function unionOf(
@@ -47,10 +34,11 @@ export function unionOf(
     functions: {},
     nodes: nodes.map((node) => plain(node.kind === "module" ? signed(node, union, marks) : node)),
     hierarchy: Object.fromEntries(union.hierarchy),
-    adjacency: adjacencyOf(union, after),
+    adjacency: adjacencyOf(union, after, marks),
     tensors: { ...after.tensors, ...renamed(before.tensors, (spec) => spec) },
     parameters: { ...after.parameters, ...renamed(before.parameters, (spec) => ({ ...spec, tied: [] })) },
     marks: Object.fromEntries(marks),
+    formerTensors: formerTensors(union, after),
   };
 }
 
@@ -91,7 +79,7 @@ function rewrittenIn(changes: readonly Change[], side: 0 | 1): Map<string, numbe
 }
 
 /** The node here that stands for one of the earlier graph. */
-function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
+export function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
   const found = gone.get(id) ?? pairs.get(id);
   return found === undefined || !nodes.has(found) ? undefined : found;
 }
@@ -170,36 +158,6 @@ function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => s
   return "outputs" in node && Array.isArray(node.outputs)
     ? ({ ...node, id, outputs: node.outputs.map((one) => `${GONE}${one}`) } as GraphNode)
     : { ...node, id };
-}
-
-// -- edges ------------------------------------------------------------------------------------------------------------
-
-/** The later graph's edges, and those from and to what is gone, unless they would run backwards. */
-function adjacencyOf(union: Union, after: GraphData): Record<string, Edge[]> {
-  const found = new Map(Object.entries(after.adjacency).map(([id, edges]) => [id, [...edges]]));
-  const { position } = union;
-  const isForward = (from: string, to: string) => (position.get(from) ?? 0) < (position.get(to) ?? 0);
-  for (const node of union.before.nodes) {
-    const edges = union.before.adjacency[node.id] ?? [];
-    for (const edge of edges.filter(({ to }) => union.gone.has(node.id) || union.gone.has(to))) {
-      const ends = endsHere(union, node, edge);
-      if (ends === undefined || !isForward(ends.from, ends.edge.to)) continue;
-      append(found, ends.from, ends.edge);
-    }
-  }
-  return Object.fromEntries(found);
-}
-
-/** An edge of the earlier graph between what stands for its ends here. */
-function endsHere(union: Union, source: GraphNode, edge: Edge): { from: string; edge: Edge } | undefined {
-  const [from, to] = [here(union, source.id), here(union, edge.to)];
-  if (from === undefined || to === undefined || union.nodes.get(to)?.kind === "module") return undefined;
-  const tensor = outputsOf(union.nodes.get(from))[outputsOf(source).indexOf(edge.tensor)];
-  return tensor === undefined ? undefined : { from, edge: { ...edge, to, tensor } };
-}
-
-function outputsOf(node: GraphNode | undefined): string[] {
-  return node !== undefined && "outputs" in node && Array.isArray(node.outputs) ? node.outputs : [];
 }
 
 // -- marks ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import { drawBox } from "./box.js";
 import { type Legend, makeLegend } from "./legend.js";
 import { type Context, PAGE_PAINTER, type Painter, type Size } from "./painter.js";
 import { drawPanel } from "./panel.js";
-import { num, translation } from "./svg_text.js";
+import { num, together, translation } from "./svg_text.js";
 import { drawLabel, drawWires } from "./wires.js";
 
 /** A drawn picture. */
@@ -82,7 +82,7 @@ function drawInside({ frame, geometry, inner }: Placed, painter: Painter): strin
   const wires = painter.group({ classes: ["edges"] }, drawWires(frame, geometry, painter));
   const items = frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null, { painter }));
   const labels = geometry.labels.map((label) => drawLabel(label, frame.wires[label.wire], painter));
-  return wires + items.join("") + labels.join("");
+  return wires + together(items) + together(labels);
 }
 
 /** A box or, with `inner`, a panel with a title around its content. */

@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawBadge, drawSign } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
-import { num, translation } from "./svg_text.js";
+import { num, together, translation } from "./svg_text.js";
 
 const CORNER = 8;
 const GAP = 8;
@@ -32,7 +32,7 @@ export function drawPanel({ item, box, title, content }: Panel, painter: Painter
   const expanded = item.kind === "group" ? undefined : true;
   return painter.group(
     { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
-    drawn.join(""),
+    together(drawn),
   );
 }
 

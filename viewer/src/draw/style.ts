@@ -16,6 +16,7 @@ export type Role =
   | "edges"
   | "edge"
   | "edge-gone"
+  | "edge-new"
   | "junction"
   | `width-${number}`
   | "flow-shape"

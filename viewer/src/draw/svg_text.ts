@@ -6,6 +6,11 @@ export function num(value: number): string {
   return String(rounded === 0 ? 0 : rounded);
 }
 
+/** Parts one after the other. `join` would copy what a container holds once more for every container around it. */
+export function together(parts: readonly string[]): string {
+  return parts.reduce((all, part) => all + part, "");
+}
+
 /** A `transform` attribute with a translation. */
 export function translation(x: number, y: number): string {
   return `transform="translate(${num(x)} ${num(y)})"`;

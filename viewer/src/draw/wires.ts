@@ -20,7 +20,7 @@ const CONTEXT: Context = { family: "other", classes: [] };
 export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): string {
   const paths = new Map<string, { wires: Wire[]; d: string[]; lines: Geometry["lines"] }>();
   frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.flow} ${wire.source} ${isGone(frame, wire)}`;
+    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only}`;
     const path = paths.get(key) ?? { wires: [], d: [], lines: [] };
     paths.set(key, path);
     path.wires.push(wire);
@@ -29,14 +29,15 @@ export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = P
     path.d.push(linePath(line, arrives(frame, wire)));
   });
   return [...paths.values()]
-    .map(({ wires, d, lines }) => drawPath(frame, wires, d.join(""), painter) + drawDots(lines, painter))
+    .map(({ wires, d, lines }) => drawPath(frame, wires, d.join(""), painter) + drawDots(lines, wires[0], painter))
     .join("");
 }
 
-function drawDots(lines: Geometry["lines"], painter: Painter): string {
+function drawDots(lines: Geometry["lines"], wire: Wire | undefined, painter: Painter): string {
+  const roles: [Role, ...Role[]] = ["junction", ...sideOf(wire)];
   const dot = (x: number, y: number) => `cx="${num(x)}" cy="${num(y)}" r="${DOT}"`;
   return junctions(lines)
-    .map(([x, y]) => painter.shape({ tag: "circle", roles: ["junction"], context: CONTEXT, geometry: dot(x, y) }))
+    .map(([x, y]) => painter.shape({ tag: "circle", roles, context: CONTEXT, geometry: dot(x, y) }))
     .join("");
 }
 
@@ -45,9 +46,9 @@ function arrives(frame: Frame, wire: Wire): boolean {
   return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
 }
 
-/** Whether it comes from or leads to something that a difference says is gone. */
-function isGone({ items }: Frame, { from, to }: Wire): boolean {
-  return [from, to].some((end) => items[end]?.marks.includes("removed"));
+/** Which of two graphs has it, if only one has. */
+function sideOf(wire: Wire | undefined): Role[] {
+  return wire?.only === undefined ? [] : [wire.only === "before" ? "edge-gone" : "edge-new"];
 }
 
 function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): string {
@@ -55,7 +56,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
   if (first === undefined) return "";
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
   const roles: [Role, ...Role[]] = first.flow === "data" ? ["edge"] : ["edge", `flow-${first.flow}`];
-  if (isGone(frame, first)) roles.push("edge-gone");
+  roles.push(...sideOf(first));
   if (first.width !== undefined && first.width > 1) roles.push(`width-${first.width}`);
   const data = {
     from: name(first.from),
@@ -68,9 +69,14 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
 export function drawLabel(label: Label, wire: Wire | undefined, painter: Painter = PAGE_PAINTER): string {
   if (wire === undefined) return "";
   return painter.text({
-    roles: ["label", ...(wire.shape === undefined ? [] : [wire.shape]), ...(label.before ? (["before"] as const) : [])],
+    roles: [
+      "label",
+      ...(wire.shape === undefined ? [] : [wire.shape]),
+      ...(label.before ? (["before"] as const) : []),
+      ...sideOf(wire),
+    ],
     context: CONTEXT,
-    data: { tensor: wire.tensor },
+    data: { tensor: wire.tensor, ...(wire.former !== undefined && { former: wire.former }) },
     x: label.before ? label.x + label.width : label.x,
     y: label.y + 9,
     text: wire.label,

@@ -2,4 +2,4 @@
 import { isBroken } from "../layout/layout.js";
 import { Session } from "../session/session.js";
 
-globalThis.modelDiagramsCore = { open: (data) => new Session(data), isBroken };
+globalThis.modelDiagramsCore = { open: (data, compared) => new Session(data, compared), isBroken };

@@ -5,6 +5,7 @@
  * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
  * is in features, one per line below; widget.ts says what they build on.
  */
+import { changes } from "../widget/features/changes.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
 import { highlight } from "../widget/features/highlight.js";
@@ -35,6 +36,7 @@ const NAME = "model-graph";
 const FEATURES: readonly Feature[] = [
   legend,
   outline,
+  changes,
   isolate,
   expansion,
   colours,
@@ -142,7 +144,7 @@ function onTreeKey(widget: Widget, node: SVGElement, key: string): boolean {
   const id = idOf(node);
   const isChoice = key === "Enter" || (key === " " && !widget.tree.canToggle(id));
   if (isChoice && pickOrSelect(widget, id)) return true;
-  const next = widget.tree.step(id, key);
+  const next = visibleStep(widget, id, key);
   if (next === "toggle") void toggleModule(widget, id);
   else if (next !== undefined) {
     widget.focus(next);
@@ -151,6 +153,13 @@ function onTreeKey(widget: Widget, node: SVGElement, key: string): boolean {
     if (widget.selected !== undefined && widget.nodePicker === undefined) widget.select(idOf(next));
   }
   return next !== undefined || isChoice;
+}
+
+/** Where a key leads, past what is hidden because only another version has it. */
+function visibleStep(widget: Widget, id: string, key: string): ReturnType<typeof widget.tree.step> {
+  const next = widget.tree.step(id, key);
+  const isHidden = next instanceof SVGElement && getComputedStyle(header(next)).visibility === "hidden";
+  return isHidden && idOf(next) !== id ? visibleStep(widget, idOf(next), key) : next;
 }
 
 let sheet: CSSStyleSheet | undefined;

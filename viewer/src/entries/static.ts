@@ -1,8 +1,8 @@
 /** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
-import { comparisonOf, differenceOf } from "../diff/difference.js";
-import { unionOf } from "../diff/union.js";
+import { comparedGraphs } from "../diff/compared.js";
+import { differenceOf } from "../diff/difference.js";
 import { unionState } from "../diff/union_state.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
@@ -67,9 +67,7 @@ function render(graphJson: string, requestJson: string): string {
 }
 
 function shownGraph(graphJson: string, { before = null, details = false }: RenderRequest): GraphData {
-  const graph = JSON.parse(graphJson) as GraphData;
-  if (before === null) return graph;
-  return unionOf(JSON.parse(before) as GraphData, graph, comparisonOf(before, graphJson), details);
+  return before === null ? (JSON.parse(graphJson) as GraphData) : comparedGraphs(before, graphJson, details).graph;
 }
 
 /** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */

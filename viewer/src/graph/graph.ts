@@ -5,7 +5,11 @@
 import type * as format from "../../generated/format.js";
 
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
-export type Edge = format.Edge;
+/** The graph of a difference that has something, where the other has not. */
+export type OnlyIn = "before" | "after";
+
+/** In the union of two graphs, `only` says which of them has the edge. */
+export type Edge = format.Edge & { only?: OnlyIn | undefined };
 export type TensorSpec = format.TensorSpec;
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -56,11 +60,14 @@ export interface Mark {
 }
 
 /** A graph as files and data scripts have it. */
-export interface GraphData extends Omit<format.Graph, "model" | "nodes"> {
+export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjacency"> {
+  adjacency: Record<string, Edge[]>;
   model: ModelInfo;
   nodes: GraphNode[];
   /** Only in the union of two graphs: node id → what changed. */
   marks?: Record<string, Mark>;
+  /** Only there: tensor of both graphs → what it was in the earlier one. */
+  formerTensors?: Record<string, TensorSpec>;
 }
 
 /** Parts of a graph that are found by id or name. */
@@ -70,6 +77,7 @@ interface ById {
   tensors: ReadonlyMap<string, TensorSpec>;
   parameters: ReadonlyMap<string, format.ParameterSpec>;
   marks?: ReadonlyMap<string, Mark>;
+  formerTensors?: ReadonlyMap<string, TensorSpec>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */
@@ -90,6 +98,7 @@ export interface Link {
   fromPort: string;
   toPort: string;
   flow: Flow;
+  only?: OnlyIn | undefined;
 }
 
 /** The direct contents of a container, independent of the state. */

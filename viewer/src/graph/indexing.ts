@@ -11,11 +11,12 @@ import {
   type GraphNode,
   isGroup,
   type Link,
+  type OnlyIn,
   ROOT,
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index({ marks, ...data }: GraphData): GraphIndex {
+export function index({ marks, formerTensors, ...data }: GraphData): GraphIndex {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   return indexed({
     ...data,
@@ -24,6 +25,7 @@ export function index({ marks, ...data }: GraphData): GraphIndex {
     tensors: mapped(data.tensors),
     parameters: mapped(data.parameters),
     ...(marks && { marks: mapped(marks) }),
+    ...(formerTensors && { formerTensors: mapped(formerTensors) }),
   });
 }
 
@@ -120,7 +122,15 @@ function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, sour
   for (const [container, from, to] of crossings(result, source, edge.to)) {
     // the op that produces a member of a series has a port of its own; the series starts in its container
     const fromPort = from === source && series !== source ? edge.tensor : toPort;
-    addLink(links, container, { from, to, tensor: edge.tensor, fromPort, toPort, flow: edge.flow ?? "data" });
+    addLink(links, container, {
+      from,
+      to,
+      tensor: edge.tensor,
+      fromPort,
+      toPort,
+      flow: edge.flow ?? "data",
+      ...onlyIn(edge),
+    });
     if (from === null) noteUse(result, container, fromPort, edge);
   }
 }
@@ -174,11 +184,25 @@ function addLink(links: Map<string, Map<string, Link>>, container: string, link:
 /** From the weakest. */
 const FLOWS: readonly (Flow | "return")[] = ["return", "shape", "inferred", "data"];
 
+interface Flowing {
+  flow: Flow | "return";
+  only?: OnlyIn | undefined;
+}
+
 /** Adds a link unless there is one under its key; then the stronger flow counts: where values flow, a shape may, too. */
-export function addStrongest<T extends { flow: Flow | "return" }>(links: Map<string, T>, key: string, link: T): void {
+export function addStrongest<T extends Flowing>(links: Map<string, T>, key: string, link: T): void {
   const known = links.get(key);
-  if (known === undefined) links.set(key, link);
-  else if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
+  if (known === undefined) {
+    links.set(key, link);
+    return;
+  }
+  if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
+  // what only one graph has and what only the other has is in both
+  if (known.only !== link.only) links.set(key, { ...known, flow: links.get(key)?.flow ?? known.flow, only: undefined });
+}
+
+function onlyIn({ only }: Edge): { only?: OnlyIn } {
+  return only === undefined ? {} : { only };
 }
 
 type Crossing = [container: string, from: string | null, to: string | null];

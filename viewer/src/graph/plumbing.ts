@@ -1,6 +1,6 @@
 /** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
 import { append } from "./append.js";
-import type { Edge, Graph, ModuleNode, OpNode, TensorSpec } from "./graph.js";
+import type { Edge, Graph, GraphNode, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
 import { shortName } from "./names.js";
 import { emptiedModules, without } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -24,12 +24,17 @@ const PERMUTES = /^(permute|transpose|movedim|swapaxes|t|mT)$/;
 interface Source {
   node: string;
   tensor: string;
+  only?: OnlyIn | undefined;
 }
 
-/** A passing op: its short name, the source of its tensor, its direct predecessor, and its output. */
+/**
+ * A passing op: its short name, the source of its tensor, its direct predecessor, and its output. In the union of two graphs
+ * it may have had other sources.
+ */
 interface Passed {
   name: string;
   source: Source;
+  former: Source[];
   before: Source;
   after: string;
 }
@@ -42,18 +47,15 @@ export function withoutPlumbing(graph: Graph): Graph {
   const passedOn = new Map<string, Edge[]>();
   const readAs = new Map<string, TensorSpec[]>();
   for (const node of graph.nodes) {
-    const source = passed.get(node.id)?.source;
+    const from = passed.get(node.id);
     for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
       (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
     )) {
-      const tensor = source?.tensor ?? edge.tensor;
+      const source = from?.source ?? { node: node.id, tensor: edge.tensor };
       const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
-      if (spec !== undefined) append(readAs, tensor, spec);
-      append(passedOn, source?.node ?? node.id, {
-        ...edge,
-        tensor,
-        flow: edge.flow === "inferred" ? "inferred" : "data",
-      });
+      if (spec !== undefined) append(readAs, source.tensor, spec);
+      append(passedOn, source.node, passedOnFrom(source, edge));
+      for (const other of from?.former ?? []) append(passedOn, other.node, passedOnFrom(other, edge));
     }
   }
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
@@ -61,6 +63,11 @@ export function withoutPlumbing(graph: Graph): Graph {
     { ...graph, nodes, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) },
     new Set(passed.keys()),
   );
+}
+
+/** The edge from the source of a passing op to the op's reader. */
+function passedOnFrom({ tensor, only }: Source, edge: Edge): Edge {
+  return { ...edge, tensor, flow: edge.flow === "inferred" ? "inferred" : "data", ...onlyIn(only ?? edge.only) };
 }
 
 /** A module that returns the result of a passing op returns its source. */
@@ -72,15 +79,20 @@ function returningSources(node: ModuleNode, passed: Map<string, Passed>): Module
   return { ...node, outputs: Object.fromEntries(outputs) };
 }
 
-/** Inputs keep their shape, which readers copy to call the model. */
+/** Inputs keep their shape, which readers copy to call the model, and weights that of their own, as in the code. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = new Map(graph.tensors);
-  const given = new Set(graph.nodes.flatMap((node) => (node.kind === "input" ? (node.outputs ?? []) : [])));
+  const given = new Set(graph.nodes.flatMap((node) => (isGiven(node) ? (node.outputs ?? []) : [])));
   for (const [tensor, specs] of readAs) {
     const spec = commonSpec(specs);
     if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
   }
   return tensors;
+}
+
+/** Whether a node stands for what was there before the pass. */
+function isGiven(node: GraphNode) {
+  return node.kind === "input" || node.kind === "parameter" || node.kind === "buffer" || node.kind === "constant";
 }
 
 /**
@@ -133,13 +145,21 @@ function passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Map<s
   const error = graph.status.error?.node;
   const passed = new Map<string, Passed>();
   for (const node of graph.nodes) {
-    const [only, ...more] = incoming.get(node.id) ?? [];
+    const [now, former] = bySide(incoming.get(node.id) ?? []);
+    const [only, ...more] = now;
     if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) continue;
     const made = node.outputs?.[0] ?? "";
     const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
     if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
     const name = shortName(node.name);
-    passed.set(node.id, { name, source: passed.get(only.node)?.source ?? only, before: only, after: made });
+    const earlier = passed.get(only.node);
+    passed.set(node.id, {
+      name,
+      source: earlier === undefined ? only : { ...earlier.source, ...onlyIn(earlier.source.only ?? only.only) },
+      former: [...former.map((source) => passed.get(source.node)?.source ?? source), ...(earlier?.former ?? [])],
+      before: only,
+      after: made,
+    });
   }
   return passed;
 }
@@ -163,12 +183,22 @@ function stepsOfRearrangements(graph: Graph): Set<string> {
   return new Set(found.flat().map(({ id }) => id));
 }
 
+/** The sources of an op; those that it only had in an earlier graph are apart, unless there are no others. */
+function bySide(sources: Source[]): [now: Source[], former: Source[]] {
+  const now = sources.filter(({ only }) => only !== "before");
+  return now.length === 0 ? [sources, []] : [now, sources.filter(({ only }) => only === "before")];
+}
+
+function onlyIn(only: OnlyIn | undefined): { only?: OnlyIn } {
+  return only === undefined ? {} : { only };
+}
+
 function incomingData(graph: Graph): Map<string, Source[]> {
   const incoming = new Map<string, Source[]>();
   for (const node of graph.nodes) {
     for (const edge of graph.adjacency.get(node.id) ?? []) {
       if (edge.flow === "shape") continue;
-      append(incoming, edge.to, { node: node.id, tensor: edge.tensor });
+      append(incoming, edge.to, { node: node.id, tensor: edge.tensor, ...onlyIn(edge.only) });
     }
   }
   return incoming;

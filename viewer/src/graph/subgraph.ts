@@ -72,7 +72,7 @@ class Border {
     const id = `out:${tensor}`;
     if (this.outputs.has(id)) return;
     this.outputs.set(id, { kind: "output", id, name: this.#given.get(tensor) ?? plain(tensor) });
-    add(from, { to: id, tensor, flow: edge.flow ?? "data" });
+    add(from, { to: id, tensor, flow: edge.flow ?? "data", only: edge.only });
   }
 }
 

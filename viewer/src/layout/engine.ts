@@ -1,11 +1,13 @@
 /** Ranks plans by the simplest means that does; keeps what dot said, and survives its crashes. */
 import type { Alike } from "./alike.js";
+import { rankAsChain } from "./chain.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
-import { rankAsChain, rankAsColumn, rankPlainly } from "./fallback.js";
+import { rankAsColumn, rankPlainly } from "./fallback.js";
 import type { Geometry } from "./geometry.js";
 import { oriented } from "./mirror.js";
 import { type Plan, planKey } from "./plan.js";
 import { packTables, packUnread } from "./tables.js";
+import { withTail } from "./tail.js";
 
 /** State shared by the layouts of one graph. */
 export interface LayoutCache {
@@ -65,7 +67,7 @@ export function rank(engine: Engine, planned: Plan): Ranking {
   if (times >= MAX_CRASHES) return rankPlainly(planned);
   if (broken.has(viz)) throw new Error("the layout engine crashed");
   try {
-    const ranked = rankByDot(planned, viz);
+    const ranked = withTail(planned, (head) => rankByDot(head, viz));
     crashes.delete(key);
     const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
     const ranking = isFree ? oriented(planned, ranked) : ranked;

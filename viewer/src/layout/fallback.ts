@@ -43,38 +43,6 @@ export function rankAsColumn(plan: Plan): Ranking {
   return { rank: plan.slots.map((_, i) => i), across: plan.slots.map(() => 0), inputs: [], outputs: [] };
 }
 
-/** All items along a straight trunk; null if the plan without rails is not a chain. */
-export function rankAsChain(plan: Plan): Ranking | null {
-  const links = chainLinks(plan);
-  if (links === null) return null;
-  const across: number[] = [];
-  plan.slots.forEach((_, item) => {
-    const link = links[item];
-    const start = item === 0 ? 0 : (across[item - 1] ?? 0) + offset(plan, item - 1, "outputs", link?.fromPort);
-    across.push(start - offset(plan, item, "inputs", item === 0 ? undefined : link?.toPort));
-  });
-  const last = plan.slots.length - 1;
-  const inputs = plan.inputs === 0 ? [] : [offset(plan, 0, "inputs", links[0]?.toPort)];
-  const end = (across[last] ?? 0) + offset(plan, last, "outputs", links[last + 1]?.fromPort);
-  return { rank: plan.slots.map((_, i) => i), across, inputs, outputs: plan.outputs === 0 ? [] : [end] };
-}
-
-/** Item → the wire into it from its predecessor (or the border), then the wire out of the last; null unless a chain. */
-function chainLinks(plan: Plan): PlanWire[] | null {
-  if (plan.inputs > 1 || plan.outputs > 1) return null;
-  const end = plan.slots.length;
-  const links: PlanWire[] = [];
-  for (const wire of plan.wires) {
-    if (wire.rail) continue;
-    const place = wire.to === BORDER ? end : wire.to;
-    // BORDER is -1
-    if (place !== wire.from + 1) return null;
-    if (links[place] === undefined || wire.trunk) links[place] = wire;
-  }
-  for (let place = 1; place < end; place += 1) if (links[place] === undefined) return null;
-  return links;
-}
-
 /** Position of a port relative to its item's centre. */
 function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
   const slot = plan.slots[item];

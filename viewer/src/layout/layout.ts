@@ -8,9 +8,9 @@ import type { Frame, Item, View } from "../view/frame.js";
 import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
+import { isBareChain } from "./chain.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
-import { rankAsChain } from "./fallback.js";
 import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
@@ -166,7 +166,7 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
   if (frame.items.length > MOST_IN_ORDER) return null;
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
-  if (rankAsChain(plan(frame, [], order)) !== null) return null;
+  if (isBareChain(plan(frame, [], order))) return null;
   const at = { around: frame.direction, isNarrow: context.isNarrow };
   const around: Surrounding = { ...A_LINE, ...at, key: `closed ${at.around} ${at.isNarrow}`, order };
   return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
@@ -239,7 +239,7 @@ const FOR_ORDER = 2;
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
   if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow))}`;
+  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow, context.shapes))}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const found = mostInOrder(context, frame, { ...around, order }, inner);
@@ -260,7 +260,8 @@ function mostInOrder(
     if (best.share === 1) return;
     const geometry = make();
     const share = agreement(geometry, frame, order);
-    const most = Math.max(crossings(free, frame), order.crossings) + FOR_ORDER;
+    const extra = geometry.width > free.width ? 0 : FOR_ORDER;
+    const most = Math.max(crossings(free, frame), order.crossings) + extra;
     if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
   };
   if (inner.every((one) => one === null)) {
@@ -278,7 +279,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow);
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;

@@ -59,9 +59,9 @@ function badgeRoom(item: Item): number {
   return badge(item) === "" ? 0 : GAP + badgeWidth(item);
 }
 
-/** Whether the detail has a line of its own; ops write it beside the name. */
+/** Whether the detail has a line of its own; ops write it beside the name, unless the badge of a difference is there. */
 export function isTwoLines(item: Item): boolean {
-  return item.detail !== "" && (item.kind !== "op" || item.marks.includes("error"));
+  return item.detail !== "" && (item.kind !== "op" || item.marks.includes("error") || item.changes !== undefined);
 }
 
 /** Height of the cards below a folded block. */

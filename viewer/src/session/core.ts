@@ -2,14 +2,21 @@
  * The border between the widget and the core: all that the widget can reach of `core.js`, which it loads when a reader
  * first shows interest. Everything else is imported as a type only, so a call that comes before the core does not compile.
  */
+import type { Compared } from "../diff/compared.js";
+import type { GraphData } from "../graph/graph.js";
 import type { Viz } from "../layout/layout.js";
 import type { Session } from "./session.js";
 import type { DiagramData } from "./state.js";
 
+/** What compares two graphs: another script, `compare.js`, because few readers need it. */
+export interface Comparing {
+  compare(before: GraphData, after: GraphData, details: boolean): Compared;
+}
+
 /** A page has one instance, whatever the number of its diagrams. */
 export interface Core {
-  /** Open a diagram. Throws where the data is incomplete. */
-  open(data: DiagramData): Session;
+  /** Open a diagram, or what changed in it. Throws where the data is incomplete. */
+  open(data: DiagramData, compared?: Compared): Session;
   /** Whether WebAssembly crashed in this layout engine, which then has to be replaced. */
   isBroken(viz: Viz): boolean;
 }

@@ -1,6 +1,7 @@
 /** The edges of a picture across the borders of expanded modules: upstream, downstream, and paths between two nodes. */
 import { linePath } from "../draw/wires.js";
 import { append } from "../graph/append.js";
+import type { OnlyIn } from "../graph/graph.js";
 import type { Layout, Placed } from "../layout/layout.js";
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
 
@@ -33,11 +34,12 @@ export class Flow {
   /** Vertices that are ports of expanded nodes. */
   readonly #ports = new Set<string>();
 
-  constructor({ root }: Layout) {
+  /** @param hidden of two versions the one that is not shown */
+  constructor({ root }: Layout, hidden?: OnlyIn) {
     const stack: { placed: Placed; x: number; y: number }[] = [{ placed: root, x: 0, y: 0 }];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
       const { placed, x, y } = at;
-      this.#addEdges(placed, x, y);
+      this.#addEdges(placed, x, y, hidden);
       placed.inner.forEach((inner, i) => {
         const box = placed.geometry.boxes[i];
         if (inner !== null && box !== undefined) stack.push({ placed: inner, x: x + box.x, y: y + box.y });
@@ -90,8 +92,9 @@ export class Flow {
     return edges.map(({ line, hasArrow }) => linePath(line, hasArrow)).join("");
   }
 
-  #addEdges({ frame, geometry }: Placed, x: number, y: number): void {
+  #addEdges({ frame, geometry }: Placed, x: number, y: number, hidden: OnlyIn | undefined): void {
     frame.wires.forEach((wire, i) => {
+      if (hidden !== undefined && wire.only === hidden) return;
       const edge: Edge = {
         ...this.#ends(frame, wire),
         tensor: wire.tensor,

@@ -30,6 +30,8 @@ export interface NodeDetails {
   facts: Fact[];
 }
 
+const OPTION = /^(args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
+
 /** The details of a node, or of the whole model where there is no node with this id. */
 export function describe(index: GraphIndex, id: string): NodeDetails {
   const node = index.nodes.get(id);
@@ -61,6 +63,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
     { label: "memory", lines: withShare(known, model, "activation_bytes", formatBytes) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
     { label: "assumptions", lines: assumptionsOf(index, id) },
+    { label: "asOptions", lines: node === undefined ? optionsOf(index) : [] },
     { label: "error", lines: errorOf(index, id) },
   ];
   return facts.filter(({ lines }) => lines.length > 0);
@@ -232,6 +235,38 @@ function assumptionsOf(index: GraphIndex, id: string): string[] {
     subject === "rule" ? reason : `${subject} = ${value}: ${reason}`,
   );
   return [...said, ...guessed];
+}
+
+/** What was assumed, as an author writes it: `kwargs: {depth: 2}`. */
+function optionsOf(index: GraphIndex): string[] {
+  const found = new Map<string, Entry[]>();
+  for (const { subject, value } of index.graph.assumptions ?? []) {
+    const [, option, name, position] = OPTION.exec(subject) ?? [];
+    if (option !== undefined) found.set(option, [...(found.get(option) ?? []), { name, position, value }]);
+  }
+  return [...found].map(([option, entries]) => `${option}: ${asYaml(entries)}`);
+}
+
+interface Entry {
+  name: string | undefined;
+  position: string | undefined;
+  value: string;
+}
+
+/** A map; a list if all entries have a position, or the value itself where one has neither. */
+function asYaml(entries: Entry[]): string {
+  const [first] = entries;
+  if (first !== undefined && first.name === undefined && first.position === undefined) return first.value;
+  if (entries.every(({ name }) => name === undefined)) return `[${entries.map(({ value }) => value).join(", ")}]`;
+  const pairs = entries.map(
+    ({ name, position = "", value }) => `${name === undefined ? position : yamlKey(name)}: ${value}`,
+  );
+  return `{${pairs.join(", ")}}`;
+}
+
+/** A name that YAML does not take for a value. */
+function yamlKey(name: string): string {
+  return /^(y|n|yes|no|on|off|true|false|null)$|[^\w.-]/i.test(name) ? JSON.stringify(name) : name;
 }
 
 function errorOf(index: GraphIndex, id: string): string[] {

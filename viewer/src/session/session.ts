@@ -2,9 +2,12 @@
  * One open diagram: the graph, what of it is shown, and everything the widget asks about them. The methods named
  * `with…` return another state and change nothing; `show` makes a state the current one.
  */
+import type { Compared } from "../diff/compared.js";
+import type { Difference } from "../diff/difference.js";
+import { withChangesOpen } from "../diff/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
@@ -34,11 +37,15 @@ const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
 
 export class Session {
-  /** The whole graph as it was traced, as its file has it and with its index. */
+  /** The whole graph as it was traced, as its file has it. */
   readonly data: GraphData;
+  /** The same with its index; what is gone is in it, too, where a difference is shown. */
   readonly traced: GraphIndex;
+  readonly difference: Difference | undefined;
+  /** Whether changes that have no effect on results are shown. */
+  readonly withDetails: boolean;
   /** What the author chose to show. */
-  readonly initial: SessionState;
+  initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
   /** Id of a module or function call → its inside as a graph of its own. */
@@ -47,11 +54,15 @@ export class Session {
   #searchIndex: SearchIndex | undefined;
   #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
-  #flow: { root: Layout["root"]; flow: Flow } | undefined;
+  #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
+  /** Of two versions, the one whose own nodes and edges are hidden. */
+  hidden: OnlyIn | undefined;
 
-  constructor(data: DiagramData) {
+  constructor(data: DiagramData, compared?: Compared) {
     this.data = data.graph;
-    this.traced = index(data.graph);
+    this.traced = index(compared?.graph ?? data.graph);
+    this.difference = compared?.difference;
+    this.withDetails = data.details === true;
     this.initial = data.state;
     this.#state = data.state;
   }
@@ -93,7 +104,10 @@ export class Session {
   /** The edges of the current picture. */
   flow(viz: Viz): Flow {
     const layout = this.layout(viz);
-    if (this.#flow?.root !== layout.root) this.#flow = { root: layout.root, flow: new Flow(layout) };
+    const { root } = layout;
+    const { hidden } = this;
+    if (this.#flow?.root !== root || this.#flow.hidden !== hidden)
+      this.#flow = { root, hidden, flow: new Flow(layout, hidden) };
     return this.#flow.flow;
   }
 
@@ -137,6 +151,13 @@ export class Session {
   /** One module or function call as the whole picture; the whole model without an id. */
   withIsolated(id: string | undefined): SessionState {
     return transitions.isolate(this, this.#state, id);
+  }
+
+  /** Begin with what holds changes open, and all else closed. */
+  openChanges(viz: Viz): void {
+    const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
+    this.initial = withChangesOpen(this.traced, closed, (state) => this.#layout(state, viz));
+    this.#state = this.initial;
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,9 @@ import type { State } from "../view/state.js";
 export interface DiagramData {
   graph: GraphData;
   state: State;
+  /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
+  before?: GraphData;
+  details?: boolean;
 }
 
 /** What is shown. */

@@ -44,6 +44,7 @@ const ENGLISH = {
   memory: "Activations",
   tied: "Tied weights",
   assumptions: "Assumed",
+  asOptions: "As options",
   error: "Error",
   repeats: "Repeats",
   openRepeat: "Open one of {0}…",
@@ -70,6 +71,11 @@ const ENGLISH = {
   noHits: "Nothing found",
   next: "Next (Enter)",
   previous: "Previous (Shift+Enter)",
+
+  // what changed between versions; more is in comparison_strings.ts
+  previousChange: "Previous change",
+  nextChange: "Next change",
+  compare: "Compare with another version…",
 
   // paths
   before: "What leads here",

@@ -22,7 +22,8 @@ export function withCables(wires: Wire[]): Wire[] {
     const same = parallel.get(ends(wire)) ?? [];
     if (same.length <= MOST_PARALLEL) return [wire];
     const { flow } = same.find((one) => one.flow === "data") ?? wire;
-    const cable = { ...wire, flow, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
+    const only = same.every((one) => one.only === wire.only) ? wire.only : undefined;
+    const cable = { ...wire, flow, only, count: same.length, source: `to ${wire.to}`, label: `${same.length} tensors` };
     return wire === same[0] ? [cable] : [];
   });
 }

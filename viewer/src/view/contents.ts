@@ -2,8 +2,7 @@ import { append } from "../graph/append.js";
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { fold } from "./fold.js";
-import { findRuns, type Run, repeat, runsWithin } from "./repeats.js";
-import { haveSameWeights } from "./weights.js";
+import { areAlike, findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 
 /** A run shown as its first member. */
 export interface FoldedRun {
@@ -170,17 +169,6 @@ function withRunsFolded(
 /** Whether a run is a loop: each repeat consumes the one before, and calls the same modules with the same weights. */
 export function isLoop(index: GraphIndex, contents: Contents, run: Run): boolean {
   return run.isChained && areAlike(index, contents, run);
-}
-
-/** Whether every repeat of a run calls the same modules with the same weights. */
-function areAlike(index: GraphIndex, contents: Contents, run: Run): boolean {
-  const [first, last] = [repeat(contents, run, 0), repeat(contents, run, run.times - 1)];
-  const paths = (ids: string[]) =>
-    ids.flatMap((id) => {
-      const node = index.nodes.get(id);
-      return node?.kind === "module" ? [node.path] : [];
-    });
-  return paths(first).join() === paths(last).join() && haveSameWeights(index, first, last);
 }
 
 /** Whether repeats read different tensors from outside: time steps, not a layer applied repeatedly. */

@@ -1,5 +1,5 @@
 /** The parts of a view: frames of items and wires, without positions. */
-import type { Flow, GraphNode } from "../graph/graph.js";
+import type { Flow, GraphNode, OnlyIn } from "../graph/graph.js";
 import type { Family, Glyph } from "./op_families.js";
 import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
@@ -27,6 +27,9 @@ export interface Wire {
   shape?: "same-shape" | "new-shape";
   /** Step of thickness, from 1. */
   width?: number;
+  /** In the picture of a difference: which graph has it, and its label in the earlier one if that is another. */
+  only?: OnlyIn | undefined;
+  former?: string;
 }
 
 export type ItemKind = GraphNode["kind"] | "group";

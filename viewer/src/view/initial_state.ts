@@ -19,6 +19,7 @@ import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
 import { matcher, matching, modules } from "./patterns.js";
 import { findRuns, repeat } from "./repeats.js";
+import { IN_ONE_FLOW } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
@@ -153,7 +154,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
 
 /**
  * What the picture shows without `depth` and `expand`: with the layouts of structures, unless one flow tells more because it
- * is less broad, or as much without bundles. Structures that the author asked for stay.
+ * is less broad, or as much without bundles. A U tells most by its shape. Structures that the author asked for stay.
  */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let isShaped = false;
@@ -164,7 +165,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   };
   const shaped = mostTold(traced, start, { ...page, measure }, isClosed);
   const mayBePlain = isShaped && start.shapes === undefined;
-  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: [] }, page, isClosed) : shaped;
+  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
   if (telling < LITTLE) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
@@ -172,8 +173,8 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   }
   if (!mayBePlain) return shaped.state;
   const hidesMore = shaped.state.kept !== undefined && plain.state.kept === undefined;
-  if (plain.telling > shaped.telling || hidesMore || !page.measure(shaped.state).shaped) return plain.state;
-  return shaped.state;
+  const tellsMore = plain.telling > shaped.telling && !isU(shaped.state, page);
+  return tellsMore || hidesMore || !page.measure(shaped.state).shaped ? plain.state : shaped.state;
 }
 
 /** With less told than by a block of any class, narrow containers are tried. */
@@ -187,12 +188,12 @@ interface Told {
 /** The state that tells most: wider or with more bundles if these make room for it. */
 function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
   let best: Told = { state: start, telling: 0 };
-  let isU: boolean | undefined;
+  let holdsU: boolean | undefined;
   for (const { from, widest } of attempts(traced, start, page)) {
     if (from.kept !== undefined) {
       // bundles hide more than a second tower tells, and half of a U
-      isU ??= page.measure({ ...best.state, shapes: ["u"] }).shaped;
-      if (isU || best.telling >= ALONE) break;
+      holdsU ??= isU(best.state, page);
+      if (holdsU || best.telling >= ALONE) break;
     }
     const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
     const told = telling ?? Math.sign(expanded.length);
@@ -201,6 +202,11 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
     if (told === 1 || (telling === undefined && from.kept !== undefined)) break;
   }
   return best;
+}
+
+/** Whether a picture shows a U. */
+function isU(state: State, page: Page): boolean {
+  return page.measure({ ...state, shapes: ["u"] }).shaped === true;
 }
 
 /** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
@@ -226,19 +232,20 @@ function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
 
 /** With as few bundles as needed for everything collapsed to fit the page. */
 function withBundles(traced: GraphIndex, start: State, page: Page): State {
-  const fits = (state: State, highest: number) => {
+  const fits = (state: State, highest: number, widest = page.width) => {
     const { width, height } = page.measure(state);
-    return width <= page.width && height <= highest;
+    return width <= widest && height <= highest;
   };
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
   if (page.measure(orderly).shaped) {
+    if (page.mayScroll && isU(orderly, page) && fits(orderly, page.highest, WIDEST)) return orderly;
     const shaped = FEWER_ENDS.map((limits): State => ({ ...orderly, ...limits })).find(
       (state) => fits(state, page.highest) && page.measure(state).shaped,
     );
     if (shaped !== undefined) return shaped;
-    const plain: State = { ...orderly, shapes: [] };
+    const plain: State = { ...orderly, shapes: IN_ONE_FLOW };
     if (start.shapes === undefined && fits(plain, page.highest)) return plain;
   }
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));

@@ -1,5 +1,13 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
-import { childrenOf, type GraphIndex, type GraphNode, isGroup, type ModuleNode, ROOT } from "../graph/graph.js";
+import {
+  childrenOf,
+  type GraphIndex,
+  type GraphNode,
+  isGroup,
+  type ModuleNode,
+  ROOT,
+  type TensorSpec,
+} from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
 import { classWords } from "./container_words.js";
@@ -139,8 +147,17 @@ const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 const UPPER_BOUNDS = new Set(["every element", "all different"]);
 
 /** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
-export function tensorLabel(index: GraphIndex, tensor: string): string {
-  const spec = index.graph.tensors.get(tensor);
+/** The label in the earlier of two graphs, where it was another. */
+export function formerLabel(index: GraphIndex, tensor: string): { former?: string } {
+  const spec = index.graph.formerTensors?.get(tensor);
+  return spec === undefined ? {} : { former: tensorLabel(index, tensor, spec) };
+}
+
+export function tensorLabel(
+  index: GraphIndex,
+  tensor: string,
+  spec: TensorSpec | undefined = index.graph.tensors.get(tensor),
+): string {
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
   const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");

@@ -43,7 +43,10 @@ export function withDifference({ graph }: GraphIndex, item: Item, chain: readonl
   const mark = found.find(({ status }) => status !== "holds") ?? found[0];
   const add = (name: string) => ({ ...item, marks: [...item.marks, name] });
   if (mark === undefined) return item.frame === null ? add("same") : item;
-  if (mark.status === "holds") return item.frame === null ? { ...add("changed"), changes: [] } : item;
+  if (mark.status === "holds") {
+    const holds = add("holds");
+    return item.frame === null ? { ...holds, marks: [...holds.marks, "changed"], changes: [] } : holds;
+  }
   return { ...add(mark.status), detail: mark.words || item.detail, glyph: null, changes: mark.changes };
 }
 

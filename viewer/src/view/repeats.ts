@@ -8,6 +8,7 @@ import {
   type OpNode,
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { haveSameWeights } from "./weights.js";
 import { Wiring } from "./wiring.js";
 
 /**
@@ -94,6 +95,17 @@ export function repeat(contents: Contents, run: Run, which: number): string[] {
   return contents.children.slice(at, at + run.period);
 }
 
+/** Whether every repeat of a run calls the same modules with the same weights. */
+export function areAlike(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const [first, last] = [repeat(contents, run, 0), repeat(contents, run, run.times - 1)];
+  const paths = (ids: string[]) =>
+    ids.flatMap((id) => {
+      const node = index.nodes.get(id);
+      return node?.kind === "module" ? [node.path] : [];
+    });
+  return paths(first).join() === paths(last).join() && haveSameWeights(index, first, last);
+}
+
 /** Paths of modules that are called more than once here. */
 function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
   const nodes = contents.children.map((id) => index.nodes.get(id));
@@ -159,18 +171,22 @@ function isIndexing(node: OpNode): boolean {
   return /^(getitem|select|narrow|eq)$/.test(shortName(node.name));
 }
 
-function longestRun({ index, contents, keys, wiring }: Search, start: number, maxPeriod: number): Run | undefined {
+function longestRun(search: Search, start: number, maxPeriod: number): Run | undefined {
+  const { index, contents, keys, wiring } = search;
   let best: Run | undefined;
   const longest = Math.min(maxPeriod, Math.floor((keys.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
-    const run = equalRepeat(keys, start, period, 1) ? repeats(keys, wiring, start, period) : undefined;
+    const run = equalRepeat(keys, start, period, 1) ? repeats(search, start, period) : undefined;
     if (run !== undefined && period * run.times > (best === undefined ? 0 : best.period * best.times)) best = run;
   }
   return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
 }
 
-/** The chained repeats from a position on or, if there is only one, the parallel ones. */
-function repeats(keys: string[], wiring: Wiring, start: number, period: number): Run | undefined {
+/**
+ * The chained repeats from a position on or, if there is only one, the parallel ones. Blocks that read skips backwards are
+ * levels of a U and no repeats, unless they are steps of one loop, which reads what another one left.
+ */
+function repeats({ index, contents, keys, wiring }: Search, start: number, period: number): Run | undefined {
   const count = (matches: (times: number) => boolean) => {
     let times = 1;
     while (equalRepeat(keys, start, period, times) && matches(times)) times += 1;
@@ -179,7 +195,10 @@ function repeats(keys: string[], wiring: Wiring, start: number, period: number):
   };
   if (!wiring.isConnected(start, period)) return undefined;
   const chained = count((times) => wiring.isChained(start, period, times));
-  if (chained > 1) return { start, period, times: chained, isChained: true };
+  if (chained > 1) {
+    const run = { start, period, times: chained, isChained: true };
+    return wiring.readsBackwards(start, period, chained) && !areAlike(index, contents, run) ? undefined : run;
+  }
   const parallel = count((times) => wiring.isParallel(start, period, times));
   return parallel < MIN_PARALLEL ? undefined : { start, period, times: parallel, isChained: false };
 }

@@ -16,7 +16,7 @@ import { edgeWidth } from "./edge_widths.js";
 import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
-import { failureText, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
+import { failureText, formerLabel, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
 import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
@@ -194,6 +194,8 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
       source: link.fromPort,
       flow: link.flow,
       label: tensorLabel(index, link.tensor),
+      ...(link.only && { only: link.only }),
+      ...formerLabel(index, link.tensor),
     });
   }
   return withCables([...wires.values()]);

@@ -82,6 +82,30 @@ export class Wiring {
     );
   }
 
+  /** Whether each repeat reads a tensor that was made before the one that the repeat before it reads: the skips of a U. */
+  readsBackwards(start: number, period: number, times: number): boolean {
+    const read = Array.from({ length: period * times }, (_, i) => this.readBefore(start, start + i));
+    const isBackwards = (i: number) => {
+      const [earlier = [], later = []] = [read[i], read[i + period]];
+      const [only, other] = [
+        earlier.filter((one) => !later.includes(one)),
+        later.filter((one) => !earlier.includes(one)),
+      ];
+      return only.length > 0 && other.length > 0 && Math.max(...other) < Math.min(...only);
+    };
+    return read.some((_, i) => i + period < read.length && isBackwards(i));
+  }
+
+  /** When the tensors were made that a child reads from blocks before a run, or from ops with one result. */
+  private readBefore(start: number, child: number): number[] {
+    const isOneOf = (from: number) =>
+      contentsOf(this.index, this.children[from] ?? "").children.length === 0 &&
+      new Set((this.uses[from] ?? []).map(({ link }) => link.tensor)).size > 1;
+    return (this.incoming[child] ?? []).flatMap(({ from, tensor }) =>
+      from < start && !isOneOf(from) ? [this.index.order.get(this.index.producer.get(tensor) ?? "") ?? 0] : [],
+    );
+  }
+
   private exitsOf(child: number): Exit[] {
     const tensors = new Set((this.uses[child] ?? []).map(({ link }) => link.tensor));
     this.exits[child] ??= [...tensors].flatMap((tensor) => this.readersOf(child, tensor));

@@ -3,7 +3,7 @@
  * global, because pages opened from disk can neither fetch nor import. What was loaded serves all diagrams of the page.
  */
 import type { Viz } from "../layout/layout.js";
-import type { Core } from "../session/core.js";
+import type { Comparing, Core } from "../session/core.js";
 import type { DiagramData } from "../session/state.js";
 import { unpacked } from "../shared/unpack.js";
 import { HOME, scriptUrl } from "./trusted_types.js";
@@ -15,6 +15,7 @@ declare global {
   var modelDiagramsPacked: Record<string, string> | undefined;
   var modelDiagramsViz: (() => Promise<Viz>) | undefined;
   var modelDiagramsCore: Core | undefined;
+  var modelDiagramsComparing: Comparing | undefined;
 }
 
 /** A script did not load, or did not bring what it should. */
@@ -49,11 +50,16 @@ export function discardData(id: string, url: string | undefined): LoadError {
 
 /** Load the core of this script's own version, unless the page has it. */
 export async function loadCore(): Promise<Core> {
-  if (globalThis.modelDiagramsCore === undefined) {
-    await loadPart("core.js", HOME ? new URL("core.js", HOME).href : undefined);
-  }
+  if (globalThis.modelDiagramsCore === undefined) await loadOwnPart("core.js");
   if (globalThis.modelDiagramsCore === undefined) throw new LoadError("core.js");
   return globalThis.modelDiagramsCore;
+}
+
+/** Load what compares, also of this script's version. */
+export async function loadComparing(): Promise<Comparing> {
+  if (globalThis.modelDiagramsComparing === undefined) await loadOwnPart("compare.js");
+  if (globalThis.modelDiagramsComparing === undefined) throw new LoadError("compare.js");
+  return globalThis.modelDiagramsComparing;
 }
 
 let engine: Promise<Viz> | undefined;
@@ -104,6 +110,11 @@ export function wasmAllowed(): boolean {
     }
   }
   return allowed;
+}
+
+/** Run a part that lies beside this script. */
+function loadOwnPart(name: string): Promise<void> {
+  return loadPart(name, HOME ? new URL(name, HOME).href : undefined);
 }
 
 /** Run a part of the viewer, from the page or from its URL. */

@@ -5,7 +5,17 @@
 import type { Viz } from "../layout/layout.js";
 import type { Session } from "../session/session.js";
 import { fill, strings } from "../shared/strings.js";
-import { discardData, discardViz, LoadError, loadCore, loadData, loadViz, startedViz, wasmAllowed } from "./loader.js";
+import {
+  discardData,
+  discardViz,
+  LoadError,
+  loadComparing,
+  loadCore,
+  loadData,
+  loadViz,
+  startedViz,
+  wasmAllowed,
+} from "./loader.js";
 import type { StatusLine } from "./parts/status_line.js";
 
 /** The page's policy forbids WebAssembly, and with it any other picture. */
@@ -77,6 +87,12 @@ export class TaskQueue {
     return this.#enqueue(() => this.#loadSession().then(task));
   }
 
+  /** Give another session to the next tasks. */
+  replaceSession(session: Session): void {
+    this.session = session;
+    this.#loading = Promise.resolve(session);
+  }
+
   /** Resolves when every task so far has succeeded or failed. */
   get settled(): Promise<void> {
     return this.#last;
@@ -97,8 +113,10 @@ export class TaskQueue {
 
   async #open(): Promise<Session> {
     const [data, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
+    const { before, graph, details = false } = data;
+    const comparing = before === undefined ? undefined : await loadComparing();
     try {
-      this.session = core.open(data);
+      this.session = core.open(data, before && comparing?.compare(before, graph, details));
     } catch {
       throw discardData(this.#id, this.#url);
     }

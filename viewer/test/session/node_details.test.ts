@@ -45,6 +45,19 @@ describe("factsOf", () => {
     expect(assumptionsAt("a")).toBeUndefined();
   });
 
+  it("states what was assumed as options to paste, for the model only", () => {
+    const said = { rule: "4", "kwargs.dim": "8", "kwargs.on": "[2, 3]", config: "{}", "inputs[0]": "[1, 4]" };
+    const assumptions = Object.entries(said).map(([subject, value]) => ({ subject, value, reason: "a name" }));
+    const optionsAt = (id: string, more: typeof assumptions) =>
+      factsOf(index({ ...withParameters({}), assumptions: [...assumptions, ...more] }), id).find(
+        ({ label }) => label === "asOptions",
+      )?.lines;
+    expect(optionsAt("", [])).toEqual(['kwargs: {dim: 8, "on": [2, 3]}', "config: {}", "inputs: [[1, 4]]"]);
+    const named = [{ subject: "inputs.mask", value: "{shape: [4], dtype: bool}", reason: "a name" }];
+    expect(optionsAt("", named)?.at(-1)).toBe("inputs: {0: [1, 4], mask: {shape: [4], dtype: bool}}");
+    expect(optionsAt("a", [])).toBeUndefined();
+  });
+
   it("states arguments by name or position", () => {
     const base = withParameters({});
     const nodes = base.nodes.map((node) =>

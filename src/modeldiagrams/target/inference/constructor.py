@@ -28,10 +28,11 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
+from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Solved", "solved_arguments"]
 
@@ -63,12 +64,15 @@ class Solved:
     tries: int
 
 
-def solved_arguments(found: Callable[..., Any], error: str = "") -> Solved | None:
+def solved_arguments(
+    found: Callable[..., Any], error: str = "", given: Mapping[str, Any] | None = None
+) -> Solved | None:
     """Find arguments for all required parameters of a class or factory; None if no run succeeds.
 
     Args:
         found: The class or the factory.
         error: What a call without them raised: it names those that ``**kwargs`` hide.
+        given: Arguments that are known, as the option `kwargs`; the others are looked for.
     """
     required = required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
@@ -76,13 +80,16 @@ def solved_arguments(found: Callable[..., Any], error: str = "") -> Solved | Non
     hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
     names = [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
-    return _Search(found, names).solved() if names else None
+    given = given or {}
+    names = [name for name in names if name not in given]
+    return _Search(found, names, dict(given)).solved() if names else None
 
 
 @dataclass
 class _Search:
     maker: Callable[..., Any]
     required: list[str]
+    given: dict[str, Any] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     runs: int = 0
     lessons: int = 0
@@ -165,7 +172,7 @@ class _Search:
         known = parameters_of(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
         name = error.args[0] if isinstance(error, KeyError) and error.args else None
-        if not is_open or not isinstance(name, str) or not name.isidentifier() or name in self.required:
+        if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.lessons += 1
         self.required.append(name)
@@ -180,7 +187,7 @@ class _Search:
         with seeded(), guarded():
             try:
                 with torch.device("meta"), _PlainData():
-                    made = self.maker(**{slot.path: slot.value() for slot in self.slots})
+                    made = self._called()
             except (RuntimeError, NotImplementedError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
                     raise
@@ -192,9 +199,12 @@ class _Search:
     def _made_with_memory(self) -> Any:
         try:
             with Allocations(_MOST_ELEMENTS), _PlainData():
-                return self.maker(**{slot.path: slot.value() for slot in self.slots})
+                return self._called()
         except TooLargeError:
             raise TargetError("it needs too much memory") from None
+
+    def _called(self) -> Any:
+        return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
         """Queue other values of what the error is about, those that it is most about first."""

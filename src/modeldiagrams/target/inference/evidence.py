@@ -1,15 +1,16 @@
-"""How the project itself calls a class: in its own file, documentation, examples and tests, which are read, never run.
+"""How the project itself makes a class: in code, documentation, tests and configurations, which are read, never run.
 
-A call counts if all its arguments can be read: literals, names that are assigned such values, defaults of `argparse`,
-arithmetic, classes by name, and calls of classes (``nn.Linear(8, 4)``). Where the object that it makes is called in
-turn, and its arguments are ``torch.randn`` and the like, their shapes are example inputs.
+A call counts if all its arguments can be read: literals, names that are assigned such values, here or in another file
+of the project, what functions around it are called with, defaults of command lines, fields of dataclasses, files with
+data, arithmetic, classes by name, and calls of classes (``nn.Linear(8, 4)``). Where the object that it makes is called
+in turn, and its arguments are ``torch.randn`` and the like, their shapes are example inputs. Beside calls there are
+configurations that name the class, ``_target_: mypkg.Model``, and such as have exactly its parameters as keys.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 from collections import deque
 from dataclasses import dataclass, field
@@ -17,38 +18,50 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.common.user_files import is_user_file
-from modeldiagrams.target.inference.written_values import Unreadable, Values
+from modeldiagrams.target.inference.data_files import subtrees
+from modeldiagrams.target.inference.parameters import frames
+from modeldiagrams.target.inference.project import CODE, DATA, Project
+from modeldiagrams.target.inference.source import called_name
+from modeldiagrams.target.inference.sources import Sources
+from modeldiagrams.target.inference.trees import Tree, Unreadable, written
+from modeldiagrams.target.inference.written_objects import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from modeldiagrams.target.inference.scope import Scope
+    from modeldiagrams.target.inference.source import Source
+
 __all__ = ["CallSite", "call_sites"]
 
-_ROOT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_ENDINGS = {".py", ".md", ".rst", ".ipynb"}
-_MOST_FILES = 400
-_MOST_BYTES = 300_000
-_MOST_FOLDERS = 300
-_MOST_PARENTS = 5
-_SKIPPED = re.compile(r"^(\.|_build$|build$|dist$|node_modules$|site-packages$|venv$|__pycache__$)")
 _TESTS = re.compile(r"(^|/)(tests?|testing)(/|$)|test_|conftest")
+_CONFIGURATIONS = re.compile(r"^(conf|cfg|config|setting|hparam|param|model)", re.IGNORECASE)
+"""Folders and files that are likely to be one, where nothing names the class."""
+_NAMING = ("_target_", "class_path", "type", "name", "target", "class", "model")
+"""Keys of configurations that name what they are for."""
+_ARGUMENTS = ("init_args", "params", "kwargs", "args", "arguments")
+"""Keys beside them that hold the arguments."""
+_MANY = 8
+"""Options of a command line, from which only those are taken that the model's file mentions."""
 
 
 @dataclass(frozen=True)
 class CallSite:
-    """One call of a class or factory that the project contains."""
+    """One way in which the project makes a class, or calls a factory."""
 
     place: str
     """``tests/test_model.py:12``."""
-    file: str
-    """Absolute; a change of it may change the call."""
     kwargs: dict[str, Any]
     """Its arguments by name, as the option `kwargs`."""
+    places: dict[str, str]
+    """Where each of them is written: ``train.py:7 and conf/small.yaml:3``."""
+    files: tuple[str, ...]
+    """Absolute; a change of one may change the call."""
     inputs: list[list[Any]] = field(default_factory=list)
     """What the model is called with, as the option `inputs`."""
 
 
-def call_sites(found: Callable[..., Any]) -> list[CallSite]:
+def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
     """Calls of a class or factory in its project, those that show it to readers before those of tests.
 
     Args:
@@ -59,147 +72,221 @@ def call_sites(found: Callable[..., Any]) -> list[CallSite]:
         own = Path(inspect.getsourcefile(found) or "")
         signature = inspect.signature(found)
     except (OSError, TypeError, ValueError):
-        return []
-    if not name or not is_user_file(str(own)):
-        return []
-    root, is_project = _root(own)
-    files = [own, *(file for file in (_files(root) if is_project else _files(own.parent, 1)) if file != own)]
-    files.sort(key=lambda file: (bool(_TESTS.search(file.relative_to(root).as_posix())), file != own))
-    calls = _Calls(name, found.__module__, signature)
-    return [site for file in files for site in calls.of(file, file.relative_to(root).as_posix(), is_own=file == own)]
-
-
-def _root(own: Path) -> tuple[Path, bool]:
-    """The project's folder: the nearest with a file that only projects have, else that of the outermost package.
-
-    Whether there is such a file decides, too: what is below another folder may belong to anybody.
-    """
-    parents = [*own.parents][:_MOST_PARENTS]
-    marked = (folder for folder in parents if any((folder / name).exists() for name in _ROOT_FILES))
-    plain = next((folder for folder in parents if not (folder / "__init__.py").exists()), parents[0])
-    project = next(marked, None)
-    return project or plain, project is not None
-
-
-def _files(root: Path, folders: int = _MOST_FOLDERS) -> list[Path]:
-    found: list[Path] = []
-    pending = [root]
-    while pending and folders and len(found) < _MOST_FILES:
-        folders -= 1
-        try:
-            inside = sorted(pending.pop(0).iterdir())
-        except OSError:
-            continue
-        shown = [path for path in inside if not _SKIPPED.search(path.name)]
-        found += [path for path in shown if path.suffix in _ENDINGS and path.is_file()]
-        pending += [path for path in shown if path.is_dir() and not path.is_symlink()]
-    return found[:_MOST_FILES]
-
-
-@dataclass(frozen=True)
-class _Calls:
-    name: str
-    module: str
-    signature: inspect.Signature
-
-    def of(self, file: Path, place: str, *, is_own: bool) -> Iterator[CallSite]:
-        """Those in one file."""
-        try:
-            text = file.read_text("utf-8") if file.stat().st_size <= _MOST_BYTES else ""
-        except (OSError, UnicodeDecodeError):
-            return
-        for line, code in _pieces(file, text) if f"{self.name}(" in text else ():
-            try:
-                tree = ast.parse(code)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                continue
-            values = Values(tree, self.module, is_own=is_own)
-            for node, parameters in _calls(tree):
-                if _called(node) == self.name and not values.is_elsewhere(node.func):
-                    here = values.without(parameters)
-                    kwargs = _bound(node, self.signature, here)
-                    if kwargs:
-                        yield CallSite(f"{place}:{line + node.lineno}", str(file), kwargs, _inputs(tree, node, here))
-
-
-def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Line before it, and text, of each piece of Python in a file; docstrings come after the code around them."""
-    if file.suffix == ".ipynb":
-        try:
-            cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-        except (ValueError, KeyError, TypeError, RecursionError):  # no notebook
-            return
-        yield from ((0, cell) for cell in cells)
         return
-    if file.suffix == ".py":
-        yield 0, text
-    yield from _blocks(text)
+    if name and is_user_file(str(own)):
+        sources = Sources(Project(own, found.__module__))
+        seen = []
+        for site in _Evidence(name, signature, sources).all():
+            if site.kwargs not in seen:
+                seen.append(site.kwargs)
+                yield site
 
 
-def _blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Code in prose: blocks after ``>>>``, between fences, or more indented than the text before them."""
-    lines = text.splitlines()
-    block: list[str] = []
-    for number, line in enumerate([*lines, ""]):
-        stripped = line.strip()
-        if stripped.startswith((">>> ", "... ")):
-            block.append(stripped[4:])
-        elif block:
-            yield number - len(block), "\n".join(block)
-            block = []
-    for match in re.finditer(r"^( *)```\s*\{?py[^\n]*\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
-        yield text.count("\n", 0, match.start(2)), inspect.cleandoc("\n" + match[2]).rstrip()
-    for match in re.finditer(r"^\.\. code(?:-block)?:: +py[^\n]*\n((?:[ \t]+\S[^\n]*\n|\s*\n)+)", text, re.MULTILINE):
-        yield text.count("\n", 0, match.start(1)), inspect.cleandoc("\n" + match[1]).rstrip()
+@dataclass
+class _Evidence:
+    name: str
+    signature: inspect.Signature
+    sources: Sources
+
+    def __post_init__(self) -> None:
+        self.project = self.sources.project
+        self.reader = Reader(self.sources)
+
+    def all(self) -> Iterator[CallSite]:
+        own = self.project.own
+        files = [own, *(file for file in self.project.files() if file != own)]
+        files.sort(key=lambda file: (bool(_TESTS.search(self.project.relative(file))), file != own))
+        for file in files:
+            if self.name in self.project.text(file):
+                yield from self._of_code(file) if file.suffix in CODE else self._of_data(file, is_named=True)
+        for file in files:
+            if file.suffix in DATA and self._is_beside(file):
+                yield from self._of_data(file, is_named=False)
+
+    # -- code
+
+    def _of_code(self, file: Path) -> Iterator[CallSite]:
+        for source in self.sources.of_file(file):
+            for node in _made_in(source.tree):
+                if isinstance(node, ast.Dict) or (called_name(node) == "dict" and not node.args):
+                    yield from self._of_entry(node, source)
+                elif call := self._call_of_it(node, source):
+                    for scope in frames(self.sources, source, source.around[node]):
+                        yield from self._of_call(node, call, source, scope)
+
+    def _call_of_it(self, node: ast.Call, source: Source) -> ast.Call | None:
+        """The call, if it is one of the class: also ``partial(Model, 3)``, and by another name."""
+        if called_name(node) == "partial" and node.args:
+            node = ast.Call(func=node.args[0], args=node.args[1:], keywords=node.keywords)
+        called = called_name(node)
+        alias = source.imported.get(called, "") if isinstance(node.func, ast.Name) else ""
+        is_it = called == self.name or alias.rpartition(".")[2] == self.name
+        return node if is_it and not self._is_elsewhere(node.func, source) else None
+
+    def _is_elsewhere(self, node: ast.expr, source: Source) -> bool:
+        """Whether a name is imported from another package than the model's: ``nn.LSTM``, where the model is an LSTM."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        path = source.imported.get(node.id, "") if isinstance(node, ast.Name) else ""
+        module = self.project.module.rpartition(".")[2]
+        return bool(path) and path.partition(".")[0] != self.sources.packages[0] and module not in path.split(".")
+
+    def _of_call(self, node: ast.Call, call: ast.Call, source: Source, scope: Scope) -> Iterator[CallSite]:
+        place = self.sources.place(source, node)
+        reader, self.reader.home = self.reader, self.project.relative(source.file)
+        places: dict[str, str] = {}
+        try:
+            reader.places = []
+            args, kwargs = reader.arguments(call, scope)
+            bound = self._bound(args, kwargs)
+            for name in bound:
+                places[name] = " and ".join(dict.fromkeys([place, *self._own_places(call, name, args, scope)]))
+        except Unreadable:
+            return
+        files = (source.file, *(self.project.root / said.rpartition(":")[0] for said in reader.places))
+        yield from self._sites(place, bound, places, files, _inputs(reader, source, node, scope))
+
+    def _own_places(self, call: ast.Call, name: str, args: list[Any], scope: Scope) -> list[str]:
+        """Where else the value of one argument is written; of all arguments, where only all are known."""
+        index = [*self.signature.parameters].index(name)
+        written_as = [keyword.value for keyword in call.keywords if keyword.arg == name]
+        is_by_position = index < len(args) == len(call.args)
+        node = call.args[index] if is_by_position else written_as[0] if written_as else None
+        before, self.reader.places = self.reader.places, []
+        try:
+            if node is not None:
+                self.reader.read(node, scope)
+                return self.reader.places
+        except Unreadable:
+            pass
+        finally:
+            self.reader.places = [*dict.fromkeys([*before, *self.reader.places])]
+        return before
+
+    def _of_entry(self, node: ast.Dict | ast.Call, source: Source) -> Iterator[CallSite]:
+        """``{"type": "Model", "width": 3}``, ``dict(type="Model", width=3)``."""
+        for scope in frames(self.sources, source, source.around[node])[:1]:
+            self.reader.home, self.reader.places = self.project.relative(source.file), []
+            try:
+                tree = self.reader.read(node, scope)
+            except Unreadable:
+                return
+            place = self.sources.place(source, node)
+            yield from self._of_tree(Tree(tree.values, place), (source.file,), is_named=True)
+
+    # -- data
+
+    def _is_beside(self, file: Path) -> bool:
+        """Whether a file is likely to be a configuration of the model, though it does not name it."""
+        near = {self.project.own.parent, self.project.root}
+        is_folder = any(_CONFIGURATIONS.match(part) for part in file.relative_to(self.project.root).parts[:-1])
+        is_near = file.parent in near and (file.parent == self.project.own.parent or _CONFIGURATIONS.match(file.name))
+        required = [p.name for p in self.signature.parameters.values() if p.default is p.empty]
+        text = self.project.text(file) if is_folder or is_near else ""
+        return bool(text) and all(name in text for name in required)
+
+    def _of_data(self, file: Path, *, is_named: bool) -> Iterator[CallSite]:
+        try:
+            trees = self.sources.data.composed(file)
+        except Unreadable:
+            return
+        for tree in trees:
+            for part in subtrees(tree):
+                yield from self._of_tree(part, (file, *self.sources.data.read), is_named=is_named)
+
+    def _of_tree(self, tree: Tree, files: tuple[Path, ...], *, is_named: bool) -> Iterator[CallSite]:
+        """A mapping that names the class, or one with its parameters as keys."""
+        naming = next((key for key in _NAMING if isinstance(tree.values.get(key), str)), "")
+        named = str(tree.values.get(naming, ""))
+        if is_named != self._is_name(named, naming) or not tree.is_whole:
+            return
+        inner = next((tree.values[key] for key in _ARGUMENTS if isinstance(tree.values.get(key), Tree)), None)
+        source = inner if is_named and inner and "_target_" not in tree.values else tree
+        given = {key: value for key, value in source.values.items() if key != naming and not str(key).startswith("_")}
+        if not is_named and (len(given) < 2 or naming):  # noqa: PLR2004
+            return
+        if naming == "_target_":
+            given = {key: value.as_settings() if isinstance(value, Tree) else value for key, value in given.items()}
+        try:
+            args = tree.values.get("_args_", []) if naming == "_target_" else []
+            bound = self._bound(args, given)
+        except (Unreadable, TypeError):
+            return
+        places = {key: source.place_of(key) for key in bound}
+        yield from self._sites(tree.place, bound, places, files, [])
+
+    def _is_name(self, path: str, key: str) -> bool:
+        module, _, name = path.rpartition(".")
+        is_own = module.partition(".")[0] == self.sources.packages[0] if module else key != "_target_"
+        return name == self.name and is_own
+
+    # -- both
+
+    def _bound(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Arguments by name; all required ones, and none that is no parameter.
+
+        Raises:
+            Unreadable: if the class can't be called with them.
+        """
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError:
+            raise Unreadable from None
+        kinds = {self.signature.parameters[name].kind for name in bound.arguments}
+        if not bound.arguments or not kinds <= {
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            inspect.Parameter.KEYWORD_ONLY,
+        }:
+            raise Unreadable
+        return dict(bound.arguments)
+
+    def _sites(
+        self, place: str, bound: dict[str, Any], places: dict[str, str], files: tuple[Path, ...], inputs: list[Any]
+    ) -> Iterator[CallSite]:
+        """With long command lines cut to what the model's file mentions; then with all of them."""
+        absolute = tuple(dict.fromkeys(map(str, files)))
+        for values in ({name: self._mentioned(value) for name, value in bound.items()}, bound):
+            try:
+                kwargs = {name: written(value) for name, value in values.items()}
+            except Unreadable:
+                continue
+            yield CallSite(place, kwargs, places, absolute, inputs)
+
+    def _mentioned(self, value: Any) -> Any:
+        if not isinstance(value, Tree) or len(value.values) <= _MANY or value.as_option is not None:
+            return value
+        words = {*re.findall(r"\w+", self.project.text(self.project.own))}
+        kept = {key: item for key, item in value.values.items() if str(key) in words}
+        return Tree(kept, value.place, value.places, value.maker) if kept else value
 
 
-def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, frozenset[str]]]:
-    """Every call, with the parameters of the functions around it: only a run would tell their values."""
-    pending: deque[tuple[ast.AST, frozenset[str]]] = deque([(tree, frozenset())])
+def _made_in(tree: ast.AST) -> Iterator[ast.Call | ast.Dict]:
+    """Every call and mapping, outer ones first."""
+    pending: deque[ast.AST] = deque([tree])
     while pending:
-        node, parameters = pending.popleft()
-        if isinstance(node, ast.Call):
-            yield node, parameters
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            parameters |= {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
-        pending.extend((child, parameters) for child in ast.iter_child_nodes(node))
+        node = pending.popleft()
+        if isinstance(node, ast.Call | ast.Dict):
+            yield node
+        pending.extend(ast.iter_child_nodes(node))
 
 
-def _called(node: ast.Call) -> str:
-    match node.func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _bound(node: ast.Call, signature: inspect.Signature, values: Values) -> dict[str, Any] | None:
-    """Its arguments by name; None if one can't be read, or is no parameter."""
-    try:
-        args = [values.read(argument) for argument in node.args]
-        kwargs = {keyword.arg or "**": values.read(keyword.value) for keyword in node.keywords}
-        bound = signature.bind(*args, **kwargs)
-    except (Unreadable, TypeError):
-        return None
-    kinds = {signature.parameters[name].kind for name in bound.arguments}
-    plain = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-    return dict(bound.arguments) if kinds <= plain else None
-
-
-def _inputs(tree: ast.AST, made: ast.Call, values: Values) -> list[list[Any]]:
+def _inputs(reader: Reader, source: Source, made: ast.Call, scope: Scope) -> list[list[Any]]:
     """Arguments of calls of the name that a call's result is assigned to."""
     names = {
         target.id if isinstance(target, ast.Name) else ""
-        for node in ast.walk(tree)
+        for node in ast.walk(source.tree)
         if isinstance(node, ast.Assign) and made in ast.walk(node.value)
         for target in node.targets
     }
     found: list[list[Any]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args:
-            try:
-                entries = [values.entry(argument) for argument in node.args]
-            except Unreadable:
-                continue
-            if entries not in found and not node.keywords:
-                found.append(entries)
+    for node in [call for name in names if name for call in source.calls.get(name, [])]:
+        if isinstance(node.func, ast.Name) and node.args and not node.keywords:
+            for place in [scope, *frames(reader.sources, source, source.around[node])][:2]:
+                try:
+                    entries = [reader.entry(argument, place) for argument in node.args]
+                except Unreadable:
+                    continue
+                if entries not in found:
+                    found.append(entries)
+                break
     return found

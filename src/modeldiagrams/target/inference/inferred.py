@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.target.forward import parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate
 from modeldiagrams.target.inference.layers import layer_candidates
+from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_candidates, role_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _by_position(parameters: list[inspect.Parameter], layers: Layers) -> Iterato
 def _parameter(parameter: inspect.Parameter, layers: Layers, inside: Sequence[Any]) -> list[Candidate]:
     """Candidates for one parameter."""
     found = _annotated(parameter)
-    if found is None:
+    if found is None or project_value("inputs", parameter.name) is not None:
         found = _tensors(parameter.name, layers)
     if re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
         found = [*_several(found), *found]

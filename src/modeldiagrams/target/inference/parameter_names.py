@@ -9,7 +9,7 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.target.inference.candidates import Candidate
-from modeldiagrams.target.inference.names import matches, table
+from modeldiagrams.target.inference.names import PROJECT, matches, project_value, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +40,15 @@ def _roles() -> list[Role]:
 
 def role_of(name: str) -> Role | None:
     """The role of a parameter by its name."""
+    known = project_value("inputs", name)
+    if known is not None:
+        return Role(name=PROJECT, names=[], entries=[known])
     return next((role for role in _roles() if matches(role.names, name.lower())), None)
 
 
 def role_candidates(role: Role | None) -> Iterator[Candidate]:
     """Candidates of a role that do not depend on the layers."""
-    for entry in role.entries if role else ():
-        yield Candidate(entry, f"its name tells that it is of the kind {role.name!r}" if role else "")
+    if role is None:
+        return
+    reason = PROJECT if role.name == PROJECT else f"its name tells that it is of the kind {role.name!r}"
+    yield from (Candidate(entry, reason) for entry in role.entries)

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.names import matches, value_of
+from modeldiagrams.target.inference.names import matches, project_value, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,8 +70,10 @@ def _role_by_words(name: str) -> str | None:
 
 def usual(table: str, name: str) -> list[Any]:
     """The values of all rows of a table that match a name."""
+    known = project_value("arguments", name) if table == "texts" else None
     rows = [row for row in _tables()[table] if matches(row["names"], name.lower())]
-    return [value for row in rows for value in row.get("values", [row.get("value")])]
+    found = [value for row in rows for value in row.get("values", [row.get("value")])]
+    return [known, *found] if isinstance(known, str) else found
 
 
 def usual_item(name: str, index: int, count: int) -> list[int]:

@@ -1,17 +1,22 @@
-"""What expressions in a file mean, as options of a diagram, without running any of it."""
+"""What expressions in a project's files mean, as options of a diagram, without running any of it."""
 
 from __future__ import annotations
 
 import ast
-import copy
 import operator
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from modeldiagrams.target.inference.scope import Known, Scope
+from modeldiagrams.target.inference.trees import Tree, Unreadable
 
-__all__ = ["Unreadable", "Values"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from modeldiagrams.target.inference.sources import Sources
+
+__all__ = ["CALCULATED", "Expressions", "calculated"]
 
 _ARITHMETIC: dict[type[ast.operator], Any] = {
     ast.Add: operator.add,
@@ -19,164 +24,255 @@ _ARITHMETIC: dict[type[ast.operator], Any] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
 }
-_DEEPEST = 12
+CALCULATED: dict[str, Callable[..., Any]] = {
+    **{function.__name__: function for function in (len, int, float, bool, min, max, sum, abs, round, list)},
+    "tuple": list,
+}
+_DEEPEST = 24
+_MOST_STEPS = 20_000
+"""Of all reading for one model."""
 _LARGEST = 10**9
+_LONGEST = 1000
 _DRAWN = {"randn", "rand", "zeros", "ones", "empty"}
 
 
-class Unreadable(Exception):  # noqa: N818  (no failure: there are other places to read)
-    """An expression whose value only a run would tell."""
+@dataclass
+class Expressions:
+    """Reads expressions, and notes where else values of them are written; calls and attributes are read elsewhere."""
 
+    sources: Sources
+    home: str = ""
+    """The file that is read, from the project's folder."""
+    places: list[str] = field(default_factory=list)
+    """Where values are written that are not written there."""
+    steps: int = 0
 
-class Values:
-    """Reads the expressions of one file."""
-
-    def __init__(self, tree: ast.AST, module: str, *, is_own: bool) -> None:
-        """Collect what names are assigned.
-
-        Args:
-            tree: Of the file. A name that is assigned several values has none.
-            module: The one that defines the model. Classes of its package and of PyTorch have values, others would
-                have to be imported.
-            is_own: Whether the file is this module.
-        """
-        self._module = module
-        self._packages = (module.partition(".")[0], "torch")
-        self._names: dict[str, ast.expr | None] = {}
-        self._imported: dict[str, str] = {}
-        self._options: dict[str, ast.expr] = {}
-        plain: set[ast.AST] = set()
-        for node in ast.walk(tree):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name) as target], value=value):
-                    plain.add(target)
-                    known = self._names.setdefault(name, value)
-                    self._names[name] = known if known is not None and ast.dump(known) == ast.dump(value) else None
-                case ast.Import(names=names):
-                    self._imported |= {alias.asname or alias.name: alias.name for alias in names}
-                case ast.ImportFrom(module=str(source), names=names, level=0):
-                    self._imported |= {alias.asname or alias.name: f"{source}.{alias.name}" for alias in names}
-                case ast.ClassDef(name=name) if is_own:
-                    self._imported[name] = f"{module}.{name}"
-                case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags], keywords=keywords):
-                    self._add_option(flags, keywords)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in plain:
-                self._names[node.id] = None  # by a loop, `+=` and the like
-
-    def without(self, names: Iterable[str]) -> Values:
-        """The same where these names have other values."""
-        inside = copy.copy(self)
-        inside._names = {**self._names, **dict.fromkeys(names)}  # noqa: SLF001
-        return inside
-
-    def _add_option(self, flags: list[ast.expr], keywords: list[ast.keyword]) -> None:
-        """``parser.add_argument("--hidden-size", default=64)`` gives ``args.hidden_size``."""
-        default = next((keyword.value for keyword in keywords if keyword.arg == "default"), None)
-        for flag in flags:
-            if default is not None and isinstance(flag, ast.Constant) and isinstance(flag.value, str):
-                self._options[flag.value.lstrip("-").replace("-", "_")] = default
-
-    def is_elsewhere(self, node: ast.expr) -> bool:
-        """Whether a name is imported from another package than the model's: ``nn.LSTM``, where the model is an LSTM."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        source = self._imported.get(node.id, "") if isinstance(node, ast.Name) else ""
-        is_own = source.partition(".")[0] == self._packages[0] or self._module.rpartition(".")[2] in source.split(".")
-        return bool(source) and not is_own
-
-    def read(self, node: ast.expr, depth: int = 0) -> Any:
+    def read(self, node: ast.expr, scope: Scope, depth: int = 0) -> Any:
         """The value of an expression as a constructor argument.
 
         Raises:
             Unreadable: if only a run would tell.
         """
-        if depth > _DEEPEST:
+        self.steps += 1
+        if depth > _DEEPEST or self.steps > _MOST_STEPS:
             raise Unreadable
-        match node:
-            case ast.Constant(value=str() | int() | float() | None as value):
-                return value
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return [self.read(item, depth + 1) for item in items]
-            case ast.Dict(keys=keys, values=values) if None not in keys:
-                pairs = zip(keys, values, strict=True)
-                return {self.read(k, depth + 1): self.read(v, depth + 1) for k, v in pairs if k is not None}
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._number(operand, depth)
-        return self._computed(node, depth) if isinstance(node, ast.BinOp) else self._named(node, depth)
-
-    def entry(self, node: ast.expr, depth: int = 0) -> Any:
-        """The value of an expression as an input: an entry of the option `inputs`.
-
-        Raises:
-            Unreadable: if it is no tensor that PyTorch draws or fills.
-        """
-        match node:
-            case ast.Name(id=name) if depth < _DEEPEST and self._names.get(name) is not None:
-                return self.entry(self._names[name] or node, depth + 1)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name), args=args):
-                if name in _DRAWN and not any(keyword.arg == "dtype" for keyword in node.keywords):
-                    return self._shape(args, depth)
-                if name == "randint" and len(args) > 1:
-                    low, high = (0, self._number(args[0], depth)) if len(args) == 2 else self._two(args, depth)  # noqa: PLR2004
-                    limits = {"low": low} if low else {}
-                    return {"shape": self._shape(args[-1:], depth), "dtype": "int64", **limits, "high": high}
-        raise Unreadable
-
-    def _two(self, args: list[ast.expr], depth: int) -> tuple[Any, Any]:
-        return self._number(args[0], depth), self._number(args[1], depth)
-
-    def _shape(self, args: list[ast.expr], depth: int) -> list[int]:
-        sizes = [self.read(argument, depth + 1) for argument in args]
-        flat = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], list) else sizes
-        if not flat or not all(type(size) is int and size > 0 for size in flat):
+        readers: dict[type[ast.expr], Callable[[Any, Scope, int], Any]] = {
+            ast.Constant: self._constant,
+            ast.List: self._items,
+            ast.Tuple: self._items,
+            ast.Dict: self._mapping,
+            ast.UnaryOp: self._negative,
+            ast.BinOp: self._computed,
+            ast.Subscript: self._item,
+            ast.Name: self._named,
+            ast.Attribute: self._attribute,
+            ast.Call: self.made,
+        }
+        if type(node) not in readers:
             raise Unreadable
-        return [*flat]
+        return readers[type(node)](node, scope, depth)
 
-    def _number(self, node: ast.expr, depth: int) -> Any:
-        value = self.read(node, depth + 1)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+    def _constant(self, node: ast.Constant, _scope: Scope, _depth: int) -> Any:
+        if not isinstance(node.value, str | int | float | None):
             raise Unreadable
+        return node.value
+
+    def _items(self, node: ast.List | ast.Tuple, scope: Scope, depth: int) -> list[Any]:
+        return [self.read(item, scope, depth + 1) for item in node.elts]
+
+    def _negative(self, node: ast.UnaryOp, scope: Scope, depth: int) -> Any:
+        value = self.read(node.operand, scope, depth + 1)
+        if isinstance(node.op, ast.Not) and isinstance(value, bool):
+            return not value
+        if not isinstance(node.op, ast.USub):
+            raise Unreadable
+        return -_number(value)
+
+    def made(self, node: ast.Call, scope: Scope, depth: int) -> Any:
+        """What a call returns."""
+        raise NotImplementedError
+
+    def found(self, node: ast.Attribute, scope: Scope, depth: int) -> Known | None:
+        """An attribute of a module, of a class, or of a method's own object; None for any other."""
+        raise NotImplementedError
+
+    def _mapping(self, node: ast.Dict, scope: Scope, depth: int) -> Tree:
+        tree = Tree({})
+        for key, value in zip(node.keys, node.values, strict=True):
+            item = self.read(value, scope, depth + 1)
+            if key is not None:
+                tree.values[_plain(self.read(key, scope, depth + 1))] = item
+            elif isinstance(item, Tree) and item.is_mapping:
+                tree.values |= item.values
+                tree.places |= {name: item.place_of(name) for name in item.values}
+            else:
+                raise Unreadable
+        return tree
+
+    def _named(self, node: ast.Name, scope: Scope, depth: int) -> Any:
+        try:
+            found = scope.find(node.id)
+        except KeyError:
+            return self._from_outside(node, scope, depth)
+        if found is None:
+            raise Unreadable
+        if isinstance(found, Known):
+            return found.value
+        value = self.read(*found, depth + 1)
+        changed = {name for owner, name in scope.source.changed if owner == node.id}
+        if not changed or not isinstance(value, Tree | list):
+            return value
+        if not isinstance(value, Tree) or "*" in changed:
+            raise Unreadable
+        left = {key: item for key, item in value.values.items() if key not in changed}
+        return Tree(left, value.place, value.places, value.maker, is_whole=False)
+
+    def _from_outside(self, node: ast.Name, scope: Scope, depth: int) -> Any:
+        """A name that another file of the project assigns, or of a class."""
+        module, _, name = scope.source.imported.get(node.id, "").rpartition(".")
+        source = self.sources.of_module(module, scope.source.file) if module else None
+        if source is not None and source.names(source.tree).get(name) is not None:
+            return self.read_elsewhere(ast.Name(name, ast.Load()), Scope(source, source.tree), depth)
+        return {"_object_": self.path(node, scope)}
+
+    def read_elsewhere(self, node: ast.expr, scope: Scope, depth: int) -> Any:
+        """The value of an expression in another file, whose place is noted."""
+        value = self.read(node, scope, depth + 1)
+        assigned = scope.source.names(scope.node).get(node.id) if isinstance(node, ast.Name) else node
+        if not isinstance(value, Tree) or not value.place:
+            self._note(self.sources.place(scope.source, assigned or node))
         return value
 
-    def _computed(self, node: ast.BinOp, depth: int) -> Any:
-        left, right = self._number(node.left, depth), self._number(node.right, depth)
+    def _note(self, place: str) -> None:
+        if place and place not in self.places and place.rpartition(":")[0] != self.home:
+            self.places.append(place)
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> Any:
+        source, owner = scope.source, node.value
+        if isinstance(owner, ast.Name) and (owner.id, node.attr) in source.changed and owner.id != "self":
+            raise Unreadable
+        found = self.found(node, scope, depth)
+        if found is not None:
+            return found.value
+        is_imported = isinstance(owner, ast.Name) and owner.id in source.imported
         try:
-            value = _ARITHMETIC[type(node.op)](left, right)
+            if not is_imported:
+                return self.value_of(self.read(owner, scope, depth + 1), node.attr)
+        except Unreadable:
+            default = source.options.get(node.attr)
+            if default is not None and isinstance(owner, ast.Name) and owner.id != "self":
+                return self.read(default, Scope(source, source.tree), depth + 1)
+        return {"_object_": self.path(node, scope)}
+
+    def value_of(self, owner: Any, key: Any) -> Any:
+        """The value of an attribute or key, with the place where it is written."""
+        if not isinstance(owner, Tree) or key not in owner.values:
+            raise Unreadable
+        self._note(owner.place_of(key))
+        return owner.values[key]
+
+    def _item(self, node: ast.Subscript, scope: Scope, depth: int) -> Any:
+        owner = self.read(node.value, scope, depth + 1)
+        try:
+            wanted = self.read(node.slice, scope, depth + 1)
+        except Unreadable:
+            if not isinstance(owner, Tree) or not all(isinstance(item, Tree) for item in owner.values.values()):
+                raise
+            wanted = next(iter(owner.values), None)  # of a registry, whatever the key is: its first entry
+        if isinstance(owner, list) and type(wanted) is int and -len(owner) <= wanted < len(owner):
+            return owner[wanted]
+        return self.value_of(owner, _plain(wanted))
+
+    def _computed(self, node: ast.BinOp, scope: Scope, depth: int) -> Any:
+        left, right = self.read(node.left, scope, depth + 1), self.read(node.right, scope, depth + 1)
+        match left, node.op, right:
+            case [*_], ast.Add(), [*_]:
+                return [*left, *right][:_LONGEST]
+            case [*_], ast.Mult(), int(count) if len(left) * count <= _LONGEST:
+                return left * count
+            case str(), ast.Add(), str() if len(left + right) <= _LONGEST:
+                return left + right
+        left, right = _number(left), _number(right)
+        try:
+            is_small = abs(left) <= _LONGEST and 0 <= right <= 32  # noqa: PLR2004
+            power = left**right if isinstance(node.op, ast.Pow) and is_small else None
+            value = _ARITHMETIC[type(node.op)](left, right) if power is None else power
         except (ArithmeticError, KeyError):
             raise Unreadable from None
         if abs(value) > _LARGEST:
             raise Unreadable
         return value
 
-    def _named(self, node: ast.expr, depth: int) -> Any:
+    def path(self, node: ast.expr, scope: Scope) -> str:
+        """The dotted path of a class that is loaded already: importing others would run them."""
         match node:
-            case ast.Call():
-                return self._made(node, depth)
-            case ast.Name(id=name) if self._names.get(name) is not None:
-                return self.read(self._names[name] or node, depth + 1)
-            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner not in self._imported:
-                if name in self._options:
-                    return self.read(self._options[name], depth + 1)
-        return {"_object_": self._path(node)}
-
-    def _path(self, node: ast.expr) -> str:
-        match node:
-            case ast.Name(id=name) if self._imported.get(name, "").partition(".")[0] in self._packages:
-                path = self._imported[name]
-                if path in sys.modules or path.rpartition(".")[0] in sys.modules:  # importing others would run them
+            case ast.Name(id=name):
+                path = self.sources.path_of(name, scope.source)
+                if path in sys.modules or path.rpartition(".")[0] in sys.modules:
                     return path
             case ast.Attribute(value=owner, attr=name):
-                return f"{self._path(owner)}.{name}"
+                return f"{self.path(owner, scope)}.{name}"
         raise Unreadable
 
-    def _made(self, node: ast.Call, depth: int) -> Any:
-        args = [self.read(argument, depth + 1) for argument in node.args]
-        kwargs = {keyword.arg: self.read(keyword.value, depth + 1) for keyword in node.keywords if keyword.arg}
-        if len(kwargs) < len(node.keywords):
-            raise Unreadable
-        path = self._path(node.func)
-        if not path.rpartition(".")[2][:1].isupper():  # a function may do anything; a class makes an object
-            raise Unreadable
-        return {"_target_": path, **({"_args_": args} if args else {}), **kwargs}
+    # -- inputs
+
+    def entry(self, node: ast.expr, scope: Scope, depth: int = 0) -> Any:
+        """The value of an expression as an input: an entry of the option `inputs`.
+
+        Raises:
+            Unreadable: if it is no tensor that PyTorch draws or fills.
+        """
+        match node:
+            case ast.Name(id=name) if depth < _DEEPEST:
+                try:
+                    found = scope.find(name)
+                except KeyError:
+                    found = None
+                if isinstance(found, tuple):
+                    return self.entry(*found, depth + 1)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name), args=args):
+                sizes = [self.read(argument, scope, depth + 1) for argument in args]
+                if name in _DRAWN and not any(keyword.arg == "dtype" for keyword in node.keywords):
+                    return _shape(sizes)
+                if name == "randint" and len(args) > 1:
+                    low, high = (0, sizes[0]) if len(args) == 2 else sizes[:2]  # noqa: PLR2004
+                    limits = {"low": _number(low)} if low else {}
+                    return {"shape": _shape(sizes[-1:]), "dtype": "int64", **limits, "high": _number(high)}
+        raise Unreadable
+
+
+def calculated(name: str, args: list[Any]) -> Any:
+    """What a function of Python makes of known values.
+
+    Raises:
+        Unreadable: if it fails.
+    """
+    plain = [[*item.values] if isinstance(item, Tree) else item for item in args]
+    try:
+        value = CALCULATED[name](*plain)
+    except (ArithmeticError, TypeError, ValueError):
+        raise Unreadable from None
+    if isinstance(value, int | float) and abs(value) > _LARGEST:
+        raise Unreadable
+    return value
+
+
+def _shape(sizes: list[Any]) -> list[int]:
+    flat = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], list) else sizes
+    if not flat or not all(type(size) is int and size > 0 for size in flat):
+        raise Unreadable
+    return [*flat]
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Unreadable
+    return value
+
+
+def _plain(key: Any) -> Any:
+    if not isinstance(key, str | int | float | None):
+        raise Unreadable
+    return key

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _Shape: TypeAlias = "str | tuple[_Shape, ...] | None"
 """The names of a returned value: a tuple as the value is one, None where there is no name."""
 
+_VIEWS = frozenset({"H", "T", "data", "mH", "mT"})
+"""Attributes of a tensor that are this tensor again."""
 _DOCUMENTED: dict[type, tuple[_Shape, ...]] = {
     nn.LSTM: (("output", ("h_n", "c_n")),),
     nn.GRU: (("output", "h_n"),),
@@ -145,7 +147,7 @@ def _shape(value: ast.expr, variables: set[str], own: str) -> _Shape:
 
 
 def _name(value: ast.expr, variables: set[str], own: str) -> str | None:
-    """`h` for `h`, `h[-1]` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`.
+    """`h` for `h`, `h[-1]`, `h.T` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`.
 
     `own` is the name of `self`.
     """
@@ -156,7 +158,8 @@ def _name(value: ast.expr, variables: set[str], own: str) -> str | None:
     if not _is_of_variable(value, variables):  # `torch.stack(…)`, `torch.fft.fft(…)`
         return None
     if isinstance(value, ast.Attribute):
-        return None if value.attr.startswith("_") else value.attr
+        same = _name(value.value, variables, own) if value.attr in _VIEWS else None
+        return same or (None if value.attr.startswith("_") else value.attr)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
         return _name(value.func.value, variables, own) or _name(value.func, variables, own)
     return None

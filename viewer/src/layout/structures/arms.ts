@@ -12,6 +12,8 @@ export interface Arms {
   fold: number;
   isBetween: boolean;
   right: number[];
+  /** The items that all ways down and up have in common. */
+  chain: number[];
 }
 
 /** A tensor and the items that read it; the border is after all items. */
@@ -33,8 +35,8 @@ interface Wiring {
 const LEAST_ITEMS = 7;
 /** Of so many, skips may keep their shape. */
 const LEAST_ALIKE = 3;
-/** Most items after the last join that go on upwards. */
-const LONGEST_TAIL = 5;
+/** Most items after the last join that go on upwards, besides outputs. */
+const LONGEST_TAIL = 4;
 /** Most middles that are tried. */
 const TRIES = 4;
 
@@ -66,29 +68,42 @@ function wiringOf({ items, wires }: Frame): Wiring {
 }
 
 /** Items that most tensors skip, from the middle of each row of such items. */
-function middles({ count, nets }: Wiring): number[] {
-  const change: number[] = Array.from({ length: count + 1 }, () => 0);
-  for (const { from, readers } of nets) {
-    const last = Math.max(...readers);
-    change[from + 1] = (change[from + 1] ?? 0) + 1;
-    change[last] = (change[last] ?? 0) - 1;
-  }
-  let over = 0;
-  const skipped = change.slice(0, count).map((by) => {
-    over += by;
-    return over;
-  });
+function middles(wiring: Wiring): number[] {
+  const depends = dependence(wiring);
+  const skipped = skippedBy(wiring, depends);
   const most = skipped.reduce((a, b) => Math.max(a, b), 0);
   if (most < 2) return [];
-  const found: number[] = [];
-  for (let start = 0; start < count && found.length < TRIES; start += 1) {
-    if (skipped[start] !== most) continue;
-    let end = start;
-    while (skipped[end + 1] === most) end += 1;
-    found.push((start + end) >> 1);
-    start = end;
+  const rows: number[][] = [[]];
+  for (const [item, over] of skipped.entries()) {
+    const row = rows[rows.length - 1];
+    if (over === most) row?.push(item);
+    // what depends on nothing in a row, such as a layer that makes a step of time as wide as a level, may stand in it
+    else if (depends(item, row?.[0] ?? NONE)) rows.push([]);
   }
-  return found;
+  return rows.slice(0, TRIES).flatMap((row) => row[(row.length - 1) >> 1] ?? []);
+}
+
+/** Item → the number of tensors that it depends on and that skip it. */
+function skippedBy({ count, nets }: Wiring, depends: (item: number, on: number) => boolean): number[] {
+  const skipped = Array.from({ length: count }, () => 0);
+  for (const { from, readers } of nets) {
+    const last = Math.max(...readers);
+    for (let item = from + 1; item < last; item += 1) if (depends(item, from)) skipped[item] = (skipped[item] ?? 0) + 1;
+  }
+  return skipped;
+}
+
+/** Whether an item depends on another one, which itself does. */
+function dependence({ count, sources }: Wiring): (item: number, on: number) => boolean {
+  const words = Math.ceil(count / 32);
+  const bits = new Uint32Array(count * words);
+  for (let item = 0; item < count; item += 1) {
+    const at = item * words;
+    for (const source of sources[item] ?? [])
+      for (let i = 0; i < words; i += 1) bits[at + i] = (bits[at + i] ?? 0) | (bits[source * words + i] ?? 0);
+    bits[at + (item >> 5)] = (bits[at + (item >> 5)] ?? 0) | (1 << (item & 31));
+  }
+  return (item, on) => on >= 0 && (((bits[item * words + (on >> 5)] ?? 0) >>> (on & 31)) & 1) === 1;
 }
 
 function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
@@ -104,12 +119,13 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
   const bottom = [...down, ...up.slice(1)].filter((item) => item > start && item < end);
   const fold = middleOf(frame, bottom);
   if (fold === undefined) return null;
-  const tail = tailAfter(wiring, up, Math.max(...skips.flatMap(({ readers }) => readers)));
+  const steps = [...main].filter((item) => frame.items[item]?.kind !== "output");
+  const tail = tailAfter(wiring, up, steps, Math.max(...skips.flatMap(({ readers }) => readers)));
   const sides = sidesOf(wiring, main, fold, tail);
   const at = (side: Side) => sides.flatMap((one, item) => (one === side ? [item] : []));
   const [left, right] = [at("left"), at("right")];
   if (!areUpright(frame, right) || !isSplit(wiring, sides, skips)) return null;
-  return { left, fold, isBetween: isBetween(frame, sides, fold), right };
+  return { left, fold, isBetween: isBetween(frame, sides, fold), right, chain: [...down, ...up.slice(1)] };
 }
 
 /** The middle item; of two the one with an inside, such as a block rather than what shrinks its input. */
@@ -179,9 +195,9 @@ function areTelling(skips: Net[]): boolean {
 }
 
 /** The first item above the last join that doesn't belong to the right arm; all do if they are few. */
-function tailAfter({ count }: Wiring, up: readonly number[], last: number): number {
+function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly number[], last: number): number {
   const [join = count, next = count, start = count] = up.filter((item) => item >= last);
-  return count - 1 - Math.max(join, last) > LONGEST_TAIL ? Math.max(start, next) : count;
+  return steps.filter((item) => item > Math.max(join, last)).length > LONGEST_TAIL ? Math.max(start, next) : count;
 }
 
 type Side = "left" | "centre" | "right" | "outside";

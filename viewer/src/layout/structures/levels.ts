@@ -34,7 +34,7 @@ export function inLine(
     if (Math.abs(missing) < EQUAL) continue;
     const side = missing > 0 ? 0 : 1;
     const above = levels[i - 1];
-    const at = side === 0 ? before(left, down) : after(right, above?.[1] ?? up);
+    const at = side === 0 ? before(left, down, above?.[0]) : after(right, above?.[1] ?? up, up);
     if (at === null) return null;
     arms[side] = lowered(arms[side], above && at + added[side], Math.abs(missing));
     added[side] += Math.abs(missing);
@@ -47,14 +47,16 @@ function lowered({ geometry, drop }: Arm, at: number | undefined, by: number): A
   return at === undefined ? { geometry, drop: drop + by } : { geometry: stretched(geometry, at - drop, by), drop };
 }
 
-/** A height just before the row of a level in the left arm. */
-function before({ boxes, labels }: Geometry, { box }: Level): number | null {
+/** A height just before the row of a level in the left arm or, where a box has several levels, below the one above. */
+function before({ boxes, labels }: Geometry, { box }: Level, above: Level | undefined): number | null {
+  if (above?.box === box) return free([...boxes, ...labels], above.at + BESIDE);
   const row = boxes.filter(({ y, height }) => y < box.y + box.height && box.y < y + height);
   return free([...boxes, ...labels], Math.min(...row.map(({ y }) => y)) - BESIDE);
 }
 
-/** A height after a level in the right arm, which flows up, and before all that is below. */
-function after({ boxes, labels }: Geometry, { at, box }: Level): number | null {
+/** A height after a level in the right arm, which flows up, and before all that is below, or another level of its box. */
+function after({ boxes, labels }: Geometry, { at, box }: Level, next: Level): number | null {
+  if (next.box === box && next.at !== at) return free([...boxes, ...labels], at + BESIDE);
   const end = Math.max(at, box.y + box.height);
   const starts = [...boxes, ...labels].map(({ y }) => y).filter((start) => start >= end);
   return free([...boxes, ...labels], Math.min(...starts) - BESIDE);

@@ -8,6 +8,7 @@ import type { Inner } from "../input.js";
 import type { PlanWire } from "../plan.js";
 import type { Arms } from "./arms.js";
 import { assemble, type Block } from "./assemble.js";
+import { alongChain } from "./chain.js";
 import type { Moved, Part, Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
@@ -30,6 +31,8 @@ interface U {
   into: Across;
   out: Across;
   sides: Sides[];
+  /** Arm → the chain in it. */
+  chains: number[][];
 }
 
 /** The geometry of a frame with these arms; null if its wires leave no way to draw it so. */
@@ -56,7 +59,7 @@ export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, 
 const STAYS: Moved = (_, ranking) => ranking;
 
 /** The parts of a U; null if more leads from one to the other than it shows. */
-function uOf(frame: Frame, { left, right, fold, isBetween }: Arms): U | null {
+function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | null {
   const made = cut(frame, isBetween ? [left, right, [fold]] : [[...left, fold], right], true);
   if (made === null || made.ports.outputs.some(({ column }) => column !== RIGHT)) return null;
   const skips = skipsOf(made, isBetween ? null : left.length);
@@ -64,20 +67,26 @@ function uOf(frame: Frame, { left, right, fold, isBetween }: Arms): U | null {
   const into = others.find(({ from }) => from === LEFT);
   const out = others.find(({ to }) => to === RIGHT);
   if (into === undefined || out === undefined || others.length !== (isBetween ? 2 : 1)) return null;
-  return { made, skips, into, out, sides: [LEFT, RIGHT].map((part) => sidesOf(made, part, skips)) };
+  const arms = [LEFT, RIGHT];
+  const inArm = (item: number, part: number) => made.members[part]?.indexOf(item) ?? BORDER;
+  const chains = arms.map((part) => chain.map((item) => inArm(item, part)).filter((item) => item !== BORDER));
+  return { made, skips, into, out, sides: arms.map((part) => sidesOf(made, part, skips)), chains };
 }
 
 /** An arm as a frame of its own; null if something is in the way of its sides. */
 function layArm(
-  { made, sides }: U,
+  { made, sides, chains }: U,
   part: number,
   lay: (part: number, how: Partial<Part>) => Geometry,
 ): Geometry | null {
   const own = sides[part] ?? NO_SIDES;
+  const chain = chains[part] ?? [];
   const isRail = (wire: PlanWire) => isAtSide(own, wire);
   for (const clear of CLEAR) {
-    const moved: Moved = (plan, ranking) => aside(own, clear, plan, ranking);
-    const geometry = lay(part, { moved, moves: `${part} ${clear} ${JSON.stringify(own)}`, up: part === RIGHT, isRail });
+    const moved: Moved = (plan, ranking) =>
+      aside(own, clear, plan, alongChain(chain, part === RIGHT ? 1 : -1, plan, ranking));
+    const moves = `${part} ${clear} ${JSON.stringify(own)} ${chain}`;
+    const geometry = lay(part, { moved, moves, up: part === RIGHT, isRail });
     if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
   }
   return null;
@@ -125,14 +134,23 @@ function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isCl
     left.geometry.ports.outputs[u.into.fromPort] ?? 0,
     right.geometry.ports.inputs[u.out.toPort] ?? 0,
   ] as const;
-  const far = between !== null && isClosed ? spanOf(between) - (left.geometry.width - ends[0] + ends[1]) : 0;
-  const offset = left.geometry.width + Math.max(GAP, far);
+  const span = between !== null && isClosed ? spanOf(between) : 0;
+  const offset = Math.max(left.geometry.width + GAP - unusedLanes(u, right.geometry), ends[0] + span - ends[1]);
   const bottom = Math.max(...[left, right].map(({ geometry, drop }) => drop + geometry.height));
   const at = [ends[0], offset + ends[1], bottom] as const;
   const foot =
     between === null ? withoutItem(...at) : isClosed ? throughItem(between, ...at) : aroundItem(between, ...at);
   const lines = [leftLines(u, left, foot), rightLines(u, right, foot, offset)];
   return meet(u, left, right) ? together(u, [left, right], lines, foot, offset) : null;
+}
+
+/** The width of lanes between both arms that are left where the halves of skips meet. */
+function unusedLanes({ made, sides }: U, right: Geometry): number {
+  const [{ out }, { left }] = [sides[LEFT] ?? NO_SIDES, sides[RIGHT] ?? NO_SIDES];
+  const isUsed = (port: number) =>
+    new Set(linesAt(made, RIGHT, right, "in", port).map(({ line }) => line[1]?.[1])).size > 1;
+  const used = Math.max(0, ...left.map((port, i) => (isUsed(port) ? i : 0)));
+  return (out.length - 1 + left.length - 1 - used) * STEP;
 }
 
 /** Whether the halves of each skip are at one height. */

@@ -1,0 +1,107 @@
+/** The edges of the union of two graphs: those of both, and which of them has each. */
+import { append } from "../graph/append.js";
+import type { Edge, GraphData, GraphNode, Mark, TensorSpec } from "../graph/graph.js";
+
+/** Two graphs as one. */
+export interface Union {
+  before: GraphData;
+  pairs: ReadonlyMap<string, string>;
+  /** Node of the earlier graph that is gone → its id here. */
+  gone: Map<string, string>;
+  /** Here, the later graph's first. */
+  nodes: Map<string, GraphNode>;
+  /** Ids of all nodes here, each with its place in this order. */
+  order: string[];
+  position: Map<string, number>;
+  hierarchy: Map<string, string | null>;
+}
+
+/** An edge, with its ends as nodes of the union. */
+interface Ended {
+  from: string;
+  source: GraphNode;
+  edge: Edge;
+}
+
+/** The later graph's edges and, unless they would run backwards, those that only the earlier one has. */
+export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<string, Mark>): Record<string, Edge[]> {
+  const paired = new Set(union.pairs.values());
+  const isAdded = (id: string) => marks.get(id)?.status === "added" && !paired.has(id);
+  const now = edgesBetween(after, (id) => (paired.has(id) || isAdded(id) ? id : undefined));
+  const then = edgesBetween(union.before, (id) => here(union, id));
+  const [keysNow, keysThen] = [new Set(now.map(keyOf)), new Set(then.map(keyOf))];
+  const isNew = (from: string, to: string) =>
+    isAdded(from) || isAdded(to) || (paired.has(from) && paired.has(to) && !keysThen.has(`${from}\n${to}`));
+  const found = new Map(
+    Object.entries(after.adjacency).map(([from, edges]) => [
+      from,
+      edges.map((edge): Edge => (isNew(from, edge.to) ? { ...edge, only: "after" } : edge)),
+    ]),
+  );
+  for (const one of then) {
+    const edge = keysNow.has(keyOf(one)) ? undefined : edgeHere(union, one);
+    if (edge !== undefined) append(found, one.from, edge);
+  }
+  return Object.fromEntries(found);
+}
+
+/** What tensors of both graphs were in the earlier one, where they were something else. */
+export function formerTensors({ before, pairs, nodes }: Union, after: GraphData): Record<string, TensorSpec> {
+  const [then, now] = [new Map(Object.entries(before.tensors)), new Map(Object.entries(after.tensors))];
+  const found = before.nodes.flatMap((node) => {
+    const here = outputsOf(nodes.get(pairs.get(node.id) ?? ""));
+    return outputsOf(node).flatMap((tensor, i): [string, TensorSpec][] => {
+      const [was, is] = [then.get(tensor), now.get(here[i] ?? "")];
+      return was === undefined || is === undefined || look(was) === look(is) ? [] : [[here[i] ?? "", was]];
+    });
+  });
+  return Object.fromEntries(found);
+}
+
+function look({ shape, dtype }: TensorSpec): string {
+  return JSON.stringify([shape, dtype]);
+}
+
+function keyOf({ from, edge }: Ended): string {
+  return `${from}\n${edge.to}`;
+}
+
+/** The node of the union that stands for one of the earlier graph; modules pass tensors on and have no edges. */
+function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
+  const found = gone.get(id) ?? pairs.get(id);
+  const node = nodes.get(found ?? "");
+  return node === undefined || node.kind === "module" ? undefined : found;
+}
+
+/** The edges between nodes that the union has; what it lacks, such as a reshape that is elsewhere now, is passed through. */
+function edgesBetween(graph: GraphData, nameOf: (id: string) => string | undefined): Ended[] {
+  const edgesOf = new Map(Object.entries(graph.adjacency));
+  return graph.nodes.flatMap((source) => {
+    const from = nameOf(source.id);
+    if (from === undefined) return [];
+    const found: Ended[] = [];
+    const seen = new Set<string>();
+    const waiting = (edgesOf.get(source.id) ?? []).map((edge) => ({ edge, first: edge }));
+    for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
+      const { edge, first } = at;
+      const to = nameOf(edge.to);
+      if (to !== undefined) found.push({ from, source, edge: { ...edge, to, tensor: first.tensor } });
+      else if (!seen.has(edge.to)) {
+        seen.add(edge.to);
+        waiting.push(...(edgesOf.get(edge.to) ?? []).map((next) => ({ edge: next, first })));
+      }
+    }
+    return found;
+  });
+}
+
+/** An edge of the earlier graph, with the tensor that its source has here; undefined if it would run backwards. */
+function edgeHere({ nodes, position }: Union, { from, source, edge }: Ended): Edge | undefined {
+  const tensor = outputsOf(nodes.get(from))[outputsOf(source).indexOf(edge.tensor)];
+  const isForward = (position.get(from) ?? 0) < (position.get(edge.to) ?? 0);
+  return tensor === undefined || !isForward ? undefined : { ...edge, tensor, only: "before" };
+}
+
+function outputsOf(node: GraphNode | undefined): string[] {
+  return node !== undefined && "outputs" in node && Array.isArray(node.outputs) ? node.outputs : [];
+}
