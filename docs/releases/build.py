@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ def main(output: Path) -> None:
     Args:
         output: A folder, which is emptied.
     """
+    print("Building the documentation of three releases …", flush=True)
     shutil.rmtree(output, ignore_errors=True)
     repository = output / "repository"
     repository.mkdir(parents=True)
@@ -43,6 +45,9 @@ def main(output: Path) -> None:
     _unpack(repository, output / "mkdocs")
     versions = [{"version": version, "url": f"/sphinx/{version}/"} for version in RELEASES]
     (output / "sphinx" / "switcher.json").write_text(json.dumps(versions), "utf-8")
+    print("\nA package in three releases. Browsers compare versions only if a server sends them:")
+    print(f"  {shlex.join([sys.executable, '-m', 'http.server', '--bind', '127.0.0.1', '--directory', str(output)])}")
+    print("Then open http://127.0.0.1:8000/sphinx/2.0/ or http://127.0.0.1:8000/mkdocs/2.0/")
 
 
 def _release(repository: Path, version: str, previous: str) -> None:
@@ -77,7 +82,10 @@ def _run(command: Sequence[str | Path], folder: Path, version: str = "") -> byte
     # mike, and mkdocs for it, from this environment, which need not be active
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, **names, **dates, "PATH": path, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE).stdout
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
+    if done.returncode:
+        sys.exit(f"{shlex.join(map(str, command))}\n{done.stderr.decode('utf-8', 'replace')}")
+    return done.stdout
 
 
 def _unpack(repository: Path, folder: Path) -> None:

@@ -1,8 +1,18 @@
 /** Signs that a documentation has other versions, which cost no request. */
 
+interface SphinxOptions {
+  /** Where the PyData theme's list of versions is, and which of them a page belongs to. */
+  theme_switcher_json_url?: string;
+  theme_switcher_version_match?: string;
+}
+
 declare global {
-  /** Set by Sphinx; the PyData theme adds where its list of versions is, and which of them a page belongs to. */
-  var DOCUMENTATION_OPTIONS: { theme_switcher_json_url?: string; theme_switcher_version_match?: string } | undefined;
+  const DOCUMENTATION_OPTIONS: SphinxOptions | undefined;
+}
+
+/** What Sphinx tells scripts; a `const` of another script, which is no property of `globalThis`. */
+export function sphinxOptions(): SphinxOptions {
+  return (typeof DOCUMENTATION_OPTIONS === "undefined" ? undefined : DOCUMENTATION_OPTIONS) ?? {};
 }
 
 /** On pages that Read the Docs serves. */
@@ -14,7 +24,7 @@ export function mayHaveVersions(host: HTMLElement): boolean {
   return (
     isSite &&
     (host.hasAttribute("versions") ||
-      !!globalThis.DOCUMENTATION_OPTIONS?.theme_switcher_json_url ||
+      !!sphinxOptions().theme_switcher_json_url ||
       document.querySelector(`${READ_THE_DOCS}, script[src*='version-select']`) !== null ||
       /"provider":\s*"mike"/.test(document.getElementById("__config")?.textContent ?? ""))
   );

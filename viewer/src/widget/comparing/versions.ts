@@ -1,5 +1,5 @@
 /** Finds the other versions of a documentation, where its author or its theme says which there are. */
-import { READ_THE_DOCS } from "../version_signs.js";
+import { READ_THE_DOCS, sphinxOptions } from "../version_signs.js";
 
 export interface Version {
   name: string;
@@ -16,7 +16,7 @@ const PATIENCE = 3000;
 export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
   const named = host.getAttribute("versions");
   if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(new URL(named, root), root);
-  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = globalThis.DOCUMENTATION_OPTIONS ?? {};
+  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = sphinxOptions();
   const sources = [
     async () => (!url ? [] : listAt(new URL(url, document.baseURI), root, match)),
     () => fromReadTheDocs(root),
