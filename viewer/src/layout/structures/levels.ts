@@ -14,7 +14,7 @@ export interface Level {
 }
 
 /** Distance of a cut from what it passes. */
-const BESIDE = 2;
+export const BESIDE = 2;
 /** Closer heights are one. */
 export const EQUAL = 0.01;
 
@@ -62,12 +62,12 @@ function after({ boxes, labels }: Geometry, { at, box }: Level, next: Level): nu
   return free([...boxes, ...labels], Math.min(...starts) - BESIDE);
 }
 
-function free(all: readonly Box[], height: number): number | null {
+export function free(all: readonly Box[], height: number): number | null {
   return all.some((one) => one.y < height && height < one.y + one.height) ? null : height;
 }
 
 /** With space added at a height that only upright lines cross. */
-function stretched(geometry: Geometry, at: number, by: number): Geometry {
+export function stretched(geometry: Geometry, at: number, by: number): Geometry {
   const move = (y: number) => (y < at ? y : y + by);
   return {
     ...geometry,
