@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from hosts.fork_server import Tools
 from samples import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
 
@@ -96,3 +101,10 @@ def project(monkeypatch):
     for name in set(sys.modules) - before:
         if name.split(".")[0] in {"mypkg", "broken"}:
             del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def tools() -> Iterator[Tools]:
+    """Sphinx and MkDocs, for all builds of this process."""
+    with Tools() as tools:
+        yield tools

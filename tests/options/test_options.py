@@ -123,3 +123,17 @@ def test_deeply_nested_yaml_is_an_error() -> None:
 def test_yaml_errors_name_the_line() -> None:
     with pytest.raises(ModelDiagramsError, match=r"is not valid YAML \(line 2\): found undefined alias 'b'"):
         read_yaml("a: 1\nb: *b")
+
+
+@pytest.mark.parametrize("written", ["{1.1: ../1.1/, next: ../next/}", {"1.1": "../1.1/", "next": "../next/"}])
+def test_versions_are_addresses_by_name(written):
+    assert parse_options({"model": "m.N", "versions": written}).figure.versions == {
+        "1.1": "../1.1/",
+        "next": "../next/",
+    }
+
+
+def test_versions_are_the_address_of_a_list():
+    assert parse_options({"model": "m.N", "versions": "../versions.json"}).figure.versions == "../versions.json"
+    with pytest.raises(OptionError, match=r"`?versions`?.*expected text or a map"):
+        parse_options({"model": "m.N", "versions": [1]})

@@ -12,7 +12,14 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes, read_vocabulary
+from modeldiagrams.options.reading import (
+    read_directions,
+    read_page,
+    read_patterns,
+    read_shapes,
+    read_versions,
+    read_vocabulary,
+)
 
 __all__ = [
     "PER_DIAGRAM",
@@ -241,6 +248,16 @@ class Figure(_Group, frozen=True, kw_only=True):
     static: Annotated[
         bool, Meta(description="Show only the picture and its outline, without zooming and expanding.")
     ] = False
+    versions: Annotated[
+        str | dict[str, str] | None,
+        Meta(
+            description="Versions of the documentation with which readers can compare the diagram, where the theme"
+            " does not name them: the address of mike's `versions.json` or of a `switcher.json`, relative to the site's"
+            " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other hosts have to allow"
+            " it (CORS).",
+            extra={READ: read_versions},
+        ),
+    ] = None
     table: Annotated[
         bool | _Levels,
         Meta(

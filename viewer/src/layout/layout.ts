@@ -290,7 +290,8 @@ function mostInOrder(
     if (best.share === 1) return;
     const geometry = make();
     const share = agreement(geometry, frame, order);
-    const most = Math.max(crossings(free, frame), order.crossings) + FOR_ORDER;
+    const extra = geometry.width > free.width ? 0 : FOR_ORDER;
+    const most = Math.max(crossings(free, frame), order.crossings) + extra;
     if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
   };
   if (inner.every((one) => one === null)) {
