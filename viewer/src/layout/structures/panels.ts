@@ -1,11 +1,11 @@
 /** The panels of an encoder and a decoder that are drawn as one U: the space for them, and what is inside and around each. */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import { PADDING, titleAt } from "../frame.js";
-import type { Box, Geometry } from "../geometry.js";
+import { type Box, type Geometry, moved, stretched } from "../geometry.js";
 import { GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "../metrics.js";
 import { AROUND } from "./arms.js";
 import type { Joined, Piece } from "./joined.js";
-import { BESIDE, free, stretched } from "./levels.js";
+import { BESIDE, free } from "./levels.js";
 import { isAtSide, LEFT, type Sides } from "./sides.js";
 
 type Line = Geometry["lines"][number];
@@ -125,23 +125,21 @@ export class Panels {
 
   #insideOf(owner: number, content: Extent, panel: Box, made: Pick<Geometry, "boxes" | "labels" | "lines">): Geometry {
     const { insides, around, pair } = this.joined;
-    const moved = <T extends { x: number; y: number }>(one: T): T => ({
-      ...one,
-      x: one.x - panel.x,
-      y: one.y - panel.y,
-    });
-    const lines = made.lines.map((line) => line.map(([x, y]): Point => [x - panel.x, y - panel.y]));
+    const shown = moved(
+      made,
+      (x) => x - panel.x,
+      (y) => y - panel.y,
+    );
     const { form = 0, start = 0 } = this.#spaces[owner] ?? {};
     const item = around.items[pair[owner] ?? 0];
     const ports: Geometry["ports"] = { inputs: [], outputs: [] };
     for (const [i, { from, to, fromPort, toPort }] of (insides[owner]?.wires ?? []).entries()) {
-      const line = lines[i] ?? [];
+      const line = shown.lines[i] ?? [];
       if (from === BORDER) ports.inputs[fromPort] = line[0]?.[0] ?? 0;
       if (to === BORDER) ports.outputs[toPort] = line[line.length - 1]?.[0] ?? 0;
     }
     return {
-      ...{ width: panel.width, height: panel.height, rows: [], ports, lines, shaped: true },
-      ...{ boxes: made.boxes.map(moved), labels: made.labels.map(moved) },
+      ...{ ...shown, width: panel.width, height: panel.height, rows: [], ports, shaped: true },
       title: item === undefined ? null : titleAt(content.low + start - panel.x, titleForms(item, true), form),
     };
   }
@@ -185,15 +183,10 @@ function uprightAt(lines: readonly Line[], height: number): number[] {
 }
 
 function broadened(geometry: Geometry, left: number, right: number): Geometry {
-  const moved = <T extends { x: number }>(one: T): T => ({ ...one, x: one.x + left });
+  const toRight = (x: number) => x + left;
   const { inputs, outputs } = geometry.ports;
-  return {
-    ...geometry,
-    width: left + geometry.width + right,
-    ...{ boxes: geometry.boxes.map(moved), labels: geometry.labels.map(moved) },
-    lines: geometry.lines.map((line) => line.map(([x, y]): Point => [x + left, y])),
-    ports: { inputs: inputs.map((x) => x + left), outputs: outputs.map((x) => x + left) },
-  };
+  const ports = { inputs: inputs.map(toRight), outputs: outputs.map(toRight) };
+  return { ...moved(geometry, toRight, (y) => y), width: left + geometry.width + right, ports };
 }
 
 /** Lines by owner and wire, cut where they leave a panel; null if the pieces of one wire differ. */
@@ -213,56 +206,41 @@ function cutAll(lines: readonly Line[], pieces: readonly Piece[][], panels: read
 }
 
 function cutLine(line: Line, own: Piece[], panels: readonly Box[]): Line[] | null {
-  if (own.length === 1) return [line];
-  const [first, last] = [panels[own[0]?.owner ?? AROUND], panels[own[own.length - 1]?.owner ?? AROUND]];
-  const start = first === undefined ? { inside: null, outside: line } : leaving(line, first);
-  if (start === null) return null;
-  const end =
-    last === undefined ? { inside: null, outside: start.outside } : leaving([...start.outside].reverse(), last);
-  if (end === null) return null;
-  const middle = last === undefined ? end.outside : [...end.outside].reverse();
-  return [start.inside, middle, end.inside && [...end.inside].reverse()].flatMap((piece) =>
-    piece === null ? [] : [piece],
-  );
+  const [start, rest] = leaving(line, panels[own[0]?.owner ?? AROUND]);
+  const [end, middle] = leaving([...rest].reverse(), panels[own[own.length - 1]?.owner ?? AROUND]);
+  const found = [start, [...middle].reverse(), [...end].reverse()].filter(({ length }) => length > 0);
+  return found.length === own.length ? found : null;
 }
 
-/** A line that starts in a panel, in two pieces. */
-function leaving(line: Line, { x, y, width, height }: Box): { inside: Line; outside: Line } | null {
-  const isIn = ([px, py]: Point) => x <= px && px <= x + width && y <= py && py <= y + height;
-  const at = line.findIndex((point) => !isIn(point));
-  const [before, after] = [line[at - 1], line[at]];
-  if (before === undefined || after === undefined) return null;
-  const border: Point = [Math.min(Math.max(after[0], x), x + width), Math.min(Math.max(after[1], y), y + height)];
-  return { inside: [...line.slice(0, at), border], outside: [border, ...line.slice(at)] };
+/** A line that starts in a panel, in two pieces; the first is empty if it doesn't leave it. */
+function leaving(line: Line, panel: Box | undefined): [Line, Line] {
+  const { x, y, width, height } = panel ?? NO_BOX;
+  const toBorder = ([px, py]: Point): Point => [
+    Math.min(Math.max(px, x), x + width),
+    Math.min(Math.max(py, y), y + height),
+  ];
+  const at = panel === undefined ? 0 : line.findIndex((point) => `${toBorder(point)}` !== `${point}`);
+  const border = toBorder(line[at] ?? [0, 0]);
+  return at < 1
+    ? [[], line]
+    : [
+        [...line.slice(0, at), border],
+        [border, ...line.slice(at)],
+      ];
 }
 
 /** Whether nothing else is in the panels, and no wire runs through one. */
 function isClear({ boxes, labels, lines }: Geometry, pair: readonly number[]): boolean {
+  const segments = lines.flatMap((line) =>
+    line.slice(1).map(([x, y], i): Box => {
+      const [fromX = x, fromY = y] = line[i] ?? [];
+      return { x: Math.min(x, fromX), y: Math.min(y, fromY), width: Math.abs(x - fromX), height: Math.abs(y - fromY) };
+    }),
+  );
   return pair.every((item) => {
-    const panel = boxes[item] ?? NO_BOX;
-    const others = [...boxes.filter((_, i) => i !== item), ...labels];
-    const segments = lines.flatMap((line) => line.slice(1).map((point, i) => between(line[i] ?? point, point)));
-    return [...others, ...segments].every((one) => !overlap(one, panel));
+    const { x, y, width, height } = boxes[item] ?? NO_BOX;
+    const isOutside = (one: Box) =>
+      one.x + one.width <= x || x + width <= one.x || one.y + one.height <= y || y + height <= one.y;
+    return [...boxes.filter((_, i) => i !== item), ...labels, ...segments].every(isOutside);
   });
-}
-
-function between([x, y]: Point, [toX, toY]: Point): Box {
-  return { x: Math.min(x, toX), y: Math.min(y, toY), width: Math.abs(x - toX), height: Math.abs(y - toY) };
-}
-
-/** Whether they have more than their borders in common. */
-function overlap(one: Box, other: Box): boolean {
-  const [x, y] = [Math.max(one.x, other.x), Math.max(one.y, other.y)];
-  const [right, bottom] = [
-    Math.min(one.x + one.width, other.x + other.width),
-    Math.min(one.y + one.height, other.y + other.height),
-  ];
-  const isLine = one.width === 0 || one.height === 0;
-  return isLine
-    ? inside(x, right, one.width, other.x, other.width) && inside(y, bottom, one.height, other.y, other.height)
-    : x < right && y < bottom;
-}
-
-function inside(from: number, to: number, size: number, start: number, length: number): boolean {
-  return size === 0 ? start < from && from < start + length : from < to;
 }
