@@ -5,7 +5,8 @@
 import { BORDER } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
 import type { Ports } from "./geometry.js";
-import type { Plan, PlanWire } from "./plan.js";
+import type { Plan, PlanWire, Slot } from "./plan.js";
+import { middleExit } from "./routing/ports.js";
 
 /** Distance between ports; equals that of exits. */
 const PORT_STEP = 16;
@@ -104,7 +105,24 @@ function portsOf(plan: Plan, links: (PlanWire | undefined)[], across: number[], 
     { side: 1, axis, passed, places },
     others.filter((one) => !isLeft(one)),
   );
+  const own = all.flatMap(({ port, passes }) => (passes === 0 ? [port] : []));
+  if (end === "outputs") atExits(plan.slots[last], places, own, { axis, trunk: link?.trunk ? main : undefined });
   return places;
+}
+
+/** Puts ports where the wires to them leave the last item, if it is closed and has no other ones. */
+function atExits(
+  slot: Slot | undefined,
+  places: number[],
+  own: number[],
+  { axis, trunk = -1 }: { axis: number; trunk: number | undefined },
+): void {
+  if (slot?.ports !== null || own.length < 2 || own.length !== slot.exits.length) return;
+  const order = own.sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+  const middle = middleExit(slot, order.length, order.indexOf(trunk));
+  order.forEach((port, i) => {
+    places[port] = axis + (i - middle) * slot.exitStep;
+  });
 }
 
 /** The side of a port, in its order, or where its wire runs straight; 0 if it has none. */
