@@ -32,14 +32,14 @@ const nested = sketch(
 const layer = "decoder.block.0.layer.0";
 const deep = sketch(
   [
-    `x > decoder.embed_tokens/embedding > ${layer}.layer_norm/norm > ${layer}.SelfAttention/attention`,
+    `x > decoder.embed_tokens/embedding > ${layer}.layer_norm/norm > ${layer}.EncoderDecoderAttention/attention`,
     `decoder.embed_tokens/embedding > ${layer}/add`,
-    `${layer}.SelfAttention/attention > ${layer}/add > decoder.block.0.layer.1/linear`,
+    `${layer}.EncoderDecoderAttention/attention > ${layer}/add > decoder.block.0.layer.1/linear`,
     `${layer}/add > decoder.block.0.layer.1/add > decoder.final_layer_norm/norm > y`,
-    `${layer}.SelfAttention/attention > position_bias`,
+    `${layer}.EncoderDecoderAttention/attention > position_bias`,
     `${layer}.layer_norm/norm > states`,
     "decoder.block.0.layer.1/linear > decoder.block.0.layer.1/add",
-    `memory > ${layer}.SelfAttention/attention`,
+    `memory > ${layer}.EncoderDecoderAttention/attention`,
   ].join("\n"),
   { decoder: "T5Stack", "decoder.block.0": "T5Block", [layer]: "T5LayerSelfAttention" },
 );
@@ -108,7 +108,6 @@ it("enters an open container at the top left and leaves it at the bottom right",
 it.each([
   ["model", "model.embed", "model.block.0"],
   ["model", "model.block.0", "model.norm"],
-  ["", "model", "head"],
 ])("in %s, runs straight down from line to line: from %s to %s", (container, from, to) => {
   const { frame, geometry } = find(opened(nested).root, container) ?? {};
   const wire = frame?.wires.findIndex((one) => frame.items[one.from]?.id === from && frame.items[one.to]?.id === to);
