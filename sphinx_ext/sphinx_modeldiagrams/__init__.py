@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams import __version__
 from sphinx_modeldiagrams.assets import add_everywhere, write_data, write_shared
 from sphinx_modeldiagrams.autodoc import AUTODOC_DIRECTIVE, connect
-from sphinx_modeldiagrams.changes import ModelChangesDirective
+from sphinx_modeldiagrams.changes import ModelChangesDirective, ModelHistoryDirective
 from sphinx_modeldiagrams.class_references import resolve_any_as_class, silence_missing_class
 from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
@@ -32,6 +32,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("model-graph", ModelGraphDirective)
     app.add_directive("model-diff", ModelDiffDirective)
     app.add_directive("model-changes", ModelChangesDirective)
+    app.add_directive("model-history", ModelHistoryDirective)
     app.add_directive(AUTODOC_DIRECTIVE, AutodocDirective)
     hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)

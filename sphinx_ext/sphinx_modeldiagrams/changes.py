@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
+from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import all_changes
+from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.html.difference import model_changes
+from modeldiagrams.html.history import history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.reporting import DiagramError, warn
+from sphinx_modeldiagrams.tables import table_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from modeldiagrams.html.difference import ChangeList, ChangeRow, ModelChanges
 
-__all__ = ["ModelChangesDirective", "as_changes"]
+__all__ = ["ModelChangesDirective", "ModelHistoryDirective", "as_changes"]
 
 
 def as_changes(found: ChangeList) -> list[nodes.Node]:
@@ -26,25 +31,54 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
     return [_lines(found.head), nodes.bullet_list("", *rows), _lines(found.weights)]
 
 
-class ModelChangesDirective(HostDirective):
-    """What changed in all models since another version."""
+class _Told(HostDirective):
+    """What changed, from committed graphs."""
 
     required_arguments = 1
+
+    def told(self, text: str) -> list[nodes.Node]:
+        """What stands on the page for what an author wrote.
+
+        Raises:
+            ModelDiagramsError: if there is nothing to tell.
+        """
+        raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
         """Called by docutils."""
         self.env.note_reread()  # a revision or an address may lead to other graphs tomorrow
         try:
-            found = all_changes(self, self.arguments[0])
+            return self.told(self.arguments[0])
         except ModelDiagramsError as error:
             if self.settings.on_error == "raise":
                 raise DiagramError(f"{self.get_location()}: {error}") from error
             if self.settings.on_error == "warn":
                 warn("difference", str(error), self.get_location())
             return [nodes.paragraph("", str(error))]
+
+
+class ModelChangesDirective(_Told):
+    """What changed in all models since another version."""
+
+    def told(self, text: str) -> list[nodes.Node]:
+        """A paragraph for each model."""
+        found = all_changes(self, text)
         return [node for model in model_changes(found) for node in _paragraph(model)] + [
             nodes.paragraph("", found.summary())
         ]
+
+
+class ModelHistoryDirective(_Told):
+    """One model in all releases."""
+
+    def told(self, text: str) -> list[nodes.Node]:
+        """A chart where there is HTML, and a table."""
+        found = model_history(self, text)
+        head: list[nodes.Node] = [nodes.Text(title) for title in TITLES]
+        rows = [[*map(nodes.Text, release.cells()), _lines(release.changes())] for release in found.releases]
+        spec, table = table_of([head, *rows], numbers=(2, 3))
+        table["classes"] = ["colwidths-auto"]
+        return [nodes.raw("", history_chart(found), format="html"), spec, table]
 
 
 def _paragraph(model: ModelChanges) -> list[nodes.Node]:
@@ -56,5 +90,5 @@ def _row(row: ChangeRow) -> nodes.paragraph:
     return nodes.paragraph("", f"{row.sign} ", nodes.strong("", row.level), nodes.Text(f" {row.text}"))
 
 
-def _lines(texts: tuple[str, ...]) -> nodes.line_block:
+def _lines(texts: Sequence[str]) -> nodes.line_block:
     return nodes.line_block("", *(nodes.line("", text) for text in texts))

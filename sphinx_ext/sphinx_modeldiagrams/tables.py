@@ -10,11 +10,11 @@ from sphinx import addnodes
 from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, SummaryRow, cell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from modeldiagrams.html.summary import Summary
 
-__all__ = ["as_table"]
+__all__ = ["as_table", "table_of"]
 
 _TEXTS = 3
 """Columns before those that hold numbers."""
@@ -32,21 +32,38 @@ def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nod
     """
     titles = ("Module", "Class", *(COLUMNS[name] for name in DEFAULT_COLUMNS))
     head: list[nodes.Node] = [nodes.Text(title) for title in titles]
+    totals = (
+        nodes.line("", "", nodes.strong("", f"{title}:"), nodes.Text(f" {text}"))
+        for title, text in summary.totals.items()
+    )
     rows = [head, *(_cells(row, links) for row in summary.rows)]
+    return [*table_of(rows, numbers=range(_TEXTS, len(titles))), nodes.line_block("", *totals)]
+
+
+def table_of(rows: Sequence[Sequence[nodes.Node]], numbers: Container[int]) -> tuple[nodes.Node, nodes.table]:
+    """A table whose columns are as wide as their texts.
+
+    Args:
+        rows: The cells; the first row is the head.
+        numbers: Indices of the columns that hold numbers.
+
+    Returns:
+        What tells LaTeX the widths, and the table.
+    """
     # the text builder makes columns as wide as told, the others in proportion
-    widths = [max(len(line[i].astext()) for line in rows) + _PADDING for i in range(len(titles))]
+    widths = [max(_width(line[i]) for line in rows) + _PADDING for i in range(len(rows[0]))]
     group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
     group += nodes.thead("", _line(rows[0]))
     group += nodes.tbody("", *map(_line, rows[1:]))
     table = nodes.table("", group, classes=["colwidths-given"])
     # numbers on the right, which only LaTeX can be told
-    aligned = ("" if i < _TEXTS else r">{\raggedleft\arraybackslash}" for i in range(len(widths)))
+    aligned = (r">{\raggedleft\arraybackslash}" if i in numbers else "" for i in range(len(widths)))
     columns = "".join(rf"{where}\X{{{width}}}{{{sum(widths)}}}" for where, width in zip(aligned, widths, strict=True))
-    totals = (
-        nodes.line("", "", nodes.strong("", f"{title}:"), nodes.Text(f" {text}"))
-        for title, text in summary.totals.items()
-    )
-    return [addnodes.tabular_col_spec(spec=columns), table, nodes.line_block("", *totals)]
+    return addnodes.tabular_col_spec(spec=columns), table
+
+
+def _width(cell: nodes.Node) -> int:
+    return max(map(len, cell.astext().splitlines()), default=0)
 
 
 def _cells(row: SummaryRow, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
@@ -60,4 +77,8 @@ def _cells(row: SummaryRow, links: Mapping[str, nodes.reference]) -> list[nodes.
 
 
 def _line(cells: Sequence[nodes.Node]) -> nodes.row:
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", content)) for content in cells))
+    return nodes.row("", *(nodes.entry("", _block(content)) for content in cells))
+
+
+def _block(content: nodes.Node) -> nodes.Node:
+    return content if isinstance(content, nodes.line_block) else nodes.paragraph("", "", content)

@@ -20,8 +20,39 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+    from hosts.fork_server import Tools
+
 CHROMIUM = os.environ.get("MODELDIAGRAMS_CHROMIUM") or shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"]
+_FEATURES = (
+    # Playwright's own choice, which ours replaces
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "OptimizationHints",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    # suggestions below the address bar: two processes for every window
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--no-first-run",
+    f"--disable-features={','.join(_FEATURES)}",
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_template(tools: Tools) -> Iterator[None]:
+    with tools.lending():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from browser.serving import served
 from browser.test_accessibility import AXE, DARK, RUN
 from browser.versions import NEW, OLD, difference, network, write_page
 from modeldiagrams.html.standalone import standalone
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.render.draw import difference_json
 
 ADDED = "norm"
 REMOVED = "−pool"
@@ -159,3 +161,14 @@ def test_one_file_is_interactive_too(reader, tmp_path, press):
     reader.page.goto(file.as_uri())
     button(reader, "Next change").click()
     wait_change(reader, "Block")
+
+
+def test_both_engines_find_and_draw_the_same(page, press):
+    made = difference(press, network(**OLD), network(**NEW), name="diff")
+    assert page.evaluate("e => e.picture()") == made.picture.svg
+    graphs = [serialize(network(**one)).decode() for one in (OLD, NEW)]
+    found = page.page.evaluate(
+        "([a, b]) => JSON.stringify(modelDiagramsComparing.compare(JSON.parse(a), JSON.parse(b), false).difference)",
+        graphs,
+    )
+    assert found == difference_json(*(graph.encode() for graph in graphs))

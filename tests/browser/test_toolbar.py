@@ -1,5 +1,7 @@
 """The toolbar, its menu, and translated texts."""
 
+from functools import partial
+
 import pytest
 
 from browser.controls import box, button, facts, open_page, wait_until
@@ -18,7 +20,7 @@ def test_toolbar_covers_neither_outline_nor_nodes(reader, server):
     lefts = set()
     for down in range(0, 400, 40):
         reader.page.evaluate(f"scrollTo(0, {down})")
-        wait_until(reader, lambda: not any(overlap(box(toolbar), node) for node in reader.evaluate(NODES)))
+        wait_until(reader, lambda: not any(map(partial(overlap, box(toolbar)), reader.evaluate(NODES))))
         lefts.add(box(toolbar)["x"] < 200)
     assert True in lefts
     reader.page.locator("summary").scroll_into_view_if_needed()

@@ -22,6 +22,38 @@ def decoded() -> dict[str, ast.expr]:
     }
 
 
+LEARNT_AT_IMPORT = {
+    "src/modeldiagrams/options/parsing.py": {"Options", "View", "declared.type"},
+    "src/modeldiagrams/options/reading.py": {"tuple[_Length, _Length] | None"},
+    "src/modeldiagrams/options/settings.py": {"_types()[name]"},
+}
+"""Options and their fields, which one thread reads while it imports; lengths and settings have no classes in them."""
+
+
+def converted() -> dict[str, ast.expr]:
+    """Place → the type that plain data is made there."""
+    files = [file for folder in ("src", "sphinx_ext", "mkdocs_plugin") for file in (ROOT / folder).rglob("*.py")]
+    return {
+        f"{file.relative_to(ROOT).as_posix()}:{node.lineno}": node.args[1]
+        for file in files
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "msgspec.convert"
+    }
+
+
+def test_plain_data_becomes_classes_safely():
+    found = converted()
+    unsafe = {
+        place: ast.unparse(kind)
+        for place, kind in found.items()
+        if "decodable(" not in ast.unparse(kind)
+        and ast.unparse(kind) not in LEARNT_AT_IMPORT.get(place.rpartition(":")[0], ())
+    }
+    assert found
+    assert [*unsafe.values()] == ["item_type"]  # a field of a graph, whose class was decoded just before
+    assert "msgspec.json.Decoder(tuple[Options, View])" in (ROOT / "src/modeldiagrams/options/parsing.py").read_text()
+
+
 def is_safe(kind: ast.expr) -> bool:
     if isinstance(kind, ast.Call):
         return ast.unparse(kind.func) == "decodable"

@@ -8,19 +8,24 @@ from typing import Any
 import pytest
 
 from hosts.builders import mkdocs_build, sphinx_build
-from hosts.fork_server import ForkServer
+from hosts.fork_server import Tools
 from hosts.hosts import Host, MarkdownHost, MkDocsHost, Site, SphinxHost
 
 BuildSite = Callable[..., Site]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _one_template(tools: Tools) -> Iterator[None]:
+    with tools.lending():
+        yield
+
+
 @pytest.fixture(scope="session", params=["sphinx", "mkdocs", "markdown"])
-def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+def host(request: pytest.FixtureRequest, tools: Tools) -> Host:
     if request.param == "markdown":
-        yield MarkdownHost()
-    else:
-        with ForkServer(request.param) as server:
-            yield SphinxHost(sphinx_build(server)) if request.param == "sphinx" else MkDocsHost(mkdocs_build(server))
+        return MarkdownHost()
+    server = tools[request.param]
+    return SphinxHost(sphinx_build(server)) if request.param == "sphinx" else MkDocsHost(mkdocs_build(server))
 
 
 @pytest.fixture(scope="session")

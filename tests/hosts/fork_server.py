@@ -1,4 +1,4 @@
-"""Runs documentation tools without importing them again: that takes longer than most of the tests' builds."""
+"""Runs documentation tools without importing them or PyTorch again: that takes longer than most of the builds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
+
+from modeldiagrams.worker.forks import Forks
 
 TIMEOUT = 900
 
+# A build with environment variables of its own has a template of its own, too: models may look at them.
 _PROGRAM = f"""
-import json, os, signal, sys
+import json, os, signal, socket, sys
+from modeldiagrams.worker.forks import Forks
 {{imports}}
+template, own_template = socket.socket(fileno=int(sys.argv[1])), Forks._running
+
+def shared_template(forks):
+    return own_template(forks) if forks._python or forks._gpu else template
+
 for line in sys.stdin:
     arguments, environment, stdout, stderr = json.loads(line)
     child = os.fork()
@@ -22,6 +33,8 @@ for line in sys.stdin:
         for number, file in enumerate((os.devnull, stdout, stderr)):
             os.dup2(os.open(file, os.O_RDWR), number)
         os.environ.update(environment)
+        if not environment:
+            Forks._running = shared_template
         sys.exit(main(arguments))
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -44,25 +57,57 @@ for name in ("mkdocs.commands.build", "mkdocs_modeldiagrams", "pymdownx.superfen
 }
 
 
-class ForkServer:
-    """A process with a documentation tool imported, of which each run is a fork."""
+class Tools:
+    """Documentation tools and PyTorch, each imported by one process when a test needs it first."""
 
-    def __init__(self, module: str) -> None:
-        """Start it.
-
-        Args:
-            module: The tool's command, as ``python -m`` takes it.
-        """
-        self._module = module
-        command = [sys.executable, "-c", _PROGRAM.format(imports=_IMPORTS[module])]
-        self._process = subprocess.Popen(
-            command, text=True, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._forks = Forks(None, gpu=False)
+        self._servers: dict[str, ForkServer] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for server in self._servers.values():
+            server.close()
+        self._forks.close()
+
+    @contextmanager
+    def lending(self) -> Iterator[None]:
+        """Models that this process traces are forks of the same template."""
+        own = Forks._running
+        Forks._running = lambda forks: own(forks if forks._python or forks._gpu else self._forks)
+        try:
+            yield
+        finally:
+            Forks._running = own
+
+    def __getitem__(self, name: str) -> ForkServer:
+        """A tool, by its command as ``python -m`` takes it."""
+        if name not in self._servers:
+            self._servers[name] = ForkServer(name, self._forks._running().fileno())
+        return self._servers[name]
+
+
+class ForkServer:
+    """A process with a documentation tool imported, of which each run is a fork."""
+
+    def __init__(self, module: str, template: int) -> None:
+        """Start it.
+
+        Args:
+            module: The tool's command, as ``python -m`` takes it.
+            template: Control socket of the process that models are forks of.
+        """
+        self._module = module
+        command = [sys.executable, "-c", _PROGRAM.format(imports=_IMPORTS[module]), str(template)]
+        self._process = subprocess.Popen(
+            command, text=True, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[template]
+        )
+
+    def close(self) -> None:
+        """End it."""
         with self._process as process:
             process.stdin.close()
 

@@ -93,7 +93,7 @@ class SphinxHost(Host):
 
     def diagram(self, body):
         kind, body = kind_of(body)
-        first = f" {body}" if kind == "model-changes" else ""
+        first = f" {body}" if kind in {"model-changes", "model-history"} else ""
         return f".. {kind}::{first}\n\n{textwrap.indent(body, '   ') if not first else ''}\n"
 
     def text(self, name, *bodies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -18,8 +19,22 @@ BAD = {
     "elsewhere": "model: net.json\nbefore: changed.json",
     "no-such-folder": "model-changes!since nowhere",
     "two-words": "model-changes!since the beginning",
+    "no-tag": "model-history!net.json",
+    "no-snapshot": "model-history!mypkg.Nothing since v1",
+    "no-since": "model-history!mypkg.Net v1",
 }
 DIFF = "model-diff!model: changed.json\nbefore: net.json\nname: what-changed\ncaption: Since *then*."
+
+
+def history(folder):
+    """Make the folder a repository with the release v1, which has the old graph of mypkg.Net."""
+    graph = folder / "now" / "mypkg.Net.json"
+    now = graph.read_bytes()
+    save(small_graph(), graph)
+    names = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "-A"], [*names, "commit", "-q", "-m", "v1"], ["tag", "v1"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    graph.write_bytes(now)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +47,10 @@ def site(build_site, tmp_path_factory):
         (folder / name).mkdir()
         for model, graph in graphs.items():
             save(graph, folder / name / f"{model}.json")
+    history(folder)
     pages = {
         "index": [DIFF],
+        "history": ["model-history!mypkg.Net"],
         "all": ["model-changes!since old"],
         "again": ["model-diff!model: net.json\nbefore: net.json"],
     }
@@ -83,9 +100,19 @@ def test_all_models_of_a_documentation(site):
     assert "1 changed, 1 new, 1 gone, 1 as before" in page
 
 
+def test_one_model_in_all_releases(site):
+    page = site.page("history")
+    assert page.count("<svg") == 1  # FLOPs are not counted
+    head, *rows = [re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", row)) for row in page.split("<tr")[1:]]
+    assert "Version Date Parameters FLOPs Changes" in head
+    assert "first shown" in rows[0]
+    assert "unreleased" in rows[1]
+    assert "notable: op relu replaced by gelu" in rows[1]
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_one_located_warning_and_a_note(name, site, host, tmp_path_factory):
-    kind = "model-changes" if "model-changes" in BAD[name] else "model-graph"
+    kind = BAD[name].partition("!")[0] if BAD[name].startswith(("model-changes", "model-history")) else "model-graph"
     found = [line for line in site.log.splitlines() if f"{host.location(name)}{kind}: " in line]
     assert len(found) == 1, site.log
     page = site.page(name)

@@ -16,7 +16,7 @@ PAGES = {
     "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true\ntable: true"],
     "plain": [],
 }
-VIEWER = {"core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
+VIEWER = {"compare.js", "core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
 
 
 @pytest.fixture(scope="module")

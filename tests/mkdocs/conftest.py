@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hosts.builders import Build, copy_site, mkdocs_build
-from hosts.fork_server import ForkServer
+from hosts.fork_server import Tools
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +17,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def build() -> Iterator[Build]:
+def build(tools: Tools) -> Build:
     """Runs ``mkdocs build``."""
-    with ForkServer("mkdocs") as server:
-        yield mkdocs_build(server)
+    return mkdocs_build(tools["mkdocs"])

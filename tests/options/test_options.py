@@ -73,7 +73,11 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "depth": "two"}, "depth", "expected a whole number from 0 to 1000, got 'two'"),
         ({"model": "a", "direction": "UP"}, "direction", "left to right"),
         ({"model": "a", "direction": "*.attn: UP"}, "direction", "left to right"),
-        ({"model": "a", "shapes": "columns, rows"}, "shapes", "expected a list of columns or u or none"),
+        (
+            {"model": "a", "shapes": "columns, rows"},
+            "shapes",
+            "expected a list of columns or u or streams or fans or dense or none",
+        ),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "is not valid YAML: "),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),
@@ -119,3 +123,17 @@ def test_deeply_nested_yaml_is_an_error() -> None:
 def test_yaml_errors_name_the_line() -> None:
     with pytest.raises(ModelDiagramsError, match=r"is not valid YAML \(line 2\): found undefined alias 'b'"):
         read_yaml("a: 1\nb: *b")
+
+
+@pytest.mark.parametrize("written", ["{1.1: ../1.1/, next: ../next/}", {"1.1": "../1.1/", "next": "../next/"}])
+def test_versions_are_addresses_by_name(written):
+    assert parse_options({"model": "m.N", "versions": written}).figure.versions == {
+        "1.1": "../1.1/",
+        "next": "../next/",
+    }
+
+
+def test_versions_are_the_address_of_a_list():
+    assert parse_options({"model": "m.N", "versions": "../versions.json"}).figure.versions == "../versions.json"
+    with pytest.raises(OptionError, match=r"`?versions`?.*expected text or a map"):
+        parse_options({"model": "m.N", "versions": [1]})

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from graphs import small_graph
 from hosts.builders import Build, copy_site, sphinx_build
-from hosts.fork_server import ForkServer
+from hosts.fork_server import Tools
 from modeldiagrams.ir.serialize import save
 
 
@@ -42,7 +42,6 @@ def make_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def build() -> Iterator[Build]:
+def build(tools: Tools) -> Build:
     """Runs ``sphinx-build``."""
-    with ForkServer("sphinx") as server:
-        yield sphinx_build(server)
+    return sphinx_build(tools["sphinx"])

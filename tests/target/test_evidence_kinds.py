@@ -74,6 +74,21 @@ FACTORIES = {
     "a name in a mapping": ("model = {'name': 'Net', 'params': {'dim': 6, 'depth': 1}}", {"dim": 6, "depth": 1}),
     "a call of what returns it": ("def c():\n  return {'dim': 3, 'depth': 1}\nNet(**c())", {"dim": 3, "depth": 1}),
     "another name": ("from shop.net import Net as N\nN(3, 4)", {"dim": 3, "depth": 4}),
+    "what pop takes out": (
+        "kw = dict(depth=2, x=4)\nkw.pop('x')\nNet(5, **kw)",
+        {"dim": 5, "depth": 2},
+    ),
+    "what pop takes out of arguments": (
+        lines(
+            "def make(**kw):\n  dim = kw.pop('width', 3)\n  return Net(dim, **kw)",
+            "def small(): return make(width=4, depth=2)",
+        ),
+        {"dim": 4, "depth": 2},
+    ),
+    "names of other functions": (
+        "def other(kw): kw.update(more)\ndef build(kw): return Net(**kw)\nbuild({'dim': 2, 'depth': 1})",
+        {"dim": 2, "depth": 1},
+    ),
     "its configuration": (
         (
             "class Config:\n  dim = 3\n  def __init__(self, depth=4): self.depth = depth\n"
@@ -299,6 +314,24 @@ def test_other_configurations_do_not_count(sites, text):
 )
 def test_what_only_a_run_would_tell_is_no_evidence(sites, code):
     assert [site.kwargs for site in sites({"main.py": IMPORT + code})] in ([], [{"dim": 2, "depth": 3}])
+
+
+def test_of_a_library_only_the_file_of_the_class_is_read(tmp_path, monkeypatch):
+    files = {
+        "pyproject.toml": "",
+        "site-packages/shelf/__init__.py": "",
+        "site-packages/shelf/net.py": f"{OWN}\ndef small(**kw): return Net(8, depth=2, **kw)\n",
+        "site-packages/shelf/more.py": "Net(5, 6)",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    importlib.invalidate_caches()
+    found = call_sites(importlib.import_module("shelf.net").Net)
+    assert [(site.kwargs, site.place) for site in found] == [({"dim": 8, "depth": 2}, "shelf/net.py:10")]
+    for name in ("shelf", "shelf.net"):
+        del sys.modules[name]
 
 
 def test_nothing_outside_of_the_project_is_read(sites, tmp_path):

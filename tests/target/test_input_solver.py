@@ -18,7 +18,7 @@ QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recur
 
 
 def solved(model):
-    return next(InputSolver(model.eval()).solutions())
+    return next(InputSolver(model.eval()).solutions()).entries
 
 
 def target_of(path, **options):
@@ -90,6 +90,34 @@ def test_inputs_that_reach_the_output_are_better():
     assert dead_inputs(record(target).graph) == 0
 
 
+class Staged(nn.Module):
+    """Ends early at a word."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.decode = nn.Linear(6, 4), nn.Linear(4, 6)
+
+    def forward(self, x, stage):
+        hidden = self.encode(x)
+        if stage == "encode":
+            return hidden
+        if stage == "all":
+            return self.decode(hidden)
+        raise ValueError(stage)
+
+
+def test_inputs_with_which_more_modules_are_called_are_better():
+    said = {item.subject: yaml.safe_load(item.value) for item in target_of(f"{__name__}.Staged").assumptions}
+    assert said["inputs.stage"] == {"value": "all"}
+
+
+def test_inputs_whose_batch_comes_out_are_better():
+    """Nodes could be mixed up with rows: then the graph has as many rows as nodes."""
+    target = target_of("inference_zoo.usual_repositories.STGCNBlock")
+    rows, matrix = target.kwargs["X"].shape[0], target.kwargs["A_hat"]
+    assert target.model(**target.kwargs).shape[0] == rows != matrix.shape[0]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", [*(PLACE + name for name in QUICK), "torch.nn.Transformer", "torch.nn.LSTM"])
 def test_inputs_are_found_and_can_be_pasted(path):
@@ -134,3 +162,27 @@ def test_weights_of_large_models_are_not_copied(monkeypatch):
     monkeypatch.setattr(probing, "_LARGE", 1)
     model = nn.Linear(8, 8)
     assert probing.Probe(model)._model.weight is model.weight
+
+
+class Uncopied(nn.Module):
+    """Counts its passes, also those that fail, and can't be copied."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.passes = nn.Linear(6, 4), 0
+        self.register_buffer("seen", torch.zeros(6))
+
+    def __deepcopy__(self, memo):
+        raise TypeError
+
+    def forward(self, x):
+        self.passes += 1
+        self.seen += 1
+        return self.layer(x)
+
+
+def test_a_model_that_cannot_be_copied_stays_as_it_was():
+    model = Uncopied().eval()
+    assert solved(model)["x"] == [1, 6]
+    assert model.passes == 0
+    assert model.seen.sum() == 0

@@ -1,21 +1,44 @@
-"""Models as people write them, named and nothing else: how many give a connected diagram, by level? `make zoo`."""
+"""Models as people write them, named and nothing else: which give a connected diagram, and at what cost? `make zoo`."""
 
 from __future__ import annotations
 
 import pytest
 from benchmarks.inference import measured
 
-from inference_zoo import entries
+from inference_zoo import LEVELS, entries
 
-SHARES = {"easy": 1.0, "usual": 0.9, "hard": 0.8}
+UNSOLVED = {
+    "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
+    "hard_configurations.WeightedFusion",  # a number has to suit modules that are made up
+    "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
+    "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
+}
+"""Models that are seen while rules are tuned, and why none is found yet."""
+ASIDE = {"easy": 0.85, "usual": 0.85, "hard": 0.55}
+"""Of those that are never looked at."""
+MOST_TRIES = 100
+"""Of any model."""
+MOST_MEGABYTES = 500
 
 
-@pytest.mark.parametrize("level", sorted(SHARES))
-def test_most_models_need_no_option(level, report):
-    outcomes = {entry: measured(entry.path) for entry in entries() if entry.level == level and not entry.is_aside}
-    for entry, outcome in outcomes.items():
-        if not outcome.is_solved:
-            report(f"{entry.path}: {outcome.text}")
-    solved = sum(outcome.is_solved for outcome in outcomes.values())
-    report(f"{level}: {solved} of {len(outcomes)}")
-    assert solved >= SHARES[level] * len(outcomes)
+@pytest.mark.parametrize("level", LEVELS)
+def test_models_that_rules_were_tuned_on_need_no_option(level, report):
+    outcomes = {e.path.removeprefix("inference_zoo."): measured(e.path) for e in of(level, is_aside=False)}
+    for path, outcome in outcomes.items():
+        report(f"{path}: {outcome.tries} tries, {outcome.megabytes:.0f} MB: {outcome.text}")
+    assert {path for path, outcome in outcomes.items() if not outcome.is_solved} == UNSOLVED & outcomes.keys()
+    assert max(outcome.tries for outcome in outcomes.values()) <= MOST_TRIES
+    assert max(outcome.megabytes for outcome in outcomes.values()) <= MOST_MEGABYTES
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_models_kept_aside_are_found_about_as_often(level, report):
+    solved = [measured(entry.path).is_solved for entry in of(level, is_aside=True)]
+    report(f"{level}: {sum(solved)} of {len(solved)}")
+    assert sum(solved) >= ASIDE[level] * len(solved)
+
+
+def of(level, *, is_aside):
+    found = [entry for entry in entries() if (entry.level, entry.is_aside) == (level, is_aside)]
+    assert found
+    return found

@@ -3,10 +3,12 @@ import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { type Box, type Layout, layout, type Placed } from "../src/layout/layout.js";
+import { crossings } from "../src/layout/order.js";
 import { towersIn } from "../src/layout/structures/towers.js";
 import { BORDER, type Item } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
+import { IN_ONE_FLOW } from "../src/view/shapes.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
@@ -143,7 +145,7 @@ it("draws a model in one flow where columns would leave no room on the page for 
     });
   expect(open(0)).toMatchObject({ expanded: expect.arrayContaining(["decoder.0"]) });
   expect(open(0).shapes).toBeUndefined();
-  expect(open(2000).shapes).toEqual([]);
+  expect(open(2000).shapes).toEqual(IN_ONE_FLOW);
   expect(open(2000, { shapes: ["columns"] }).shapes).toEqual(["columns"]);
 });
 
@@ -299,4 +301,21 @@ it("doesn't search frames of very many items, for which that would take long", (
     root.items.slice(0, 1).flatMap((one) => Array<Item>(count).fill({ ...one, kind: "op" }));
   expect(towersIn({ ...root, items: [...root.items, ...more(10)] })).not.toBeNull();
   expect(towersIn({ ...root, items: [...root.items, ...more(1000)] })).toBeNull();
+});
+
+it("puts an output below its tower, though it was beside the closed model's other side", () => {
+  const held = (text: string) => text.replace(/\b(encoder|decoder|embed)(?=[./])/g, "m.$1");
+  const lines = [
+    ...["source > encoder.0/norm", ...block("encoder.0"), "encoder.0/gelu > encoder.1/norm", ...block("encoder.1")],
+    "target > embed/embedding > embed/scale > decoder.0/norm",
+    ...[...block("decoder.0", "encoder.1/gelu"), "decoder.0/gelu > decoder.1/norm"],
+    ...[...block("decoder.1", "encoder.1/gelu"), "decoder.1/gelu > head/linear > words"],
+    "encoder.1/gelu > encoder_last_hidden_state",
+  ];
+  const classes = { m: "Model", "m.encoder.0": "Layer", "m.encoder.1": "Layer", "m.embed": "Embed", head: "Head" };
+  const readers = { "m.decoder.0": "Reader", "m.decoder.1": "Reader" };
+  const model = sketch(lines.map(held).join("\n"), { ...classes, ...readers });
+  const { root, box } = drawn(model, { expanded: ["m", "m.encoder.0", "m.decoder.0"] });
+  expect(right(box("output:encoder_last_hidden_state"))).toBeLessThan(box("head").x);
+  expect(crossings(root.geometry, root.frame)).toBe(0);
 });

@@ -18,7 +18,7 @@ from modeldiagrams.api.export import check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
-from modeldiagrams.cli.comparing import check_command, diff_command
+from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, traced
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
@@ -185,6 +185,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
 
 
 main.add_command(diff_command)
+main.add_command(history_command)
 main.add_command(check_command)
 
 

@@ -12,7 +12,10 @@ from modeldiagrams.api.compared import Compared
 from modeldiagrams.api.terminal import echo, errors
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.engine.compare.check import check
+from modeldiagrams.engine.compare.history import committed_graph, history_of
 from modeldiagrams.engine.compare.sides import graph_of
+from modeldiagrams.options.options import is_graph_file
+from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.compare.check import Check
     from modeldiagrams.engine.compare.difference import Difference
 
-__all__ = ["check_command", "diff_command"]
+__all__ = ["check_command", "diff_command", "history_command"]
 
 _FailOn = Literal["none", "any", "notable", "breaking"]
 
@@ -86,6 +89,23 @@ def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn
         found = check(source, against)
         echo(_told(found, form, details=details))
     _exit(found, fail_on, is_sure=found.is_sure)
+
+
+@click.command("history")
+@click.argument("model")
+@click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--since", metavar="REV", help="Leave out tags that don't contain this git revision.")
+@_format(*_TEXTS)
+def history_command(model: str, source: Path, since: str | None, form: str) -> None:
+    """Tell how a model changed from release to release, by its committed graph in all git tags.
+
+    MODEL is a graph file, or a model whose graph `snapshot` wrote for the documentation in SOURCE. Tags count that lead
+    to the current commit, in the order of their dates.
+    """
+    with errors():
+        file = Path(model) if is_graph_file(model) else committed_graph(model, source / SNAPSHOTS)
+        found = history_of(file, since)
+        echo({"json": found.to_json, "markdown": found.to_markdown}.get(form, found.to_text)())
 
 
 def _told(found: Difference | Check, form: str, *, details: bool) -> str:

@@ -15,6 +15,7 @@ from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
 from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
+from modeldiagrams.engine.compare.history import History, committed_graph, history_of
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
@@ -172,6 +173,24 @@ class DiagramBuilder:
         if self._snapshots is None:
             raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
         return changes_since(version, self._snapshots.folder, self._session.drawer.difference)
+
+    def history(self, model: str, since: str | None) -> History:
+        """A model in all releases, see `history_of`.
+
+        Args:
+            model: Whose snapshot is read, or a graph file.
+            since: A revision; releases that don't contain it are left out.
+
+        Raises:
+            ModelDiagramsError: if there is nothing to read.
+        """
+        if is_graph_file(model):
+            file = self.folder / model
+        elif self._snapshots:
+            file = committed_graph(model, self._snapshots.folder)
+        else:
+            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
+        return history_of(file, since, self._session.drawer.difference)
 
     def note_left_out(self, written: Options) -> None:
         """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""

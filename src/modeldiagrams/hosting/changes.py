@@ -1,4 +1,4 @@
-"""What changed in all models of a documentation since another version."""
+"""What changed between versions, in words: in all models since one version, or in one model over all of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.engine.compare.sides import relative
 from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.compare.check import Check
+    from modeldiagrams.engine.compare.history import History
     from modeldiagrams.hosting.host import Host
 
-__all__ = ["all_changes"]
+__all__ = ["all_changes", "model_history"]
 
 
 def all_changes(host: Host, text: str) -> Check:
@@ -34,3 +36,23 @@ def all_changes(host: Host, text: str) -> Check:
         return host.builder.changes_since(version[0])
     except ModelDiagramsError as error:
         raise ModelDiagramsError(f"model-changes: {relative(error, host.builder.folder)}") from error
+
+
+def model_history(host: Host, text: str) -> History:
+    """Read what an author wrote, and the model in all releases.
+
+    Args:
+        host: The documentation tool.
+        text: ``mypkg.Model since v1.2``; without ``since``, all releases.
+
+    Raises:
+        ModelDiagramsError: that says what is wrong, beginning with the name of the directive.
+    """
+    words = text.split()
+    if len(words) not in {1, 3} or words[1:2] not in ([], ["since"]):
+        raise ModelDiagramsError(f"model-history: expected a model (`mypkg.Model since v1.2`), got {text!r}")
+    model = host.graph_file(words[0]) if is_graph_file(words[0]) else words[0]
+    try:
+        return host.builder.history(model, words[2] if words[2:] else None)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"model-history: {relative(error, host.builder.folder)}") from error

@@ -194,6 +194,7 @@ def element(
         id=diagram.id,
         source=source,
         source_link=source_link,
+        versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
         align=figure.align,

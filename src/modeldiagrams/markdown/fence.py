@@ -17,12 +17,20 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 )
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.changes import all_changes
+from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
 from modeldiagrams.html.difference import changes_html
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.history import history_html
 from modeldiagrams.markdown.figure import figure
-from modeldiagrams.markdown.find_fences import CHANGES_FENCE, DIFF_FENCE, FENCE, bare_body, find_fences
+from modeldiagrams.markdown.find_fences import (
+    CHANGES_FENCE,
+    DIFF_FENCE,
+    FENCE,
+    HISTORY_FENCE,
+    bare_body,
+    find_fences,
+)
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -95,7 +103,8 @@ class _Fences(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
-                runner.extension.extend_super_fences(CHANGES_FENCE, self.list_changes, _accept, None)
+                for fence in (CHANGES_FENCE, HISTORY_FENCE):
+                    runner.extension.extend_super_fences(fence, self.tell, _accept, None)
         else:
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
@@ -134,10 +143,12 @@ class _Fences(Preprocessor):
             message = f"model-graph: {type(error).__name__}: {error}"
             raise SuperFencesException(f"{self.host.location(line)}{message}") from error
 
-    def list_changes(self, *, src: str, **_: Any) -> str:
-        """The formatter that superfences calls: HTML of what changed in all models."""
+    def tell(self, *, src: str, language: str, **_: Any) -> str:
+        """The formatter that superfences calls: HTML of what changed in all models, or of one in all releases."""
         line = self._line(src)
         try:
+            if language == HISTORY_FENCE:
+                return history_html(model_history(self.host, src))
             return changes_html(all_changes(self.host, src))
         except ModelDiagramsError as error:
             if self.host.settings.on_error == "raise":

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["CHANGES_FENCE", "DIFF_FENCE", "FENCE", "bare_body", "find_fences"]
+__all__ = ["CHANGES_FENCE", "DIFF_FENCE", "FENCE", "HISTORY_FENCE", "bare_body", "find_fences"]
 
 FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
+HISTORY_FENCE = "model-history"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({FENCE}|{DIFF_FENCE}|{CHANGES_FENCE})(?![\w-])")
+_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE})(?![\w-])")
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:

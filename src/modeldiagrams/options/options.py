@@ -12,7 +12,14 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
-from modeldiagrams.options.reading import read_directions, read_page, read_patterns, read_shapes, read_vocabulary
+from modeldiagrams.options.reading import (
+    read_directions,
+    read_page,
+    read_patterns,
+    read_shapes,
+    read_versions,
+    read_vocabulary,
+)
 
 __all__ = [
     "PER_DIAGRAM",
@@ -158,11 +165,13 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
         ),
     ] = None
     shapes: Annotated[
-        list[Literal["columns", "u"]] | Literal["none"] | None,
+        list[Literal["columns", "u", "streams", "fans", "dense"]] | Literal["none"] | None,
         Meta(
             description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
             " an encoder and its decoder, or towers that meet late, beside each other; `u` draws nested skips as in a"
-            " U-Net, down on the left and up on the right; `none` draws every model in one flow.",
+            " U-Net, down on the left and up on the right; `streams` keeps parallel streams in their places, as in"
+            " HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads the arcs of dense"
+            " blocks at one side. `none` draws every model in one flow without any of them.",
             extra={READ: read_shapes},
         ),
     ] = None
@@ -239,6 +248,16 @@ class Figure(_Group, frozen=True, kw_only=True):
     static: Annotated[
         bool, Meta(description="Show only the picture and its outline, without zooming and expanding.")
     ] = False
+    versions: Annotated[
+        str | dict[str, str] | None,
+        Meta(
+            description="Versions of the documentation with which readers can compare the diagram, where the theme"
+            " does not name them: the address of mike's `versions.json` or of a `switcher.json`, relative to the site's"
+            " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other hosts have to allow"
+            " it (CORS).",
+            extra={READ: read_versions},
+        ),
+    ] = None
     table: Annotated[
         bool | _Levels,
         Meta(

@@ -25,7 +25,9 @@ __all__ = [
     "parse_view",
 ]
 
-
+# msgspec shows other threads what it learns of a class before it has learnt all (seen in 0.22), so it learns here,
+# while one thread imports this
+msgspec.json.Decoder(tuple[Options, View])
 _NOT_ENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "read_page",
     "read_patterns",
     "read_shapes",
+    "read_versions",
     "read_vocabulary",
     "read_yaml",
     "yaml_line",
@@ -93,6 +94,14 @@ def read_vocabulary(value: Any) -> Any:
                 f"expected regular expressions for names, but {name!r} is none: {error}"
             ) from error
     return value
+
+
+def read_versions(value: Any) -> Any:
+    """The address of a list, or a map from versions to addresses, as in ``{'1.1': ../1.1/}``; also as text."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = read_yaml(value)
+    # YAML reads 1.1 as a number
+    return {str(name): address for name, address in value.items()} if isinstance(value, dict) else value
 
 
 def _items(text: str, brackets: str) -> list[str]:

@@ -23,6 +23,7 @@ from typing import Annotated, Any
 import msgspec
 import torch
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.locate import did_you_mean, locate
 from modeldiagrams.target.user_code import user_code
@@ -128,7 +129,7 @@ class _EntryReader:
 
     def tensor(self, entry: dict[str, Any], path: str) -> torch.Tensor:
         try:
-            spec = msgspec.convert(entry, _TensorEntry)
+            spec = msgspec.convert(entry, decodable(_TensorEntry))
             return self.random(spec, _dtype(spec.dtype))
         except msgspec.ValidationError as error:
             keys = _TensorEntry.__struct_fields__

@@ -18,7 +18,15 @@ from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.inference.search import Budget, Found, dead_inputs, is_connected, search, trial_pass
+from modeldiagrams.target.inference.search import (
+    Budget,
+    Found,
+    dead_inputs,
+    is_connected,
+    modules_not_called,
+    search,
+    trial_pass,
+)
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.inference.class_examples import Example
@@ -37,6 +46,8 @@ WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inpu
 """What authors are told whose model no rule finds inputs for."""
 _MANY = 10**6
 """More inputs than any model has."""
+_FEWEST_TRIES = 30
+"""By what fails, however many candidates were tried before."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
 
@@ -141,19 +152,29 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
 def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
-    Of several, those are taken of which the most inputs reach an output: fewer than `most_dead` may not.
+    The best of several are taken: fewer than `most_dead` of them may not reach an output.
     """
-    best: tuple[int, Found] | None = None
+    best: tuple[_Flaws, Found] | None = None
     solver = InputSolver(model, budget.lines)
-    for entries in islice(solver.solutions(), _MOST_SOLUTIONS):
-        args, kwargs = from_entries(entries)
+    tries = max(_FEWEST_TRIES, budget.max_passes - len(budget.lines))
+    for solution in islice(solver.solutions(tries), _MOST_SOLUTIONS):
+        args, kwargs = from_entries(solution.entries)
         trace, result = trial_pass(model, args, kwargs, "auto")
-        budget.lines.append(f"{entries} ({trace.graph.status.mode}): {result}")
-        if is_connected(trace.graph) and (dead := dead_inputs(trace.graph)) < (best[0] if best else most_dead):
-            best = dead, Found(entries, solver.reasons(entries), None)
-        if best and not best[0]:
+        budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
+        flaws = _flaws(model, trace.graph, keeps_batch=solution.keeps_batch)
+        if is_connected(trace.graph) and flaws[0] < most_dead and (best is None or flaws < best[0]):
+            best = flaws, Found(solution.entries, solver.reasons(solution.entries), None)
+        if best and not any(best[0]):
             break
     return _from_found(best[1], Rule.INFERRED, budget) if best else None
+
+
+_Flaws = tuple[int, bool, int]
+"""Inputs that reach no output, whether the batch is lost, and modules that are not called: the least is the best."""
+
+
+def _flaws(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Flaws:
+    return dead_inputs(graph), not keeps_batch, modules_not_called(model, graph)
 
 
 def _class_candidates(model: nn.Module, budget: Budget) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:

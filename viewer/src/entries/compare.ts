@@ -1,8 +1,14 @@
 /** Entry of `compare.js`: what compares two graphs, and how readers go from change to change. */
 import { comparedGraphs } from "../diff/compared.js";
+import type { Comparing } from "../session/core.js";
 import { ChangeBar } from "../widget/comparing/change_bar.js";
+import { VersionComparison } from "../widget/comparing/version_comparison.js";
 
-globalThis.modelDiagramsComparing = {
+const comparing: Comparing = {
   compare: (before, after, details) => comparedGraphs(JSON.stringify(before), JSON.stringify(after), details),
 };
-globalThis.modelDiagramsChangeBar = (widget) => new ChangeBar(widget);
+globalThis.modelDiagramsComparing = comparing;
+globalThis.modelDiagramsShown = (widget, rows) => {
+  const bar = new ChangeBar(widget, rows);
+  return { bar, versions: new VersionComparison(widget, bar, comparing) };
+};

@@ -36,9 +36,9 @@ const NAME = "model-graph";
 const FEATURES: readonly Feature[] = [
   legend,
   outline,
+  changes,
   isolate,
   expansion,
-  changes,
   colours,
   panel,
   search,

@@ -1,6 +1,7 @@
 /** Reduces a frame to a plan, the input of ranking and routing. */
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
+import { SHAPES, type Shape } from "../view/shapes.js";
 import { isDense } from "./dense.js";
 import { openFans } from "./fans.js";
 import type { Ports } from "./geometry.js";
@@ -48,14 +49,16 @@ export function plan(
   inner: readonly (Inner | null)[],
   order: Order | null = null,
   isNarrow = false,
+  shapes: readonly Shape[] = SHAPES,
 ): Plan {
   const vertical = frame.direction === "TB";
+  const has = (shape: Shape) => vertical && shapes.includes(shape);
   const nets = numberNets(frame.wires);
   const exits = exitsOf(frame, nets);
   const arrivals = frame.items.map(() => 0);
   for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
   const returns = returnsOf(frame, nets).filter(({ isAround }) => isAround);
-  const dense = vertical && isDense(frame.wires);
+  const dense = has("dense") && isDense(frame.wires);
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
     if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
@@ -80,15 +83,15 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: vertical ? placesOf(frame) : [] },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: vertical ? streamsOf(frame) : [] },
+    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: has("streams") ? placesOf(frame) : [] },
+    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: has("streams") ? streamsOf(frame) : [] },
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
   markTrunk(result);
   markRails(result);
   openStreams(result);
-  openFans(result);
+  if (shapes.includes("fans")) openFans(result);
   openLoops(result, frame, nets);
   return result;
 }

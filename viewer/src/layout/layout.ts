@@ -239,7 +239,7 @@ const FOR_ORDER = 2;
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
   if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow))}`;
+  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow, context.shapes))}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const found = mostInOrder(context, frame, { ...around, order }, inner);
@@ -260,7 +260,8 @@ function mostInOrder(
     if (best.share === 1) return;
     const geometry = make();
     const share = agreement(geometry, frame, order);
-    const most = Math.max(crossings(free, frame), order.crossings) + FOR_ORDER;
+    const extra = geometry.width > free.width ? 0 : FOR_ORDER;
+    const most = Math.max(crossings(free, frame), order.crossings) + extra;
     if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
   };
   if (inner.every((one) => one === null)) {
@@ -278,7 +279,7 @@ function geometryOf(
   inner: (Inner | null)[],
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
-  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow);
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;

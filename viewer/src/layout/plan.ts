@@ -129,7 +129,9 @@ export function planKey(plan: Plan): string {
       .concat(slot.exits.flatMap((exit) => [exit.net, exit.label === "" ? -1 : labelWidth(exit.label)]))
       .join(),
   );
-  const wires = plan.wires.map((wire) => [wire.from, wire.fromPort, wire.to, wire.toPort, wire.net].join());
+  const wires = plan.wires.map(({ from, fromPort, to, toPort, net, trunk, spine }) =>
+    [from, fromPort, to, toPort, net, trunk ? 1 : 0, spine ? 1 : 0].join(),
+  );
   const returns = plan.returns.map((one) => [one.out, one.in, labelWidth(one.label), one.isAround ? 1 : 0].join());
   const { order } = plan;
   return [

@@ -4,10 +4,10 @@
  */
 import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
-import { changesInside, placeOf } from "../diff/places.js";
+import { withChangesOpen } from "../diff/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
-import { ancestors, type GraphData, type GraphIndex, type Mark, type OnlyIn } from "../graph/graph.js";
+import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
@@ -45,7 +45,7 @@ export class Session {
   /** Whether changes that have no effect on results are shown. */
   readonly withDetails: boolean;
   /** What the author chose to show. */
-  readonly initial: SessionState;
+  initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
   /** Id of a module or function call → its inside as a graph of its own. */
@@ -153,6 +153,13 @@ export class Session {
     return transitions.isolate(this, this.#state, id);
   }
 
+  /** Begin with what holds changes open, and all else closed. */
+  openChanges(viz: Viz): void {
+    const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
+    this.initial = withChangesOpen(this.traced, closed, (state) => this.#layout(state, viz));
+    this.#state = this.initial;
+  }
+
   // -- questions ------------------------------------------------------------------------------------------------------
 
   /** Whether a node can be the whole picture. */
@@ -214,21 +221,6 @@ export class Session {
   search(query: string): string[] {
     this.#searchIndex ??= new SearchIndex(this.grouped);
     return this.#searchIndex.search(query);
-  }
-
-  /** The node that shows a change; undefined for one of the whole model. */
-  placeOf(change: number): string | undefined {
-    return placeOf(this.traced, change);
-  }
-
-  /** What became of a node; undefined where nothing did. */
-  statusOf(id: string): Mark["status"] | undefined {
-    return this.traced.graph.marks?.get(id)?.status;
-  }
-
-  /** The changes of a node or, where it has none of its own, of what is inside. */
-  changesAt(id: string): number[] {
-    return changesInside(this.traced, id);
   }
 
   /** The scale that colours the nodes with these ids. */

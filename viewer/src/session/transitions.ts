@@ -91,7 +91,8 @@ export function visibleAncestor(graphs: Graphs, id: string, isVisible: (id: stri
 
 /** Whether a module or function call can be the whole picture: it holds more than one thing. */
 export function canIsolate(graphs: Graphs, id: string): boolean {
-  return contentsOf(indexWith(graphs, id), id).children.length > 1;
+  const index = indexWith(graphs, id);
+  return index.nodes.has(id) && contentsOf(index, id).children.length > 1; // the whole model is the picture already
 }
 
 /** The trace, with calls of functions only where the id is of one. */

@@ -72,14 +72,10 @@ const ENGLISH = {
   next: "Next (Enter)",
   previous: "Previous (Shift+Enter)",
 
-  // what changed between versions
-  changes: "Changes",
-  versions: "Versions",
+  // what changed between versions; more is in comparison_strings.ts
   previousChange: "Previous change",
   nextChange: "Next change",
-  sideBefore: "Before",
-  sideBoth: "Both",
-  sideAfter: "After",
+  compare: "Compare with another version…",
 
   // paths
   before: "What leads here",

@@ -19,6 +19,7 @@ import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
 import { matcher, matching, modules } from "./patterns.js";
 import { findRuns, repeat } from "./repeats.js";
+import { IN_ONE_FLOW } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
@@ -164,7 +165,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   };
   const shaped = mostTold(traced, start, { ...page, measure }, isClosed);
   const mayBePlain = isShaped && start.shapes === undefined;
-  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: [] }, page, isClosed) : shaped;
+  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
   if (telling < LITTLE) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
@@ -244,7 +245,7 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
       (state) => fits(state, page.highest) && page.measure(state).shaped,
     );
     if (shaped !== undefined) return shaped;
-    const plain: State = { ...orderly, shapes: [] };
+    const plain: State = { ...orderly, shapes: IN_ONE_FLOW };
     if (start.shapes === undefined && fits(plain, page.highest)) return plain;
   }
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));

@@ -87,6 +87,12 @@ export class TaskQueue {
     return this.#enqueue(() => this.#loadSession().then(task));
   }
 
+  /** Give another session to the next tasks. */
+  replaceSession(session: Session): void {
+    this.session = session;
+    this.#loading = Promise.resolve(session);
+  }
+
   /** Resolves when every task so far has succeeded or failed. */
   get settled(): Promise<void> {
     return this.#last;

@@ -10,9 +10,8 @@
  * - decorate pictures that are exported: `widget.exportDecorators`;
  * - handle a key: `widget.onKey("x", (id) => true)`. `id` is the focused node's; return whether the key was used. The
  *   handler that registered last goes first, so whatever opens last gets Escape;
- * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture (it changed, or more of it became
- *   visible): decorate them, idempotently. "moved": another part of it is visible (`camera.viewport`). "selected":
- *   `widget.selected` changed;
+ * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture: decorate them, idempotently. "moved":
+ *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
  * - change what is shown: `widget.change((session) => session.withNode(id), idThatStaysInPlace)`. This loads what is
@@ -29,6 +28,7 @@ import type { SessionState } from "../session/state.js";
 import { readable } from "../shared/text.js";
 import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
+import { firstVisible } from "./first_visible.js";
 import { wasmAllowed } from "./loader.js";
 import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
@@ -73,6 +73,9 @@ export class Widget {
   /** Id of the selected node; empty for the whole model. */
   selected: string | undefined;
   readonly actions: Action[] = [];
+  /** The version that the diagram is compared with, and how to compare it with another, or with none. */
+  comparedWith: string | undefined;
+  compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   /** The page's own picture, for printing once another one is on screen. */
@@ -189,6 +192,17 @@ export class Widget {
     return this.withLayout((session, viz) => this.#show(session, session.show(next(session), viz), id));
   }
 
+  /** Show another session instead: what changed since another version, or the model again. */
+  exchange(next: (session: Session, viz: Viz) => Session): Promise<void> {
+    return this.withLayout((session, viz) => {
+      const other = next(session, viz);
+      const layout = other.layout(viz);
+      this.select(undefined);
+      this.#queue.replaceSession(other);
+      this.#show(other, layout, "");
+    });
+  }
+
   // -- nodes ----------------------------------------------------------------------------------------------------------
 
   select(id: string | undefined): void {
@@ -251,22 +265,10 @@ export class Widget {
   #replace(tree: Tree, id: string): void {
     const old = this.tree;
     const toggled = tree.has(id) ? old.find(id) : undefined;
-    const before = toggled ?? this.#firstVisible(old, tree);
+    const before = toggled ?? firstVisible(this.stage, old, tree);
     const after = before && tree.find(idOf(before));
     if (before && after) this.camera.replace(tree.picture, header(before), header(after));
     else this.camera.replace(tree.picture, old.picture, tree.picture);
-  }
-
-  /** The first visible node that another picture has, too. */
-  #firstVisible(now: Tree, other: Tree): SVGElement | undefined {
-    const frame = this.stage.getBoundingClientRect();
-    const bottom = Math.min(frame.bottom, innerHeight);
-    return [...now.picture.querySelectorAll<SVGElement>("[data-id]")].find((node) => {
-      if (!other.has(idOf(node))) return false;
-      const rect = header(node).getBoundingClientRect();
-      const isBeside = rect.right <= frame.left || rect.left >= frame.right;
-      return !isBeside && rect.top >= Math.max(0, frame.top) && rect.bottom <= bottom;
-    });
   }
 
   /** Focus the node that had the focus or, where it is gone, the toggled one. */

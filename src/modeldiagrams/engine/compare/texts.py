@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.compare.found import Checkpoints, Found
 
-__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "plain_markdown"]
+__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "human", "plain_markdown"]
 
 _VERDICTS = {
     "load": "load",
@@ -129,12 +129,13 @@ def _numbers(before: int | None, after: int | None) -> str:
     if before is None or after is None:
         return "not counted"
     if before == after:
-        return f"{_human(before)}, as before"
+        return f"{human(before)}, as before"
     change = f" ({(after - before) / before:+.1%})" if before else ""
-    return f"{_human(before)} → {_human(after)}{change}"
+    return f"{human(before)} → {human(after)}{change}"
 
 
-def _human(number: int) -> str:
+def human(number: int) -> str:
+    """A number with three digits and a unit: ``1.23M``."""
     for unit, size in _UNITS:
         if number >= size:
             return f"{number / size:.3g}{unit}"

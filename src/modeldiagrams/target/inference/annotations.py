@@ -9,12 +9,15 @@ from typing import Any
 __all__ = ["annotations_of", "is_own_class", "item_annotation"]
 
 
+_PLAIN = ("builtins", "typing", "torch", "collections", "numbers", "types", "argparse", "omegaconf", "easydict", "yacs")
+"""Packages of types and of objects without fields of their own."""
+
+
 def is_own_class(annotation: Any) -> bool:
     """Whether a class is made by the model's author, so that an instance is needed."""
     return (
         inspect.isclass(annotation)
-        and annotation.__module__.split(".")[0]
-        not in ("builtins", "typing", "torch", "collections", "numbers", "types")
+        and annotation.__module__.split(".")[0] not in _PLAIN
         and not issubclass(annotation, Enum)
     )
 

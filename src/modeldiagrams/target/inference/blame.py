@@ -8,8 +8,11 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import expression_at, tracebacks
-from modeldiagrams.target.inference.unknown import Fields, Number, Refused, Use, slots_of
+from torch import Tensor
+
+from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,9 +39,13 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     return [slot for slot in found if slot in every]
 
 
-def refusal(error: BaseException) -> Refused | None:
+def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
     message = str(error)
+    if isinstance(error, AttributeError) and isinstance(error.obj, Tensor):
+        for slot in known:
+            if slot.given is error.obj:
+                return Refused(slot, Use("lacks", error.name))
     for frame, at in _frames(error):
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
@@ -62,20 +69,9 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     node = expression_at(frame, instruction)
     if node is None:
         return []
-    values = [_read(item, frame) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    values = [resolved(item, frame.f_locals) for item in ast.walk(node) if isinstance(item, ast.expr)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
-
-
-def _read(node: ast.expr, frame: FrameType) -> Any:
-    """What a name, an attribute or a key held; nothing is run for it."""
-    match node:
-        case ast.Name(id=name):
-            return frame.f_locals.get(name)
-        case ast.Attribute(value=inner, attr=name) | ast.Subscript(value=inner, slice=ast.Constant(value=str(name))):
-            owner = _read(inner, frame)
-            return owner.get(name) if isinstance(owner, Fields) else getattr(owner, "__dict__", {}).get(name)
-    return None
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:
@@ -89,6 +85,8 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        if type(module).__module__.startswith("torch.nn"):
+            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
         for tree in _methods(type(module)) if kept else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
@@ -26,12 +27,12 @@ from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Solved", "solved_arguments"]
 
@@ -78,6 +79,7 @@ def solved_arguments(
         return None
     hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
     names = [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
+    names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
     return _Search(found, names, dict(given)).solved() if names else None
@@ -97,14 +99,16 @@ class _Search:
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
 
     def __post_init__(self) -> None:
-        function = inspect.unwrap(self.maker.__init__ if inspect.isclass(self.maker) else self.maker)
-        names = getattr(function, "__globals__", {})
         hints = annotations_of(self.maker)
         written = parameters_of(self.maker)
         for name in self.required:
             annotation = hints.get(name, written[name].annotation if name in written else None)
             known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
-            self.slots.append(Slot(name, name, names, annotation=known, makers=(self.maker,)))
+            self.slots.append(self._slot(name, known))
+
+    def _slot(self, name: str, annotation: Any) -> Slot:
+        function = inspect.unwrap(self.maker.__init__ if inspect.isclass(self.maker) else self.maker)
+        return Slot(name, name, getattr(function, "__globals__", {}), annotation=annotation, makers=(self.maker,))
 
     def solved(self) -> Solved | None:
         """The first arguments that work, with better values where the layers tell."""
@@ -158,9 +162,22 @@ class _Search:
                 if not self._learn(refused):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
-                lesson = refusal(error)
-                if lesson is None or not self._learn(lesson):
+                lesson = refusal(error, self._all())
+                is_taught = lesson is not None and self._learn(lesson)
+                if not is_taught and not self._asks_for_another(error):
                     raise
+
+    def _asks_for_another(self, error: BaseException) -> bool:
+        """Whether a key is missing that ``**kwargs`` may hold; then there is one more argument."""
+        known = parameters_of(self.maker).values()
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
+        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
+            return False
+        self.lessons += 1
+        self.required.append(name)
+        self.slots.append(self._slot(name, None))
+        return self.lessons <= _MOST_LESSONS
 
     def _learn(self, refused: Refused) -> bool:
         self.lessons += 1
@@ -169,7 +186,7 @@ class _Search:
     def _made(self) -> nn.Module:
         with seeded(), guarded():
             try:
-                with torch.device("meta"):
+                with torch.device("meta"), _PlainData():
                     made = self._called()
             except (RuntimeError, NotImplementedError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
@@ -181,7 +198,7 @@ class _Search:
 
     def _made_with_memory(self) -> Any:
         try:
-            with Allocations(_MOST_ELEMENTS):
+            with Allocations(_MOST_ELEMENTS), _PlainData():
                 return self._called()
         except TooLargeError:
             raise TargetError("it needs too much memory") from None
@@ -207,6 +224,15 @@ class _Search:
                 for attribute, value in vars(module).items():
                     for slot in slots_of(value):
                         slot.attributes.add(attribute)
+
+
+class _PlainData(TorchFunctionMode):
+    """Gives functions that make tensors of data plain numbers."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        if func in (torch.tensor, torch.as_tensor):
+            args = [*map(plain, args[:1]), *args[1:]]
+        return func(*args, **(kwargs or {}))
 
 
 def _reason(slot: Slot) -> str:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.common.user_files import is_user_file
 from modeldiagrams.target.inference.data_files import subtrees
 from modeldiagrams.target.inference.parameters import frames
 from modeldiagrams.target.inference.project import CODE, DATA, Project
@@ -65,7 +64,7 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
     """Calls of a class or factory in its project, those that show it to readers before those of tests.
 
     Args:
-        found: The class or the function; one of an installed package has none.
+        found: The class or the function; of one in an installed package, only its own file is read.
     """
     name = getattr(found, "__name__", "")
     try:
@@ -73,7 +72,7 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
         signature = inspect.signature(found)
     except (OSError, TypeError, ValueError):
         return
-    if name and is_user_file(str(own)):
+    if name and own.is_file():
         sources = Sources(Project(own, found.__module__))
         seen = []
         for site in _Evidence(name, signature, sources).all():

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.entries import Path
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["InputSolver"]
+__all__ = ["InputSolver", "Solution"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
@@ -48,6 +48,15 @@ _FIRST_SEEDS = 4
 _NODES = 8
 """Of a graph, where other models have one row of a batch."""
 _USUAL = {size: values[0] for size, values in SIZES.items()}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Entries that carry the model through a pass."""
+
+    entries: Entries
+    keeps_batch: bool
+    """Whether the number of rows that goes in comes out again."""
 
 
 @dataclass
@@ -73,11 +82,11 @@ class InputSolver:
             if p.default is not inspect.Parameter.empty and p.kind not in VARIADIC
         )
 
-    def solutions(self) -> Iterator[Entries]:
+    def solutions(self, most_tries: int = _MOST_TRIES) -> Iterator[Solution]:
         """Entries that carry the model through a pass, the most usual ones first."""
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries)
-        for _ in range(_MOST_TRIES):
+        for _ in range(most_tries):
             if not self._waiting or self._work > _MOST_WORK:
                 return
             entries = heapq.heappop(self._waiting)[3]
@@ -85,7 +94,8 @@ class InputSolver:
             if probed is None:
                 continue
             if probed.error is None:
-                yield from self._with_usual_sizes(entries)
+                keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
+                yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
                 continue
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 self._push(-probed.depth, place, changed)

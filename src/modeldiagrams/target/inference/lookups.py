@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FrameType, TracebackType
 
-__all__ = ["expression_at", "resolved_name", "strings_looked_up", "tracebacks"]
+__all__ = ["attribute_of", "expression_at", "resolved", "strings_looked_up", "tracebacks"]
 
+_PARTS = ("_modules", "_parameters", "_buffers")
+"""Where a module keeps what it is made of."""
 _MOST = 32
 """More are no choice of a model's author but a vocabulary."""
 
@@ -67,18 +69,34 @@ def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
         case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
             values: Any = [element.value for element in elements if isinstance(element, ast.Constant)]
         case _:
-            values = resolved_name(container, {**frame.f_globals, **frame.f_locals})
+            values = resolved(container, {**frame.f_globals, **frame.f_locals})
     if isinstance(values, dict | set | frozenset | list | tuple):
         yield from (str(value) for value in values if isinstance(value, str))
 
 
-def resolved_name(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The object that ``a`` or ``a.b`` names; None for other expressions, and where it isn't simply there."""
+def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What a constant, a name, ``a.b`` or ``a["b"]`` holds; None for other expressions, and where it isn't there.
+
+    Nothing of the model's is run for it.
+    """
     match node:
+        case ast.Constant(value=value):
+            return value
         case ast.Name(id=name):
             return names.get(name)
-        case ast.Attribute(value=inner, attr=attribute):
-            owner = resolved_name(inner, names)
-            found = getattr(owner, "__dict__", {}).get(attribute)
-            return found if found is not None or owner is None else vars(type(owner)).get(attribute)
+        case ast.Attribute(value=inner, attr=name):
+            return attribute_of(resolved(inner, names), name)
+        case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
+            owner = resolved(inner, names)
+            return dict.get(owner, key) if isinstance(owner, dict) else None
     return None
+
+
+def attribute_of(owner: Any, name: str) -> Any:
+    """What an attribute holds: of an object, a module, a class or a configuration; None where it isn't there."""
+    if isinstance(owner, dict):
+        return dict.get(owner, name)
+    known = getattr(owner, "__dict__", {})
+    inside = (known.get(kind) for kind in _PARTS) if type(known) is dict else ()
+    parts = (known, *(part for part in inside if type(part) is dict), vars(type(owner)))
+    return next((part[name] for part in parts if name in part), None)

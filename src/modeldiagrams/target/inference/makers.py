@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["classes_for", "modules_for", "path_of"]
 
+_CONTAINERS = (nn.ModuleDict, nn.ModuleList)
 _SHORTEST_WORD = 3
 _MOST_OTHERS = 3
 """Modules of another name that are tried."""
@@ -45,6 +46,10 @@ def modules_for(
     name: str, names: Mapping[str, Any], base: type, *, without: tuple[Any, ...], is_called: bool
 ) -> list[Any]:
     """Modules that an argument could be, as options without their own arguments."""
+    if base in _CONTAINERS:
+        part = usual("modules", name)[0]
+        parts = {"first": part, "second": part} if base is nn.ModuleDict else [part, part]
+        return [{"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}]
     own = [class_ for class_ in _beside(names, base) if class_ not in without]
     alike = [class_ for class_ in own if _sounds_like(name, class_)] if base is nn.Module else [*own]
     if base is not nn.Module and not own and "<" not in base.__qualname__:

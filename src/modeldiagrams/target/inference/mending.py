@@ -58,6 +58,8 @@ class _Change:
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
+            case "view":
+                yield from self._viewed(wanted.got, wanted.shapes[0])
             case "larger":
                 for leaf in self._all():
                     if len(leaf.shape) > 2 and leaf.dtype == "float32":  # noqa: PLR2004  (batch and channels stay)
@@ -99,14 +101,27 @@ class _Change:
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
             yield self._with(leaf.sized(dimension, wanted))
 
+    def _viewed(self, elements: int, tail: tuple[int, ...]) -> Iterator[Entries]:
+        """The last sizes are those of the view that an input is seen as."""
+        for leaf in self._all():
+            if math.prod(leaf.shape) == elements:
+                first = leaf.shape[: max(1, len(leaf.shape) - len(tail))]
+                yield self._with(replace(leaf, shape=(*first, *tail)))
+
     def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
         """What may give another size that no dimension has itself."""
-        if got == wanted or wanted <= 0:
+        if got == wanted or wanted <= 0 or self._is_one_of_inputs(wanted, but_not=got):
             return
         if all(got not in leaf.shape for leaf in self._all()):
             yield from self._products(got, wanted)
+            yield from self._elements(got, wanted)
             yield from self._differences(got, wanted)
         yield from self._swapped(wanted)
+
+    def _is_one_of_inputs(self, size: int, *, but_not: int) -> bool:
+        """Whether a size is one of an input and another isn't: then it is the input's that has to change."""
+        sizes = {size for leaf in self._all() for size in leaf.shape}
+        return size in sizes and but_not not in sizes
 
     def _products(self, got: int, wanted: int) -> Iterator[Entries]:
         """Several dimensions were flattened into one."""
@@ -116,6 +131,16 @@ class _Change:
                     if math.prod(leaf.shape[start:end]) == got:
                         for part in _factored(wanted, end - start):
                             yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
+
+    def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
+        """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
+        for leaf in self._all():
+            for start in (1, 0):
+                each, rest = divmod(got, math.prod(leaf.shape[start:]))
+                count, missing = divmod(wanted, each) if each > 1 else (0, 0)
+                if count and not rest and not missing:
+                    ones = (1,) * (len(leaf.shape) - start - 1)
+                    yield self._with(replace(leaf, shape=(*leaf.shape[:start], *ones, count)))
 
     def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
         """A size came about by a sum, a product or a convolution."""
@@ -137,10 +162,14 @@ class _Change:
             yield shared
 
     def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
-        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
-        sides = free if len(free) == _SIDES else [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        sides = self._sides(leaf)
         area = math.prod(leaf.shape[d] for d in sides)
         by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
+        for step in (0, 1, 2, -1):
+            for side in sides:
+                other = leaf.shape[side] * wanted // got + step if got else 0
+                if 0 < other <= _MAX_SIZE:
+                    yield self._with(leaf.sized(side, other))
         near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
         for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
             if 0 < other <= _MAX_SIZE:
@@ -149,6 +178,13 @@ class _Change:
         for other in self.sizes.known:
             for dimension in range(len(leaf.shape) - 1, 0, -1):
                 yield self._with(leaf.sized(dimension, other))
+
+    def _sides(self, leaf: Leaf) -> list[int]:
+        """Dimensions of height and width: those that nobody has said, that are equal, or the last ones."""
+        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
+        equal = [d for d, size in enumerate(leaf.shape) if d and leaf.shape[1:].count(size) == _SIDES]
+        last = [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        return next(dimensions for dimensions in (free, equal, last) if len(dimensions) == _SIDES)
 
     def _swapped(self, wanted: int) -> Iterator[Entries]:
         """The wanted size is there, but in another place."""

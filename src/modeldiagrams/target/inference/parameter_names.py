@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.names import PROJECT, matches, project_value, table
 
@@ -34,7 +35,7 @@ class Role(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _roles() -> list[Role]:
-    return msgspec.convert(table("forward_parameters"), list[Role])
+    return [msgspec.convert(row, decodable(Role)) for row in table("forward_parameters")]
 
 
 def role_of(name: str) -> Role | None:

@@ -45,12 +45,14 @@ def _inside(sources: Sources, node: ast.AST, outer: Scope, depth: int) -> Iterat
 
 
 def _calls(sources: Sources, function: Function, outer: Scope, depth: int) -> Iterator[dict[str, Meaning]]:
-    """Parameters with their defaults, if all have one; else as callers in the same file give them."""
+    """Parameters with their defaults, if all have one, and as callers in the same file give them."""
     own = isinstance(outer.node, ast.ClassDef)
     base = {**_defaults(function, outer), **_decorated(sources, function, outer)}
     required = [name for name, meaning in base.items() if meaning is None][own:]
     name = outer.node.name if isinstance(outer.node, ast.ClassDef) and function.name == "__init__" else function.name
-    if required and depth < _DEEPEST:
+    if not required:
+        yield base
+    if (required or function.args.kwarg) and depth < _DEEPEST:
         for call in outer.source.calls.get(name, [])[:_MOST]:
             around = outer.source.around[call]
             if function not in around:
@@ -59,7 +61,8 @@ def _calls(sources: Sources, function: Function, outer: Scope, depth: int) -> It
     for argument in _arguments(function.args):
         if argument.arg in required:
             base[argument.arg] = _announced(sources, argument, outer)
-    yield base
+    if required:
+        yield base
 
 
 def _announced(sources: Sources, argument: ast.arg, outer: Scope) -> Meaning:

@@ -19,9 +19,10 @@ from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
+from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import FrameType
 
 __all__ = ["Probe", "Probed"]
@@ -29,7 +30,7 @@ __all__ = ["Probe", "Probed"]
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
-_MOST_WORK = 10**11
+_MOST_WORK = 10**10
 """Elements of the inputs times parameters, up to which a pass has values."""
 _LONGEST_MESSAGE = 1000
 
@@ -65,7 +66,7 @@ class Probed:
 
 
 class Probe:
-    """Runs passes of a model; the model itself stays as it is."""
+    """Runs passes of a copy of a model, or of the model itself, which is restored after each."""
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the model.
@@ -78,8 +79,9 @@ class Probe:
         shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
             self._model = copy.deepcopy(model, shared)
-        except Exception:  # noqa: BLE001  (some can't be copied; they are run themselves)
+        except Exception:  # noqa: BLE001  (some can't be copied)
             self._model = model
+        self._is_copy = self._model is not model
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
 
@@ -108,7 +110,7 @@ class Probe:
                     (lambda tensor: tensor.to("meta")) if self._is_on_meta else (lambda tensor: tensor)
                 )
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
-                with mode, watch:
+                with self._as_it_was((args, kwargs)), mode, watch:
                     result = self._model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failed, args, kwargs)
@@ -116,6 +118,17 @@ class Probe:
                 logging.disable(level)
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
+
+    @contextlib.contextmanager
+    def _as_it_was(self, inputs: Any) -> Iterator[None]:
+        """The model itself keeps nothing of a pass."""
+        if self._is_copy:
+            yield
+            return
+        with restored(self._model, inputs, ()) as snapshot:
+            for tensor in (*self._model.parameters(), *self._model.buffers()):
+                snapshot.before_write(tensor)
+            yield
 
 
 class _Watch(TorchFunctionMode):

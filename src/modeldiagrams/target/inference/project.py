@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modeldiagrams.common.user_files import is_user_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,8 +44,12 @@ class Project:
     def __post_init__(self) -> None:
         """Find the nearest folder with a file that only projects have, else that of the outermost package.
 
-        Without such a file only the module's own folder is read: what is elsewhere may belong to anybody.
+        Without such a file only the module's own folder is read: what is elsewhere may belong to anybody. Of a library,
+        only the module itself: it has examples and factories for its classes.
         """
+        if not is_user_file(str(self.own)):
+            self.root, self.folder = self._import_root(), self.own
+            return
         parents = [*self.own.parents][:_MOST_PARENTS]
         marked = (folder for folder in parents if any((folder / name).exists() for name in _ROOT_FILES))
         plain = next((folder for folder in parents if not (folder / "__init__.py").exists()), parents[0])
@@ -54,7 +60,7 @@ class Project:
     def files(self) -> list[Path]:
         """Code and data, folder by folder."""
         found: list[Path] = []
-        pending, folders = [self.folder], _MOST_FOLDERS if self.folder == self.root else 1
+        pending, folders = [self.folder], _MOST_FOLDERS if self.folder == self.root else 1  # of a library, no folder
         while pending and folders and len(found) < _MOST_FILES:
             folders -= 1
             try:
@@ -114,8 +120,11 @@ class Project:
         return file.stem
 
     def _import_roots(self, near: Path) -> list[Path]:
+        return [self._import_root(), self.root / "src", self.root, near.parent]
+
+    def _import_root(self) -> Path:
         depth = self.module.count(".") + (self.own.stem == "__init__")
-        return [self.own.parents[min(depth, len(self.own.parents) - 1)], self.root / "src", self.root, near.parent]
+        return self.own.parents[min(depth, len(self.own.parents) - 1)]
 
     def _first(self, files: list[Path]) -> Path | None:
         return next((file for file in self._normal(files) if self.text(file)), None)

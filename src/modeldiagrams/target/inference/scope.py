@@ -46,6 +46,13 @@ class Scope:
         is_method = isinstance(self.outer.node, ast.ClassDef) and self.outer.outer is not None
         return (self.outer.outer if is_method and self.outer.outer else self.outer).find(name)
 
+    def holder(self, name: str) -> ast.AST:
+        """Whose name it is."""
+        scope: Scope = self
+        while scope.outer is not None and name not in scope.parameters and name not in scope.source.names(scope.node):
+            scope = scope.outer
+        return scope.node
+
     def class_of(self, name: str) -> Scope | None:
         """The class whose methods call their own object by this name."""
         scope: Scope | None = self

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.ir.graph import Graph, InputNode, OpNode, OutputNode
+from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inputs import from_entries
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer import Mode
 
-__all__ = ["Budget", "Found", "dead_inputs", "is_connected", "search", "trial_pass"]
+__all__ = ["Budget", "Found", "dead_inputs", "is_connected", "modules_not_called", "search", "trial_pass"]
 
-_MAX_PASSES = 48
+_MAX_PASSES = 32
 """Of one search."""
 _MEAN_WORK = 300
 """Calls and parameters of an average pass: a few seconds in all. Unlike a time limit, the same on every machine."""
@@ -67,7 +67,7 @@ class Found:
 class Budget:
     """The passes of all searches for one model: a log of them, and how many are left."""
 
-    max_passes: int = 80
+    max_passes: int = 60
     lines: list[str] = field(default_factory=list)
     """One for every pass, with its result."""
     work: int = 0
@@ -262,6 +262,13 @@ def dead_inputs(graph: Graph) -> int:
     """How many inputs no output depends on."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return sum(not _reaches_output(graph, [each]) for each in inputs)
+
+
+def modules_not_called(model: nn.Module, graph: Graph) -> int:
+    """How many modules that do something themselves a pass left out."""
+    called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
+    own = [name for name, module in model.named_modules() if name and not [*module.children()]]
+    return sum(name not in called for name in own)
 
 
 def _reaches_output(graph: Graph, pending: list[str]) -> bool:

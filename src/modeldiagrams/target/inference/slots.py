@@ -63,6 +63,8 @@ class Slot:
     """Number of items, where it is known."""
     is_tested: bool = False
     is_called_in_forward: bool = False
+    given: Any = None
+    """The tensor that the last run got."""
     why: str = ""
     """Why it is of its kind."""
 
@@ -158,7 +160,8 @@ class Slot:
             case "made" if self._parts(option):
                 kwargs = {name: slot.value() for name, slot in self._parts(option).items()}
                 return locate(option["_target_"])(**kwargs)
-        return from_option(option)
+        self.given = from_option(option)
+        return self.given
 
     def written(self) -> Any:
         """Its value as an option."""
@@ -256,6 +259,9 @@ class Slot:
             case Use("called", (int() as count, tuple() as names)):
                 self.kind, self.call = "class", (count, names)
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
+            case Use("lacks", str(name)):
+                self.kind, self.why = "fields", f"its {name} is read"
+                self.ways.add("attribute")
             case Use("forward"):
                 self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
 

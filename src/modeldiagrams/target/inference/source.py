@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Around", "Function", "Source", "called_name", "statement_nodes"]
+__all__ = ["Around", "Function", "Source", "called_name", "parameter_names", "statement_nodes"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Around = tuple[ast.AST, ...]
 """The functions and classes around a node, outermost first."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_CHANGING = frozenset(
-    {"update", "pop", "setdefault", "append", "extend", "insert", "merge_from_file", "merge_from_list"}
-)
+_CHANGING = {"update", "setdefault", "append", "extend", "insert", "merge_from_file", "merge_from_list"}
 
 
 @dataclass
@@ -42,8 +40,10 @@ class Source:
     """Of functions, classes and calls."""
     calls: dict[str, list[ast.Call]] = field(default_factory=dict)
     """By the last part of what is called."""
-    changed: set[tuple[str, str]] = field(default_factory=set)
+    _changed: list[tuple[Around, str, str]] = field(default_factory=list)
     """Name and attribute or key of what is assigned to later; ``*`` where it can be any."""
+    _removed: list[tuple[Around, str, str]] = field(default_factory=list)
+    """The same of what ``pop`` takes out."""
     _names: dict[ast.AST, dict[str, ast.expr | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,20 +71,23 @@ class Source:
             case ast.Call():
                 self.calls.setdefault(called_name(node), []).append(node)
                 self.around[node] = around
-                self._note_call(node)
+                self._note_call(node, around)
             case ast.Dict():
                 self.around[node] = around
             case ast.Attribute(value=ast.Name(id=owner), attr=name, ctx=ast.Store()):
-                self.changed.add((owner, name))
+                self._changed.append((around, owner, name))
             case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()):
-                self.changed.add((owner, str(key.value) if isinstance(key, ast.Constant) else "*"))
+                self._changed.append((around, owner, str(key.value) if isinstance(key, ast.Constant) else "*"))
 
-    def _note_call(self, node: ast.Call) -> None:
+    def _note_call(self, node: ast.Call, around: Around) -> None:
         match node:
             case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags], keywords=keywords):
                 self._add_option(flags, {keyword.arg: keyword.value for keyword in keywords})
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="pop"), args=args):
+                key = args[0].value if args and isinstance(args[0], ast.Constant) else "*"
+                self._removed.append((around, owner, str(key)))
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)) if name in _CHANGING:
-                self.changed.add((owner, "*"))
+                self._changed.append((around, owner, "*"))
 
     def _absolute(self, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -105,6 +108,21 @@ class Source:
         for name in long[:1]:
             self.options[name.lstrip("-").replace("-", "_")] = keywords.get("default")
 
+    def changes(self, scope: ast.AST, name: str) -> set[str]:
+        """Attributes and keys that are assigned to later, of what a scope calls by a name."""
+        return self._keys(self._changed, scope, name)
+
+    def removals(self, scope: ast.AST, name: str) -> set[str]:
+        """The same of keys that are taken out."""
+        return self._keys(self._removed, scope, name)
+
+    def _keys(self, noted: list[tuple[Around, str, str]], scope: ast.AST, name: str) -> set[str]:
+        return {key for around, owner, key in noted if owner == name and self._holder(around, name) is scope}
+
+    def _holder(self, around: Around, name: str) -> ast.AST:
+        own = (node for node in reversed(around) if name in parameter_names(node) or name in self.names(node))
+        return next(own, self.tree)
+
     def names(self, scope: ast.AST) -> dict[str, ast.expr | None]:
         """What is assigned to the names of the module, a function or a class; None where that can be several values."""
         if scope not in self._names:
@@ -118,6 +136,12 @@ def called_name(node: ast.Call) -> str:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
     return ""
+
+
+def parameter_names(node: ast.AST) -> list[str]:
+    """Names of a function's parameters; none for what is no function."""
+    arguments = getattr(node, "args", None)
+    return [part.arg for part in ast.walk(arguments) if isinstance(part, ast.arg)] if arguments else []
 
 
 def statement_nodes(scope: ast.AST) -> Iterator[ast.AST]:

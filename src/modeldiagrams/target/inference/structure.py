@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
-from modeldiagrams.target.inference.lookups import expression_at, tracebacks
+from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,7 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     places = _places(probed)
     yield from _attributes(entries, probed, seeds, places)
     yield from _keys(entries, probed, seeds, places)
+    yield from _counted(entries, probed, seeds, places)
     message = probed.message
     if "values to unpack" in message:
         yield from _unpacked(entries, probed, seeds, places)
@@ -56,6 +58,9 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     if _INDEX.search(message):
         for path in _touched(probed, places):
             yield from (put(entries, path, {"value": value}) for value in (2, 1.0))
+    if re.search(r"must be Tensor, not (list|tuple|dict)", message):
+        for path in _touched(probed, places):
+            yield put(entries, path, seeds.seed(str(path[-1]), path))
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
 
@@ -89,6 +94,9 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
     path = places.get(id(error.obj))
     if path is None:
         return
+    if isinstance(error.obj, list | dict) and hasattr(Tensor, error.name):
+        yield put(entries, path, seeds.seed(str(path[-1]), path))
+        return
     before = subtree(entries, path)
     known = before if isinstance(before, dict) and "_target_" in before else OBJECT
     yield put(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
@@ -100,8 +108,8 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
         for item in ast.walk(node) if node else ():
             match item:
                 case ast.Subscript(value=owner, slice=key):
-                    path = places.get(id(_read(owner, frame)))
-                    name = _read(key, frame)
+                    path = places.get(id(resolved(owner, frame.f_locals)))
+                    name = resolved(key, frame.f_locals)
                     if path is not None and isinstance(name, str):
                         before = subtree(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
@@ -130,6 +138,17 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
             yield put(entries, path, found.sized(0, count).entry)
 
 
+def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
+    """``len(features)`` should be another: a list of so many parts."""
+    for frame, (first, a, second, b) in unequal_sides(probed.error):
+        for side, count in ((first, b), (second, a)):
+            match side:
+                case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                    path = places.get(id(frame.f_locals.get(name)))
+                    if path is not None and type(count) is int and 0 < count <= _MOST_PARTS:
+                        yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
+
+
 def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
     for name in seeds.optional:
         if name not in entries and any(frame.f_locals.get(name, 0) is None for frame, _ in probed.frames()):
@@ -141,7 +160,7 @@ def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:
     for frame, at in probed.frames():
         node = expression_at(frame, at)
         names = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)] if node else []
-        found = [places[id(value)] for name in names if id(value := _read(name, frame)) in places]
+        found = [places[id(value)] for name in names if id(value := resolved(name, frame.f_locals)) in places]
         if node is None:  # a statement, such as `if x:`
             found = _named(linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame, places)
         if found:
@@ -153,19 +172,3 @@ def _named(line: str, frame: FrameType, places: dict[int, Path]) -> list[Path]:
     owners = [frame.f_locals, *(getattr(frame.f_locals.get(name), "__dict__", {}) for name in frame.f_locals)]
     values = [owner[name] for name in re.findall(r"[A-Za-z_]\w*", line) for owner in owners if name in owner]
     return [*dict.fromkeys(places[id(value)] for value in values if id(value) in places)]
-
-
-def _read(node: ast.expr, frame: FrameType) -> Any:
-    """What an expression held, if nothing has to be run for it."""
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id=name):
-            return frame.f_locals.get(name)
-        case ast.Attribute(value=inner, attr=name):
-            owner = _read(inner, frame)
-            return None if isinstance(owner, Tensor) else getattr(owner, "__dict__", {}).get(name)
-        case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
-            owner = _read(inner, frame)
-            return owner.get(key) if isinstance(owner, dict) else None
-    return None

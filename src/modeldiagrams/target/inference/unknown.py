@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import FrameType
 
-__all__ = ["Fields", "Items", "Number", "Real", "Refused", "Text", "Use", "slots_of", "wrapped"]
+__all__ = ["Fields", "Items", "Number", "Real", "Refused", "Text", "Use", "plain", "slots_of", "wrapped"]
 
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
 
@@ -47,7 +47,7 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``items``, ``length``, ``called`` or ``text``."""
+    """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, or what a tensor ``lacks``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -198,6 +198,15 @@ class Text(str):
     def strip(self, *args: Any) -> Text:
         """As `str.strip`."""
         return text(str.strip(self, *args), self.slot)
+
+
+def plain(value: Any) -> Any:
+    """The same numbers without a record, for code that would take those for lists, as `torch.tensor` does."""
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in (list.__iter__(value) if isinstance(value, list) else value)]
+    if isinstance(value, Number):
+        return int(value)
+    return float(value) if isinstance(value, Real) else value
 
 
 def text(value: str, slot: Slot) -> Text:

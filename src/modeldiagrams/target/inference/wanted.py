@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.conditions import multiple, tensor_of_rank, unequal_sides
 from modeldiagrams.target.inference.lookups import tracebacks
 
 if TYPE_CHECKING:
@@ -26,18 +27,18 @@ Shape = tuple[int, ...]
 class Wanted:
     """Something else than what was there."""
 
-    what: Literal["size", "rank", "dtype", "larger"]
+    what: Literal["size", "rank", "dtype", "larger", "view"]
     value: int = 0
     """The size; by how much the rank is too low; the number of ids; the factor."""
     got: int = 0
-    """The size that was there."""
+    """The size that was there; of a view the number of elements."""
     dtype: str = ""
     shapes: tuple[Shape, ...] = ()
-    """Of operands that it is about."""
+    """Of operands that it is about; of a view its last sizes."""
 
 
 _WHOLE = re.compile(
-    r"Long, Int|indices must be|index.* (must be|to be) .*(long|int)|expected scalar type Long|"
+    r"Long, Int|indices must be|(index|indices).* (must be|to be) .*(long|int)|expected scalar type Long|"
     r"only supports? .*int64|tensors used as indices|Expected .*(Long|int64).* but (got|found)|one_hot is only|"
     r"index tensor.* int64|dtype int64 for index",
     re.IGNORECASE,
@@ -49,6 +50,7 @@ _FLOAT = re.compile(
     re.IGNORECASE,
 )
 _BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
+_LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
 _PAIRS = (
     r"has size (?P<b>\d+) .*previously seen size (?P<a>\d+)",
@@ -71,8 +73,9 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     """What would have let the failing call go on, likeliest first."""
     message = probed.message
     shapes = tuple(tuple(operand.shape) for operand in probed.operands)
+    yield from _by_condition(probed)
     yield from _by_function(probed, shapes)
-    if re.search("broadcast|must match the size|non-singleton", message):
+    if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
     yield from _unpacked_shapes(probed, message)
     yield from _named_attributes(probed, message)
@@ -99,6 +102,23 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
     if _SMALL.search(message):
         yield from (Wanted("larger", factor) for factor in (2, 4, 8))
+
+
+def _by_condition(probed: Probed) -> Iterator[Wanted]:
+    """Sizes and ranks that a condition of the model's own compares."""
+    for frame, (first, a, second, b) in unequal_sides(probed.error):
+        for side, have, want in ((first, a, b), (second, b, a)):
+            tensor, near = tensor_of_rank(side, frame), multiple(side, frame)
+            if tensor is not None and type(want) is int:
+                yield Wanted("rank", want - tensor.ndim, shapes=(tuple(tensor.shape),))
+            elif near and want == 0:
+                yield Wanted("size", near[1], near[0])
+            elif type(have) is int is type(want):
+                yield Wanted("size", want, have)
+            elif isinstance(have, tuple) and isinstance(want, tuple) and len(have) != len(want):
+                yield Wanted("rank", len(want) - len(have), shapes=(have,))
+            elif isinstance(have, tuple) and isinstance(want, tuple):
+                yield from (Wanted("size", y, x) for x, y in zip(have, want, strict=False) if x != y)
 
 
 def _whole_operands(probed: Probed) -> list[Shape]:
@@ -192,6 +212,7 @@ _RANKS = (
     r"[a-z]+ must be (a )?(?P<want>\d)-?D",
     r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
     r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
+    r"(?P<want>\d)D Tensor, but got Tensor of dimension (?P<got>\d)",
     r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
     r"[Ee]xpected .*?(?P<want>\d)-?D .*got:? .*?(?P<got>\d)-?D",
     r"[Ee]xpect(?:ed)?(?: a)? \dD or (?P<want>\d)D",
@@ -206,7 +227,9 @@ def _ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[
     if beyond:
         top, asked = int(beyond[1]), int(beyond[2])
         yield Wanted("rank", asked - top if asked > 0 else -asked - top - 1, shapes=first)
-    if re.search(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim", message):
+    if re.search(
+        r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be", message
+    ):
         yield Wanted("rank", 1, shapes=first)
     yield from _listed_ranks(message, shapes)
     if probed.function == "permute" and first:
@@ -237,6 +260,9 @@ def _views(message: str) -> Iterator[Wanted]:
         sizes = [int(size) for size in match["shape"].split(",")]
         product = math.prod(size for size in sizes if size > 1)
         got = int(match["size"])
+        tail = tuple(size for size in sizes[1:] if size > 1)
+        if sizes[0] == -1 and len(tail) > 1:
+            yield Wanted("view", got=got, shapes=(tail,))
         yield Wanted("size", product, got)
         for batch in (7, 1):
             if got % batch == 0 and product % batch == 0:

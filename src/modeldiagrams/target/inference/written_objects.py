@@ -66,7 +66,7 @@ class Reader(Expressions):
             return Known(Tree(value.values, value.place, value.places, is_whole=value.is_whole) if is_tree else value)
         if isinstance(node.func, ast.Name) and name in CALCULATED:
             return Known(calculated(name, self._arguments(node, scope, depth)[0]))
-        if isinstance(node.func, ast.Attribute) and name in {"get", "items", "keys", "values"}:
+        if isinstance(node.func, ast.Attribute) and name in {"get", "pop", "items", "keys", "values"}:
             return Known(self._method(node, node.func.value, scope, depth))
         return None
 
@@ -149,12 +149,17 @@ class Reader(Expressions):
         return tree if maker.rpartition(".")[2] in {"SimpleNamespace", "Namespace"} else tree.as_settings()
 
     def _method(self, node: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Any:
-        tree = self.read(owner, scope, depth + 1)
+        if isinstance(owner, ast.Name):
+            tree = self.named(owner, scope, depth, with_removed=True)
+        else:
+            tree = self.read(owner, scope, depth + 1)
         if not isinstance(tree, Tree):
             raise Unreadable
         args, _ = self._arguments(node, scope, depth)
         match called_name(node), args:
-            case "get", [key, *default] if isinstance(key, str) and (key in tree.values or (default and tree.is_whole)):
+            case "get" | "pop", [key, *default] if isinstance(key, str) and (
+                key in tree.values or (default and tree.is_whole)
+            ):
                 return self.value_of(tree, key) if key in tree.values else default[0]
             case "items", []:
                 return [[key, self.value_of(tree, key)] for key in tree.values]

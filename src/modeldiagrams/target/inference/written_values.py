@@ -112,22 +112,26 @@ class Expressions:
         return tree
 
     def _named(self, node: ast.Name, scope: Scope, depth: int) -> Any:
+        return self.named(node, scope, depth)
+
+    def named(self, node: ast.Name, scope: Scope, depth: int, *, with_removed: bool = False) -> Any:
+        """The value of a name, without what its file changes or takes out of it later."""
         try:
             found = scope.find(node.id)
         except KeyError:
             return self._from_outside(node, scope, depth)
         if found is None:
             raise Unreadable
-        if isinstance(found, Known):
-            return found.value
-        value = self.read(*found, depth + 1)
-        changed = {name for owner, name in scope.source.changed if owner == node.id}
-        if not changed or not isinstance(value, Tree | list):
+        value = found.value if isinstance(found, Known) else self.read(*found, depth + 1)
+        holder = scope.holder(node.id)
+        changed = scope.source.changes(holder, node.id)
+        removed = set() if with_removed else scope.source.removals(holder, node.id)
+        if not changed | removed or not isinstance(value, Tree | list):
             return value
-        if not isinstance(value, Tree) or "*" in changed:
+        if not isinstance(value, Tree) or "*" in changed | removed:
             raise Unreadable
-        left = {key: item for key, item in value.values.items() if key not in changed}
-        return Tree(left, value.place, value.places, value.maker, is_whole=False)
+        left = {key: item for key, item in value.values.items() if key not in changed | removed}
+        return Tree(left, value.place, value.places, value.maker, is_whole=value.is_whole and not changed)
 
     def _from_outside(self, node: ast.Name, scope: Scope, depth: int) -> Any:
         """A name that another file of the project assigns, or of a class."""
@@ -151,7 +155,8 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int) -> Any:
         source, owner = scope.source, node.value
-        if isinstance(owner, ast.Name) and (owner.id, node.attr) in source.changed and owner.id != "self":
+        name = owner.id if isinstance(owner, ast.Name) else "self"
+        if name != "self" and node.attr in source.changes(scope.holder(name), name):
             raise Unreadable
         found = self.found(node, scope, depth)
         if found is not None:

@@ -64,7 +64,7 @@ class _Work:
                 for argument, value, flow in step.inputs:
                     origin = value.origin
                     if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
-                        parts.append((argument, flow, (value.index, origin.ordinal)))
+                        parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
                 last = step
@@ -172,6 +172,8 @@ def _text(part: Any) -> str:
     if type(first) is CallSite:
         specs = [(spec.shape, spec.dtype) for spec in part[1:]]
         return repr((first.name, sorted(first.arguments.items()), specs))
+    if type(first) is str and type(last) is int:
+        return f"({first!r}, {part[1]!r}, {list(part[2:])})"
     if type(last) is tuple:
         return f"({first!r}, {part[1]!r}, {_text(last)})"
     return repr((first, last.shape, last.dtype) if type(last) is Spec else list(part))

@@ -27,6 +27,7 @@ from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from modeldiagrams.tracer.recording.recorder import Recorder
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
@@ -49,22 +50,26 @@ class CallStack:
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
         self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
 
-    def run(
+    def run(  # noqa: PLR0913 - called for every module
         self,
         module: nn.Module,
         function: Callable[..., Any],
         args: Sequence[Any],
         kwargs: dict[str, Any],
+        frame: FrameType,
         *,
         direct: bool,
     ) -> Any:
-        """Run a function of a module as a module call; `direct` if it is a forward, called without ``__call__``."""
+        """Run a function of a module as a module call, made in some frame.
+
+        It is `direct` if it is a forward, called without ``__call__``.
+        """
         recorder = self.recorder
         context = recorder.threads.context
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
             return self._run_function(context, recorder.recording.root, function, args, kwargs)
-        call = self._open(context, module)
+        call = self._open(context, module, frame)
         call.forward = function if direct else None
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
@@ -111,14 +116,14 @@ class CallStack:
             result, call.unseen_flops = run_counted(context, counter, function, (module, *args), kwargs, None)
         return self._close(call, given, result)
 
-    def _open(self, context: ThreadContext, module: nn.Module) -> ModuleCall:
+    def _open(self, context: ThreadContext, module: nn.Module, frame: FrameType) -> ModuleCall:
         parent = context.stack[-1]
         path = self._weights.path(module)
         if path is None:
             path = self._path_of_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
-        call.source = self.recorder.finder.current_line(context.stack, context.scopes) or context.source
+        call.source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
         parent.is_leaf = False
         outer: ModuleCall | None = parent

@@ -121,14 +121,11 @@ class ObjectSnapshot:
         self._add_items(items.values() if isinstance(items, dict) else items)
 
     def _add_items(self, items: Iterable[Any]) -> None:
-        found, empty = [], self._empty
-        for item in items:
-            kind = type(item)
-            if kind in _CONTAINERS and not item:  # every module has 14 empty dicts of hooks
-                empty.append(item)
-            elif kind not in _IMMUTABLE:
-                found.append(item)
-        self._pending += reversed(found[:_MAX_ITEMS])
+        mutable = [item for item in items if type(item) not in _IMMUTABLE]
+        found = [item for item in mutable if type(item) not in _CONTAINERS or item]
+        if len(found) < len(mutable):  # every module has 14 empty dicts of hooks
+            self._empty += [item for item in mutable if type(item) in _CONTAINERS and not item]
+        self._pending += found[_MAX_ITEMS - 1 :: -1]
 
     def _add_attributes(self, value: Any) -> None:
         attributes = getattr(value, "__dict__", None)

@@ -40,20 +40,39 @@ if TYPE_CHECKING:
 _MAX_VIEWS = 64
 """Views remembered per memory; beyond, the older half is dropped."""
 
+_View: TypeAlias = "tuple[Value, Geometry | None]"
 _Write: TypeAlias = "tuple[Value, Geometry | None, int]"
 """The value written, where, and the id of the tensor that was written."""
 
 
 class _Memory(msgspec.Struct, eq=False):
-    """Views of one storage and writes to it."""
+    """Views of one storage and writes to it. Most have one view and no write: they need no lists."""
 
-    alive: weakref.ref[Any]
-    views: list[tuple[Value, Geometry | None]] = []
-    writes: list[_Write] = []
+    alive: weakref.ref[Any] | None
+    views: list[_View] | tuple[_View, ...] = ()
+    writes: list[_Write] | tuple[()] = ()
+
+    def add_view(self, view: _View) -> None:
+        """Append another view than the first."""
+        views = self.views
+        if isinstance(views, tuple):
+            views = self.views = list(views)
+        views.append(view)
+        if len(views) > _MAX_VIEWS:
+            del views[: _MAX_VIEWS // 2]
+
+    def add_write(self, write: _Write) -> None:
+        """Append a write."""
+        writes = self.writes
+        if isinstance(writes, tuple):
+            writes = self.writes = []
+        writes.append(write)
 
 
-_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], Sequence[_Write], int]"
-"""A tensor object, its value when last assigned, the writes to its memory, and their number until then.
+_NOWHERE = _Memory(None)
+"""In the place of the memory of tensors that have none of their own."""
+_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory, int]"
+"""A tensor object, its value when last assigned, its memory, and the number of writes to that until then.
 
 A tuple, because there is one for every tensor that comes out of an op.
 """
@@ -71,12 +90,12 @@ class Provenance:
         """The values a tensor holds now: several where its parts were written separately, none if unknown."""
         known = self._tensors.get(id(tensor))
         if known is not None:
-            reference, values, writes, n_seen = known
+            reference, values, memory, n_seen = known
             if reference() is tensor:
-                if len(writes) == n_seen:
+                if len(memory.writes) == n_seen:
                     return values
                 with unseen_by_modes():
-                    return _with_writes(tensor, values[0], writes[n_seen:])
+                    return _with_writes(tensor, values[0], memory.writes[n_seen:])
         with unseen_by_modes():
             return self._by_memory(tensor) or self._by_parts(tensor)
 
@@ -94,17 +113,16 @@ class Provenance:
     def _hold(self, tensor: Tensor, value: Value, spec: Spec, written: bool) -> bool:  # noqa: FBT001 (once for every op)
         memory = self._memory(tensor)
         if memory is None:
-            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), (), 0)
+            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), _NOWHERE, 0)
             return True
-        views, writes = memory.views, memory.writes
-        is_new_memory = not views
-        geometry = geometry_of(tensor, spec)
+        is_new_memory, geometry = not memory.views, geometry_of(tensor, spec)
         if written:
-            writes.append((value, geometry, id(tensor)))
-        views.append((value, geometry))
-        if len(views) > _MAX_VIEWS:
-            del views[: _MAX_VIEWS // 2]
-        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), writes, len(writes))
+            memory.add_write((value, geometry, id(tensor)))
+        if is_new_memory:
+            memory.views = ((value, geometry),)
+        else:
+            memory.add_view((value, geometry))
+        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(memory.writes))
         return is_new_memory
 
     def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
@@ -137,11 +155,12 @@ class Provenance:
     def exporter(self, tensor: Tensor) -> Op | None:
         """The op that shared this tensor's memory with another library; connects the memory of both."""
         memory, op = self._exported.get(_address(tensor), (None, None))
-        shared = None if memory is None else memory.alive()
+        shared = None if memory is None or memory.alive is None else memory.alive()
         if memory is None or shared is None:
             return None
         storage = storage_of(tensor)
         if storage.data_ptr() == shared.data_ptr():
+            memory.views, memory.writes = list(memory.views), list(memory.writes)  # from now on lists of both
             self._memories[id(storage)] = _Memory(weakref.ref(storage), memory.views, memory.writes)
         return op
 
@@ -151,7 +170,7 @@ class Provenance:
         except NO_MEMORY:
             return None
         memory = self._memories.get(id(storage))
-        if memory is None or memory.alive() is not storage:
+        if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
             memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
         return memory
 

@@ -1,25 +1,34 @@
 /** The bar below the picture of a difference: from change to change, and before, both or after. */
 import type { Change } from "../../diff/facts.js";
+import { changesInside, placeOf, statusOf } from "../../diff/places.js";
 import type { Session } from "../../session/session.js";
+import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, button, iconButton, make } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
 import type { Widget } from "../widget.js";
 import { adoptStyle } from "./style.js";
+import { listed, signOf } from "./summary.js";
 
 const UP = "M3.5 10L8 5.5l4.5 4.5";
 const DOWN = "M3.5 6L8 10.5L12.5 6";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
-const LEVELS = ["breaking", "notable", "detail"] as const;
 const SIDES = ["before", "both", "after"] as const;
 type Side = (typeof SIDES)[number];
+const SIDE_WORDS = { before: words.sideBefore, both: words.sideBoth, after: words.sideAfter };
+/** What a side hides: which of the two graphs, and nodes of which status. */
+const HIDDEN = { before: "after", both: undefined, after: "before" } as const;
+const GONE = { before: "added", both: "", after: "removed" } as const;
 
 export class ChangeBar {
   readonly element: HTMLElement;
   /** Called with the changes that are shown now. */
-  onShown: (changes: readonly number[]) => void = () => undefined;
+  onShown: (changes: readonly number[]) => void;
+  /** Called when the reader closes the bar. */
+  onClose: () => void = () => undefined;
   readonly #widget: Widget;
+  readonly #steps: HTMLElement;
   readonly #count = make("span", "mg-count");
   readonly #text = make("output", "mg-change-text");
   readonly #sides = new Map<Side, HTMLButtonElement>();
@@ -30,36 +39,62 @@ export class ChangeBar {
   /** The number of the change that is shown. */
   #current: number | undefined;
 
-  constructor(widget: Widget) {
+  /** @param rows number of a change → its row in the page's list */
+  constructor(widget: Widget, rows: ReadonlyMap<number, HTMLElement>) {
     this.#widget = widget;
+    this.onShown = (shown) => {
+      for (const [number, row] of rows) row.ariaCurrent = shown.includes(number) ? "true" : null;
+    };
     const sides = box("mg-row mg-sides", ...SIDES.map((side) => this.#sideButton(side)));
     sides.role = "group";
-    sides.ariaLabel = strings.versions;
-    this.element = box(
-      "mg-search mg-change-bar",
+    sides.ariaLabel = words.versions;
+    this.#steps = box(
+      "mg-row mg-steps",
       sides,
       this.#count,
       iconButton(strings.previousChange, UP, () => this.go(-1)),
       iconButton(strings.nextChange, DOWN, () => this.go(1)),
-      iconButton(strings.close, CLOSE, () => this.close()),
-      this.#text,
     );
+    const close = iconButton(strings.close, CLOSE, () => this.close());
+    this.element = box("mg-search mg-change-bar", this.#steps, close, this.#text);
     this.element.role = "region";
-    this.element.ariaLabel = strings.changes;
+    this.element.ariaLabel = words.changes;
     this.element.hidden = true;
     this.#focusReturn = new FocusReturn(widget, this.element);
     adoptStyle(widget);
     widget.foot.prepend(this.element);
-    widget.onKey("Escape", () => this.close());
     widget.on("drawn", () => this.#label());
     this.show("both");
+  }
+
+  /** Show the bar with this text, and with its buttons if there is a difference to go through. */
+  open(text: string, hasSteps: boolean): void {
+    if (this.element.hidden) this.#focusReturn.remember();
+    this.element.hidden = false;
+    this.#steps.hidden = !hasSteps;
+    this.#current = undefined;
+    this.#count.textContent = "";
+    this.#text.replaceChildren(text);
+  }
+
+  /** Whether a list beside the bar shows the text, too; it is read out all the same. */
+  set hasList(hasList: boolean) {
+    this.#text.className = hasList ? "mg-unseen-text" : "mg-change-text";
+  }
+
+  /** Name the versions on both sides. */
+  name(before: string, after: string): void {
+    for (const [side, text] of [
+      ["before", before],
+      ["after", after],
+    ] as const)
+      this.#sides.get(side)?.replaceChildren(text);
   }
 
   /** Go to the next or the previous change. */
   go(step: number): void {
     const { session } = this.#widget;
-    if (session === undefined) return;
-    const numbers = listed(session);
+    const numbers = numbersIn(session);
     if (numbers.length === 0) return;
     const at = this.#current === undefined ? -1 : numbers.indexOf(this.#current);
     // the first step back leads to the last change
@@ -72,10 +107,9 @@ export class ChangeBar {
     const { session, tree } = this.#widget;
     if (session === undefined) return;
     this.#tell(session, number, [number]);
-    const id = session.placeOf(number);
+    const id = placeOf(session.traced, number);
     if (id === undefined) return;
-    const status = session.statusOf(id);
-    if (status === GONE[this.#side]) this.show("both");
+    if (isGone(session, id, this.#side)) this.show("both");
     if (tree.has(id)) this.#widget.goTo(id);
     else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
   }
@@ -86,16 +120,11 @@ export class ChangeBar {
     if (selected === this.#followed) return;
     this.#followed = selected;
     if (session === undefined || selected === undefined) return;
-    const shown = new Set(listed(session));
-    const changes = session.changesAt(selected).filter((number) => shown.has(number));
+    const shown = new Set(numbersIn(session));
+    const changes = changesInside(session.traced, selected).filter((number) => shown.has(number));
     const [first] = changes;
     if (first === undefined) this.onShown([]);
-    else
-      this.#tell(
-        session,
-        this.#current !== undefined && changes.includes(this.#current) ? this.#current : first,
-        changes,
-      );
+    else this.#tell(session, changes.find((number) => number === this.#current) ?? first, changes);
   }
 
   /** Hide what only the other version has. */
@@ -108,7 +137,30 @@ export class ChangeBar {
     this.#label();
     // its edges, too, are those of this side
     this.#widget.select(undefined);
-    if (selected !== undefined && session?.statusOf(selected) !== GONE[side]) this.#widget.select(selected);
+    if (selected !== undefined && !isGone(session, selected, side)) this.#widget.select(selected);
+  }
+
+  /** Close the bar; whether it was open. */
+  close(): boolean {
+    if (this.element.hidden) return false;
+    const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
+    this.element.hidden = true;
+    this.show("both");
+    this.onShown([]);
+    this.onClose();
+    returnFocus();
+    return true;
+  }
+
+  #tell(session: Session, number: number, changes: readonly number[]): void {
+    const change = session.difference?.changes[number];
+    if (change === undefined) return;
+    const numbers = numbersIn(session);
+    this.open("", true);
+    this.#current = number;
+    this.#count.textContent = fill(strings.hits, numbers.indexOf(number) + 1, numbers.length);
+    this.#text.replaceChildren(...changeWords(change));
+    this.onShown(changes);
   }
 
   /** Label the edges with the tensors of this side. */
@@ -119,55 +171,23 @@ export class ChangeBar {
     }
   }
 
-  /** One step back: both versions again, or no bar; whether there was any. */
-  close(): boolean {
-    if (this.element.hidden) return false;
-    const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
-    this.element.hidden = true;
-    this.show("both");
-    this.onShown([]);
-    returnFocus();
-    return true;
-  }
-
-  #tell(session: Session, number: number, changes: readonly number[]): void {
-    const change = session.difference?.changes[number];
-    if (change === undefined) return;
-    if (this.element.hidden) this.#focusReturn.remember();
-    this.element.hidden = false;
-    this.#current = number;
-    const numbers = listed(session);
-    this.#count.textContent = fill(strings.hits, numbers.indexOf(number) + 1, numbers.length);
-    this.#text.replaceChildren(...wordsOf(change));
-    this.onShown(changes);
-  }
-
   #sideButton(side: Side): HTMLButtonElement {
-    const element = button(strings[SIDE_WORDS[side]], () => this.show(side));
+    const element = button(SIDE_WORDS[side], () => this.show(side));
     this.#sides.set(side, element);
     return element;
   }
 }
 
-/** What a side hides: which of the two graphs, and nodes of which status. */
-const HIDDEN = { before: "after", both: undefined, after: "before" } as const;
-const GONE = { before: "added", both: "", after: "removed" } as const;
-
-const SIDE_WORDS = { before: "sideBefore", both: "sideBoth", after: "sideAfter" } as const;
-
-/** The numbers of the changes that are listed, the most serious first. */
-function listed({ difference, withDetails }: Session): number[] {
-  const changes = difference?.changes ?? [];
-  const levels = withDetails ? LEVELS : LEVELS.slice(0, 2);
-  return levels.flatMap((level) => changes.flatMap((change, i) => (change.level === level ? [i] : [])));
+function numbersIn(session: Session | undefined): number[] {
+  return session === undefined ? [] : listed(session.difference, session.withDetails);
 }
 
-function wordsOf(change: Change): Node[] {
+/** Whether a side hides a node. */
+function isGone(session: Session | undefined, id: string, side: Side): boolean {
+  return session !== undefined && statusOf(session.traced, id) === GONE[side];
+}
+
+/** A change as a row of a list. */
+export function changeWords(change: Change): Node[] {
   return [make("span", "mg-sign-of", signOf(change)), make("b", "", change.level), make("span", "", change.text)];
-}
-
-/** As lists on pages have it. */
-function signOf({ places }: Change): string {
-  const isMissing = (side: 0 | 1) => places.length > 0 && places.every((place) => place[side] === null);
-  return isMissing(0) ? "+" : isMissing(1) ? "−" : "~";
 }

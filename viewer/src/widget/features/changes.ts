@@ -1,47 +1,82 @@
-/** What changed since another version: the keys, and the list on the page, whose rows lead to the picture and back. */
+/**
+ * What changed since another version. A picture that shows it has keys for the next and the previous change, and its list
+ * on the page leads to it and back; any other can be compared with another version of the documentation.
+ */
 import { strings } from "../../shared/strings.js";
 import type { ChangeBar } from "../comparing/change_bar.js";
-import { iconButton } from "../parts/dom.js";
+import type { VersionComparison } from "../comparing/version_comparison.js";
+import { loadComparing } from "../loader.js";
+import { button, iconButton } from "../parts/dom.js";
+import { mayHaveVersions } from "../version_signs.js";
 import type { Widget } from "../widget.js";
 
-declare global {
-  /** Comes with what compares. */
-  var modelDiagramsChangeBar: ((widget: Widget) => ChangeBar) | undefined;
+/** What a diagram shows of changes. */
+interface Shown {
+  bar: ChangeBar;
+  versions: VersionComparison;
 }
+
+declare global {
+  /** Comes with what compares; `rows` are those of the page's list. */
+  var modelDiagramsShown: ((widget: Widget, rows: Rows) => Shown) | undefined;
+}
+
+/** Number of a change → its row. */
+type Rows = ReadonlyMap<number, HTMLElement>;
+type WithShown = (task: (shown: Shown) => void) => Promise<void>;
 
 const LEFT = "M10 3.5L5.5 8l4.5 4.5";
 const RIGHT = "M6 3.5l4.5 4.5L6 12.5";
 
 export function changes(widget: Widget): void {
   const anchor = widget.host.getAttribute("changes");
-  if (anchor === null) return;
   const rows = rowsOf(anchor);
-  let bar: ChangeBar | undefined;
-  const withBar = (task: (bar: ChangeBar) => void) =>
-    widget.withSession(() => {
-      bar ??= globalThis.modelDiagramsChangeBar?.(widget);
-      if (bar === undefined) return;
-      bar.onShown = (shown) => light(rows, shown);
-      task(bar);
-    });
-  const go = (step: number) => {
-    void withBar((open) => open.go(step));
-    return true;
+  let shown: Shown | undefined;
+  const withShown: WithShown = async (task) => {
+    await widget.withSession(() => loadComparing().then(() => undefined));
+    shown ??= globalThis.modelDiagramsShown?.(widget, rows);
+    if (shown !== undefined) task(shown);
   };
-  widget.toolbar.add(iconButton(`${strings.previousChange} (P)`, LEFT, () => go(-1)));
-  widget.toolbar.add(iconButton(`${strings.nextChange} (N)`, RIGHT, () => go(1)));
+  const isDifference = () => anchor !== null || widget.session?.difference !== undefined;
+  const go = (step: number) => {
+    const hasChanges = isDifference();
+    if (hasChanges) void withShown(({ bar }) => bar.go(step));
+    return hasChanges;
+  };
   widget.onKey("p", () => go(-1));
   widget.onKey("n", () => go(1));
-  for (const [number, row] of rows) makeLink(row, () => void withBar((open) => open.goTo(number)));
-  widget.on("selected", () => void withBar((open) => open.follow()));
+  widget.onKey("Escape", () => shown?.bar.close() ?? false);
+  widget.on("selected", () => {
+    if (isDifference()) void withShown(({ bar }) => bar.follow());
+  });
+  if (anchor !== null) {
+    widget.toolbar.add(iconButton(`${strings.previousChange} (P)`, LEFT, () => go(-1)));
+    widget.toolbar.add(iconButton(`${strings.nextChange} (N)`, RIGHT, () => go(1)));
+    linkRows(widget, rows, withShown);
+  } else if (mayHaveVersions(widget.host)) offerVersions(widget, withShown);
+}
+
+function offerVersions(widget: Widget, withShown: WithShown): void {
+  const choose = () => {
+    widget.toolbar.openMenu(false);
+    void withShown(({ versions }) => void versions.choose());
+  };
+  widget.toolbar.addToMenu("", button(strings.compare, choose));
+  // what compares replaces this
+  widget.compareWith = (name) =>
+    new Promise((resolve) => void withShown(({ versions }) => void versions.start(name).then(resolve)));
+}
+
+/** Let the rows of the page's list lead to the picture. */
+function linkRows(widget: Widget, rows: Rows, withShown: WithShown): void {
+  for (const [number, row] of rows) makeLink(row, () => void withShown(({ bar }) => bar.goTo(number)));
   widget.on("drawn", () => unlink(widget.tree.picture));
   unlink(widget.tree.picture);
 }
 
-/** Number of a change → its row in the page's list. */
-function rowsOf(anchor: string): Map<number, HTMLElement> {
+function rowsOf(anchor: string | null): Rows {
   const prefix = `${anchor}-change-`;
-  const rows = document.querySelectorAll<HTMLElement>(`[id^="${CSS.escape(prefix)}"]`);
+  const rows = anchor === null ? [] : document.querySelectorAll<HTMLElement>(`[id^="${CSS.escape(prefix)}"]`);
   return new Map([...rows].map((row) => [Number(row.id.slice(prefix.length)), row]));
 }
 
@@ -55,10 +90,6 @@ function makeLink(row: HTMLElement, show: () => void): void {
     event.preventDefault();
     show();
   });
-}
-
-function light(rows: ReadonlyMap<number, HTMLElement>, shown: readonly number[]): void {
-  for (const [number, row] of rows) row.ariaCurrent = shown.includes(number) ? "true" : null;
 }
 
 /** The page's own picture has links to the list; here each node is a tab stop already. */

@@ -21,6 +21,8 @@ interface LinkedView {
   place?: number | undefined;
   node?: string | undefined;
   root?: string | undefined;
+  /** The version that the diagram is compared with. */
+  with?: string | undefined;
   plumbing?: boolean | undefined;
   /** Modules that were expanded and collapsed. */
   open?: string[];
@@ -46,6 +48,7 @@ export function link(widget: Widget): void {
 }
 
 async function restore(widget: Widget, linked: LinkedView): Promise<void> {
+  if (linked.with !== widget.comparedWith) await widget.compareWith(linked.with);
   await widget.change((session) => stateOf(session, linked));
   widget.host.scrollIntoView({ block: "nearest" });
   if (linked.node !== undefined) widget.goTo(linked.node);
@@ -75,8 +78,13 @@ async function copyLink(widget: Widget): Promise<void> {
   }, MESSAGE_TIME);
 }
 
-function urlOf({ host, selected }: Widget, session: Session): URL {
-  const own: LinkedView = { ...identify(host), node: selected || undefined, ...differences(session) };
+function urlOf({ host, selected, comparedWith }: Widget, session: Session): URL {
+  const own: LinkedView = {
+    ...identify(host),
+    node: selected || undefined,
+    with: comparedWith,
+    ...differences(session),
+  };
   const others = partsOf(location.hash).filter((part) => !isAbout(host, part));
   const url = new URL(location.href);
   url.hash = [...others, own].map((part) => PREFIX + encode(part)).join(SEPARATOR);
@@ -148,14 +156,25 @@ function decode(word: string): LinkedView[] {
 
 function isLinkedView(part: unknown): part is LinkedView {
   if (typeof part !== "object" || part === null) return false;
-  const { graph, place, node, root, plumbing, open, closed, unrolled, rolled } = part as Record<string, unknown>;
+  const {
+    graph,
+    place,
+    node,
+    root,
+    with: other,
+    plumbing,
+    open,
+    closed,
+    unrolled,
+    rolled,
+  } = part as Record<string, unknown>;
   const isText = (value: unknown) => value === undefined || typeof value === "string";
   const areTexts = (value: unknown) => value === undefined || (Array.isArray(value) && value.every(isText));
   return (
     typeof graph === "string" &&
     (place === undefined || typeof place === "number") &&
     (plumbing === undefined || typeof plumbing === "boolean") &&
-    [node, root].every(isText) &&
+    [node, root, other].every(isText) &&
     [open, closed, unrolled, rolled].every(areTexts)
   );
 }

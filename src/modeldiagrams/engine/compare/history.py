@@ -1,0 +1,226 @@
+"""How a model changed from release to release: its committed graph in all git tags."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from modeldiagrams.engine.compare.difference import Difference, difference_by
+from modeldiagrams.engine.compare.sides import git, graph_of, no_model, relative
+from modeldiagrams.engine.compare.texts import human, plain_markdown
+from modeldiagrams.errors import GraphError, ModelDiagramsError
+from modeldiagrams.render.draw import difference_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["TITLES", "History", "Release", "committed_graph", "history_of"]
+
+State = Literal["first", "same", "changed", "missing", "failed"]
+
+TITLES = ("Version", "Date", "Parameters", "FLOPs", "Changes")
+UNRELEASED = "unreleased"
+
+_WORDS = {"first": "first shown", "same": "as before", "missing": "no graph"}
+_MOST_CHANGES = 3
+"""Told of one release; the rest is counted."""
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """The model in one tag, or now."""
+
+    version: str
+    """The tag; ``unreleased`` for the graph file as it is now."""
+    date: str
+    """Of the tag, as ``2026-11-23``; "" for now."""
+    state: State
+    """``first``: no earlier tag has the graph. ``missing``: this one has none, though an earlier one had."""
+    parameters: int | None = None
+    flops: int | None = None
+    """None where not counted, or where there is no graph."""
+    problem: str = ""
+    """Why there is no graph or no comparison, for ``failed``."""
+    difference: Difference | None = None
+    """Since the version before that has a graph; None if nothing changed."""
+
+    def changes(self) -> list[str]:
+        """What changed in this release, one sentence each."""
+        if self.difference is None:
+            return [{"first": "first shown", "same": "as before", "missing": "no graph"}.get(self.state, self.problem)]
+        told = [change for change in self.difference.changes if change.level != "detail" and change.caused_by is None]
+        told.sort(key=lambda change: change.level != "breaking")
+        lines = [f"{change.level}: {change.text}" for change in told[:_MOST_CHANGES]]
+        if len(told) > _MOST_CHANGES:
+            lines.append(f"and {len(told) - _MOST_CHANGES} more")
+        if not told and self.difference.changes:
+            lines.append("nothing with an effect on results")
+        return [*lines, *(f"reservation: {text}" for text in self.difference.reservations)]
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """What is told in one line beside the changes."""
+        return self.version, self.date, _number(self.parameters), _number(self.flops)
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """A model in all releases, the oldest first."""
+
+    format: Literal["modeldiagrams-history"] = "modeldiagrams-history"
+    version: str = "1.0"
+    model: str
+    releases: tuple[Release, ...]
+
+    def to_json(self) -> str:
+        """JSON in the format ``modeldiagrams-history``, with differences as `diff` writes them."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=1).decode()
+
+    def to_text(self) -> str:
+        """Lines for a terminal."""
+        rows = [(*release.cells(), release.changes()) for release in self.releases]
+        widths = [max(map(len, column)) for column in zip(TITLES[:-1], *(row[:-1] for row in rows), strict=True)]
+        pads = (str.ljust, str.ljust, str.rjust, str.rjust)
+
+        def line(cells: tuple[str, ...], last: str) -> str:
+            return "  ".join([*(pad(cell, width) for pad, cell, width in zip(pads, cells, widths, strict=True)), last])
+
+        lines = [self.model, line(TITLES[:-1], TITLES[-1])]
+        for *cells, changes in rows:
+            lines.append(line(tuple(cells), changes[0]).rstrip())
+            lines += [line(("",) * len(cells), change) for change in changes[1:]]
+        return "\n".join(lines)
+
+    def to_markdown(self) -> str:
+        """A table."""
+        rows = [
+            [*map(plain_markdown, release.cells()), "<br>".join(map(plain_markdown, release.changes()))]
+            for release in self.releases
+        ]
+        lines = [TITLES, ("---", "---", "---:", "---:", "---"), *rows]
+        return "\n".join([f"### {plain_markdown(self.model)}", "", *(f"| {' | '.join(line)} |" for line in lines)])
+
+
+class _Tag(NamedTuple):
+    name: str
+    date: str
+
+
+def committed_graph(model: str, folder: Path) -> Path:
+    """The snapshot of a model.
+
+    Args:
+        model: As on pages.
+        folder: Of the snapshots.
+
+    Raises:
+        ModelDiagramsError: if there is none, or pages call the model in several ways.
+    """
+    if (exact := folder / f"{model}.json").is_file():
+        return exact
+    found = sorted(folder.glob(f"{model.replace(':', '.')}-????????.json"))
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(path.name for path in found)
+    problem = f"there are several: {names}; name one of them" if found else "`modeldiagrams snapshot` writes it"
+    raise ModelDiagramsError(f"{folder.name}: expected the graph of {model}; {problem}")
+
+
+def history_of(
+    graph: Path, since: str | None = None, compare: Callable[[bytes, bytes], str] = difference_json
+) -> History:
+    """Read a committed graph in every git tag that leads to the current commit, and compare each with the one before.
+
+    Args:
+        graph: The graph file. What it holds now is a release, too, if it is not what the last tag has.
+        since: A revision; tags that don't contain it are left out.
+        compare: As in `difference_by`.
+
+    Raises:
+        ModelDiagramsError: if there is no such revision, no tag, or no graph in any of them.
+    """
+    told = _Told(graph, compare)
+    found = list(told.releases(_tags(graph.parent, since)))
+    if not any(release.parameters is not None for release in found):
+        raise ModelDiagramsError(
+            f"{graph.name}: expected this file in a git tag{f' since {since}' if since else ''}; graphs have to be"
+            " committed before a release is tagged"
+        )
+    return History(model=told.model, releases=tuple(found))
+
+
+class _Told:
+    """Goes from version to version."""
+
+    def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
+        self.file = file
+        self.model = file.stem
+        self._compare = compare
+        self._last: Graph | None = None
+
+    def releases(self, tags: list[_Tag]) -> Iterator[Release]:
+        """All since the first that has a graph."""
+        for tag in tags:
+            side = f"git:{tag.name}:{self.file.name}"
+            read = partial(graph_of, side, no_model, self.file.parent)
+            is_there = bool(git(["ls-tree", "--name-only", tag.name, "--", self.file.name], side, self.file.parent))
+            if is_there:
+                yield self._release(tag, read)
+            elif self._last:
+                yield Release(version=tag.name, date=tag.date, state="missing")
+        if self.file.is_file():
+            now = self._release(_Tag(UNRELEASED, ""), partial(graph_of, str(self.file.absolute()), no_model))
+            if now.state != "same":
+                yield now
+
+    def _release(self, tag: _Tag, read: Callable[[], Graph]) -> Release:
+        release = Release(version=tag.name, date=tag.date, state="failed")
+        try:
+            graph = read()
+        except ModelDiagramsError as error:
+            return msgspec.structs.replace(release, problem=relative(error, self.file.parent))
+        before, self.model = self._last, graph.model.name
+        if graph.status.state == "complete":
+            self._last = graph
+        release = msgspec.structs.replace(release, parameters=graph.model.parameters.total, flops=graph.model.flops)
+        if before is None and self._last:
+            return msgspec.structs.replace(release, state="first")
+        try:
+            difference = difference_by(self._compare, before or graph, graph)
+        except GraphError as error:
+            return msgspec.structs.replace(release, problem=f"not compared: {error}")
+        if difference.same and not difference.reservations:
+            return msgspec.structs.replace(release, state="same")
+        return msgspec.structs.replace(release, state="changed", difference=difference)
+
+
+def _tags(folder: Path, since: str | None) -> list[_Tag]:
+    """The tags that lead to the current commit, in the order of their dates; of one date in that of their numbers."""
+    if since is not None and since.startswith("-"):
+        raise ModelDiagramsError(f"{since}: expected a git revision")
+    listed = git(
+        [
+            "for-each-ref",
+            "--merged=HEAD",
+            *([f"--contains={since}"] if since else []),
+            "--sort=version:refname",
+            "--sort=creatordate",
+            "--format=%(refname:short) %(creatordate:short)",
+            "refs/tags",
+        ],
+        f"{since or 'HEAD'}: expected a git revision",
+        folder,
+    ).decode("utf-8", "replace")
+    tags = [_Tag(*line.rsplit(" ", 1)) for line in listed.splitlines()]
+    if not tags:
+        raise ModelDiagramsError(
+            f"expected git tags{f' since {since}' if since else ''} that lead to the current commit; if this is a"
+            " shallow clone, `git fetch --unshallow --tags` gets them"
+        )
+    return tags
+
+
+def _number(value: int | None) -> str:
+    return "–" if value is None else human(value)

@@ -1,0 +1,167 @@
+"""What a failed condition of the model's own code wanted: ``assert h == 32``, ``if h != 32: raise …``.
+
+Only sizes, ranks, lengths and plain arithmetic are read from the frame that raised; nothing of the model is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from modeldiagrams.target.inference.lookups import attribute_of, tracebacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
+
+__all__ = ["Unequal", "multiple", "tensor_of_rank", "unequal_sides"]
+
+Unequal = tuple[ast.expr, Any, ast.expr, Any]
+"""Two sides of a comparison that did not hold, each with its value."""
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_LARGEST = 100_000
+"""No number in a size."""
+
+
+def unequal_sides(error: BaseException | None) -> Iterator[tuple[FrameType, Unequal]]:
+    """The comparisons that made the innermost frame raise, with what their sides were."""
+    for trace in tracebacks(error)[:1]:
+        frame = trace.tb_frame
+        for condition, is_wanted in _conditions(frame, trace.tb_lineno):
+            for sides in _failed(condition, frame, is_wanted=is_wanted):
+                yield frame, sides
+
+
+def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """What the statement at a line checks, and whether it should be true."""
+    try:
+        lines, first = inspect.getsourcelines(frame.f_code)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    at = line - max(first, 1) + 1
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
+                yield test, True
+            case ast.If(test=test, body=body) if any(
+                isinstance(s, ast.Raise) and s.lineno <= at <= (s.end_lineno or 0) for s in body
+            ):
+                yield test, False
+
+
+def _failed(condition: ast.expr, frame: FrameType, *, is_wanted: bool) -> Iterator[Unequal]:
+    """Comparisons that should hold and don't; of two numbers, equal is always good enough."""
+    match condition:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _failed(value, frame, is_wanted=is_wanted)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _failed(inner, frame, is_wanted=not is_wanted)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            for first, how, second in zip([left, *others], ops, others, strict=False):
+                a, b = _value(first, frame), _value(second, frame)
+                asks_for_equal = isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted
+                if a is not None and b is not None and a != b and asks_for_equal:
+                    yield first, a, second, b
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """A whole number, or a tuple of them; None for anything else, and for what would have to be run."""
+    try:
+        found = _read(node, {**frame.f_globals, **frame.f_locals})
+    except (ArithmeticError, IndexError, TypeError):
+        return None
+    if isinstance(found, tuple | list):
+        return tuple(found) if found and all(type(item) is int for item in found) else None
+    return found if type(found) is int else None
+
+
+def _read(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    found: Any = None
+    match node:
+        case ast.Constant(value=value):
+            found = value
+        case ast.Name(id=name):
+            found = names.get(name)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            found = tuple(_read(item, names) for item in items)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            found = _combined(operator.sub, 0, _read(inner, names))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            found = _combined(_ARITHMETIC[type(op)], _read(left, names), _read(right, names))
+        case ast.Attribute(value=inner, attr=name):
+            found = _attribute(_read(inner, names), name)
+        case ast.Subscript(value=inner, slice=index):
+            found = _item(_read(inner, names), index, names)
+        case ast.Call(func=ast.Name(id="len"), args=[inner]):
+            found = _length(_read(inner, names))
+        case ast.Call(func=ast.Attribute(value=inner, attr="size" | "dim" as name), args=args):
+            owner = _read(inner, names)
+            found = getattr(owner, name)(*(_read(arg, names) for arg in args)) if isinstance(owner, Tensor) else None
+    return found
+
+
+def _item(owner: Any, index: ast.expr, names: Mapping[str, Any]) -> Any:
+    if not isinstance(owner, tuple | list):
+        return None
+    if isinstance(index, ast.Slice):
+        ends = [_read(end, names) if end else None for end in (index.lower, index.upper, index.step)]
+        return tuple(owner[slice(*ends)])
+    at = _read(index, names)
+    return owner[at] if type(at) is int else None
+
+
+def _combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> int | None:
+    is_known = type(left) is int and type(right) is int and max(abs(left), abs(right)) <= _LARGEST
+    return operation(left, right) if is_known else None
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if isinstance(owner, Tensor):
+        return getattr(owner, name) if name in ("shape", "ndim") else None
+    return attribute_of(owner, name)
+
+
+def _length(value: Any) -> int | None:
+    if isinstance(value, Tensor):
+        return value.shape[0] if value.ndim else None
+    return len(value) if isinstance(value, tuple | list | dict | nn.ModuleList | nn.ParameterList) else None
+
+
+def tensor_of_rank(node: ast.expr, frame: FrameType) -> Tensor | None:
+    """The tensor whose number of dimensions an expression is."""
+    match node:
+        case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
+            pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=inner, attr="shape")]):
+            pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
+            pass
+        case _:
+            return None
+    owner = _read(inner, {**frame.f_globals, **frame.f_locals})
+    return owner if isinstance(owner, Tensor) else None
+
+
+def multiple(node: ast.expr, frame: FrameType) -> tuple[int, int] | None:
+    """A number that is no multiple of another, and the nearest one that is, where an expression is its remainder."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            number, divisor = _value(left, frame), _value(right, frame)
+            if type(number) is int and type(divisor) is int and divisor:
+                return number, max(1, round(number / divisor)) * divisor
+    return None

@@ -1,0 +1,186 @@
+"""Comparing a diagram with the same model in another version of the documentation."""
+
+import json
+
+import pytest
+
+from browser.controls import button, wait_until
+from browser.readers import Readers
+from browser.serving import served
+from browser.test_accessibility import AXE, DARK, RUN
+from browser.versions import NEW, OLD, diagram, network, write_documentation, write_version
+
+NARROW = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 640}}
+REASONS = {
+    "1.1": "Nothing changed between 1.1 and 2.0.",
+    "0.9": "0.9 does not show this model",
+    "0.8": "its graph is incomplete",
+    "0.7": "its graph has format 9.3, which is newer than this viewer",
+    "0.6": "0.6/modeldiagrams/index.json did not load",
+    "0.5": "the modes of the traces differ: fake and real",
+}
+OTHER_SOURCES = {
+    "pydata": "<script>DOCUMENTATION_OPTIONS = {theme_switcher_json_url: '/switcher.json',"
+    " theme_switcher_version_match: '2'}</script>",
+    "read-the-docs": "<meta name='readthedocs-project-slug' content='x'><script>addEventListener('load', () => {"
+    "ReadTheDocsEventData = {data: () => ({versions: {current: {slug: 'new'}, active: ["
+    "{slug: 'new', urls: {documentation: `${location.origin}/read-the-docs/new/`}},"
+    "{slug: 'old', urls: {documentation: `${location.origin}/read-the-docs/old/`}}]}})}})</script>",
+    "option": "",
+}
+
+
+@pytest.fixture(scope="module")
+def documentation(tmp_path_factory, press):
+    """The address of a documentation in several versions."""
+    root = tmp_path_factory.mktemp("documentation")
+    write_documentation(root, press)
+    for name, head in OTHER_SOURCES.items():
+        options = {"versions": {"old": "../old/"}} if name == "option" else {}
+        write_version(root / name / "new", head, diagram(press, network(**NEW), **options))
+        write_version(root / name / "old", "", diagram(press, network(**OLD)))
+    write_version(root / "alone", "", diagram(press, network(**NEW)))
+    entries = [
+        {"version": "2", "name": "2 (stable)", "url": "/pydata/new/"},
+        {"version": "1", "name": "old", "url": "/pydata/old/"},
+        {"version": "0", "url": "https://elsewhere.invalid/0/"},
+    ]
+    (root / "switcher.json").write_text(json.dumps(entries), encoding="utf-8")
+    with served(root) as address:
+        yield address
+
+
+def choose(reader):
+    """Ask for the versions."""
+    reader.node("stem").hover()
+    button(reader, "More controls").click()
+    button(reader, "Compare with another version").click()
+    reader.page.locator(".mg-version option").nth(1).wait_for(state="attached")
+
+
+def compare(reader, address, version="1.0"):
+    reader.page.goto(address)
+    choose(reader)
+    reader.page.get_by_label("Compare with").select_option(version)
+    reader.page.locator(".mg-change-list").wait_for()
+
+
+@pytest.fixture
+def compared(reader, documentation):
+    """A reader who compares 2.0 with 1.0."""
+    compare(reader, f"{documentation}/2.0/index.html")
+    return reader
+
+
+def test_nothing_of_it_is_loaded_before_a_reader_asks(reader, documentation):
+    reader.page.goto(f"{documentation}/2.0/index.html")
+    reader.evaluate("e => e.picture()")
+    assert {"compare.js", "versions.json", "index.json"}.isdisjoint(
+        {name for name in reader.requests if "core" not in name} - {"index.html"}
+    )
+    choose(reader)
+    assert reader.page.locator(".mg-version option").all_inner_texts()[1:3] == ["1.1", "1.0"]
+
+
+def test_both_versions_are_on_one_layout(compared):
+    boxes = {}
+    for side, seen in (("1.0", ["−pool"]), ("Both", ["norm", "−pool"]), ("2.0", ["norm"])):
+        compared.page.get_by_role("button", name=side, exact=True).click()
+        nodes = {node: compared.node(node) for node in ("norm", "−pool", "stem", "head")}
+        visible = [node for node in nodes if nodes[node].evaluate("e => getComputedStyle(e).visibility") == "visible"]
+        assert visible == [*seen, "stem", "head"]
+        boxes[side] = [found.bounding_box() for found in nodes.values()]
+    assert boxes["1.0"] == boxes["Both"] == boxes["2.0"]
+
+
+def test_the_list_leads_to_the_picture_and_back(compared):
+    compared.page.get_by_role("button", name="AvgPool1d removed").click()
+    wait_until(
+        compared, lambda: compared.evaluate("e => e.shadowRoot.querySelector('.mg-selected')?.dataset.id") == "−pool"
+    )
+    lit = compared.page.locator('.mg-change-list [aria-current="true"]')
+    assert "AvgPool1d" in lit.inner_text()
+    compared.page.keyboard.press("n")
+    compared.page.get_by_text("3 of 4").wait_for()
+    wait_until(compared, lambda: "LayerNorm" in lit.inner_text())
+
+
+def test_escape_goes_one_step_back_each_time(compared):
+    compared.node("stem").focus()
+    compared.page.keyboard.press("/")
+    compared.page.get_by_role("searchbox").wait_for()
+    compared.page.keyboard.press("Escape")
+    compared.page.get_by_role("searchbox").wait_for(state="hidden")
+    assert compared.node("−pool").is_visible()
+    compared.page.get_by_label("Compare with").focus()
+    compared.page.keyboard.press("Escape")
+    compared.node("−pool").wait_for(state="detached")
+    assert compared.page.locator(".mg-change-bar").is_hidden()
+    compared.node("stem").focus()
+    compared.page.keyboard.press("n")
+    assert compared.page.locator(".mg-change-bar").is_hidden()
+
+
+@pytest.mark.parametrize("version", REASONS)
+def test_what_cannot_be_compared_says_so(compared, version):
+    compared.page.get_by_label("Compare with").select_option(version)
+    bar = compared.page.get_by_role("region", name="Changes")
+    bar.get_by_text(REASONS[version]).wait_for()
+    assert compared.page.locator(".mg-change-list").count() == 0
+    assert compared.node("−pool").count() == 0
+    if version != "1.1":
+        assert "Nothing changed" not in bar.inner_text()
+
+
+@pytest.mark.parametrize("name", OTHER_SOURCES)
+def test_versions_are_those_that_the_site_names(reader, documentation, name):
+    compare(reader, f"{documentation}/{name}/new/index.html", "old")
+    assert reader.page.locator(".mg-version option").all_inner_texts()[1:] == ["old"]
+    assert reader.node("−pool").is_visible()
+    assert not any("elsewhere" in url for url in reader.urls)
+
+
+def test_a_site_without_versions_offers_none(reader, documentation):
+    reader.page.goto(f"{documentation}/alone/index.html")
+    reader.node("stem").hover()
+    button(reader, "More controls").click()
+    assert button(reader, "Compare with another version").count() == 0
+
+
+def test_a_newer_version_is_the_later_one(reader, documentation):
+    compare(reader, f"{documentation}/1.0/index.html", "2.0")
+    assert reader.page.get_by_role("button", name="LayerNorm added").count() == 1
+    sides = reader.page.get_by_role("group", name="Versions").get_by_role("button").all_inner_texts()
+    assert sides == ["1.0", "Both", "2.0"]
+
+
+def test_a_link_leads_to_the_comparison(compared, reader_with):
+    compared.page.get_by_role("button", name="AvgPool1d removed").click()
+    wait_until(
+        compared, lambda: compared.evaluate("e => e.shadowRoot.querySelector('.mg-selected')?.dataset.id") == "−pool"
+    )
+    button(compared, "More controls").click()
+    button(compared, "Copy a link to this view").click()
+    wait_until(compared, lambda: "#model-graph-" in compared.page.url)
+    with reader_with() as other:
+        other.page.goto(compared.page.url)
+        wait_until(
+            other, lambda: other.evaluate("e => e.shadowRoot.querySelector('.mg-selected')?.dataset.id") == "−pool"
+        )
+        assert other.page.locator(".mg-change-list").is_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", ["wide", "narrow"])
+def test_axe_finds_no_violation(readers: Readers, documentation, kind, dark):
+    with readers.open(**(NARROW if kind == "narrow" else {})) as reader:
+        compare(reader, f"{documentation}/2.0/index.html")
+        if dark:
+            reader.page.evaluate(DARK)
+        reader.page.get_by_role("button", name="AvgPool1d removed").click()
+        reader.page.wait_for_function(
+            "document.querySelector('model-graph').shadowRoot.getAnimations().every(a => a.playState === 'finished')"
+        )
+        reader.page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert reader.page.evaluate(RUN.replace(", ['.mg-table']", "")) == []
+        assert reader.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,192 @@
+"""`modeldiagrams history`: one model in all git tags, from its committed graph."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from itertools import pairwise
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from graphs import changed_graph, small_graph
+from modeldiagrams.cli import main
+from modeldiagrams.engine.compare.history import UNRELEASED, history_of
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.html.history import HEIGHT, WIDTH, panels
+from modeldiagrams.ir.graph import Failure, Status
+from modeldiagrams.ir.serialize import save
+
+PARTIAL = msgspec.structs.replace(
+    small_graph(), status=Status(state="partial", mode="real", error=Failure(type="ValueError", message="no"))
+)
+VERSIONS = {
+    "v0.9": None,
+    "v1.0": small_graph(),
+    "v1.1": small_graph(),
+    "v1.2": None,
+    "v1.10": changed_graph(),
+    "v1.11": "{}",
+    "v1.12": PARTIAL,
+    "v2.0": small_graph(),
+}
+STATES = {
+    "v1.0": "first",
+    "v1.1": "same",
+    "v1.2": "missing",
+    "v1.10": "changed",
+    "v1.11": "failed",
+    "v1.12": "failed",
+    "v2.0": "changed",
+}
+
+
+class Repository:
+    """A git repository with the graph `docs/model-graphs/mypkg.Net.json`."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.graph = folder / "docs" / "model-graphs" / "mypkg.Net.json"
+        self.day = 1
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words):
+        names = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "a"}
+        date = f"2026-01-{self.day:02}T12:00:00+00:00"
+        environment = {**os.environ, **names, "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_COMMITTER_DATE": date}
+        subprocess.run(["git", *words], cwd=self.folder, env=environment, check=True, capture_output=True)
+
+    def release(self, version, content):
+        """Commit and tag a graph, some text instead, or none."""
+        self.graph.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            self.graph.unlink(missing_ok=True)
+        elif isinstance(content, str):
+            self.graph.write_text(content, "utf-8")
+        else:
+            save(content, self.graph)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", version)
+        self.git("tag", version)
+        self.day += 1
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    made = Repository(tmp_path_factory.mktemp("repository"))
+    for version, content in VERSIONS.items():
+        made.release(version, content)
+    return made
+
+
+def states(history):
+    return {release.version: release.state for release in history.releases}
+
+
+def test_each_release_is_compared_with_the_one_before_that_has_a_graph(repository):
+    history = history_of(repository.graph)
+    assert states(history) == STATES
+    found = {release.version: release for release in history.releases}
+    assert found["v1.0"].parameters == small_graph().model.parameters.total
+    assert found["v1.10"].date == "2026-01-05"
+    assert found["v1.10"].changes() == ["notable: op relu replaced by gelu at (model)"]
+    assert found["v1.11"].problem.startswith("git:v1.11:mypkg.Net.json: $")
+    assert "expected a complete graph" in found["v1.12"].problem
+    assert found["v2.0"].changes() == ["notable: op gelu replaced by relu at (model)"]
+
+
+def test_since_leaves_out_what_does_not_contain_it(repository):
+    assert states(history_of(repository.graph, "v1.10")) == {
+        "v1.10": "first",
+        "v1.11": "failed",
+        "v1.12": "failed",
+        "v2.0": "changed",
+    }
+
+
+def test_other_branches_do_not_count_and_tags_of_one_date_have_the_order_of_numbers(tmp_path):
+    repository = Repository(tmp_path)
+    for version in ("v1.9", "v1.10"):
+        repository.release(version, small_graph())
+        repository.day -= 1
+    repository.git("switch", "-q", "-c", "maintenance")
+    repository.release("v1.9.1", changed_graph())
+    repository.git("switch", "-q", "main")
+    assert list(states(history_of(repository.graph))) == ["v1.9", "v1.10"]
+
+
+def test_what_no_tag_has_yet_is_unreleased(tmp_path):
+    repository = Repository(tmp_path)
+    repository.release("v1.0", small_graph())
+    assert list(states(history_of(repository.graph))) == ["v1.0"]
+    save(changed_graph(), repository.graph)
+    assert states(history_of(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
+
+
+@pytest.mark.parametrize(
+    ("since", "problem"),
+    [
+        ("v9", "v9: expected a git revision: "),
+        ("--format=x", "--format=x: expected a git revision"),
+    ],
+)
+def test_bad_revision(repository, since, problem):
+    with pytest.raises(ModelDiagramsError, match=problem):
+        history_of(repository.graph, since)
+
+
+def test_no_tags_no_graph_no_repository(tmp_path, repository):
+    with pytest.raises(ModelDiagramsError, match=r"other\.json: expected this file in a git tag"):
+        history_of(repository.graph.with_name("other.json"))
+    with pytest.raises(ModelDiagramsError, match="HEAD: expected a git revision: not a git repository"):
+        history_of(tmp_path / "net.json")
+    empty = Repository(tmp_path)
+    empty.graph.parent.mkdir(parents=True)
+    empty.git("commit", "-q", "--allow-empty", "-m", "none")
+    with pytest.raises(
+        ModelDiagramsError, match="expected git tags that lead to the current commit; if this is a shal"
+    ):
+        history_of(empty.graph)
+
+
+def test_command_line(repository):
+    def run(*words):
+        return CliRunner().invoke(main, ["history", *map(str, words)])
+
+    docs = repository.folder / "docs"
+    text = run("mypkg.Net", docs, "--since", "v1.10").stdout
+    assert "\nv1.10    2026-01-05 " in text
+    assert text.endswith("notable: op gelu replaced by relu at (model)\n")
+    assert run(repository.graph, "--since", "v1.10").stdout == text
+    markdown = run("mypkg.Net", docs, "--format", "markdown").stdout
+    assert "\n| Version | Date | Parameters | FLOPs | Changes |\n| --- | --- | ---: |" in markdown
+    found = json.loads(run("mypkg.Net", docs, "--format", "json").stdout)
+    assert found["format"] == "modeldiagrams-history"
+    assert {release["version"]: release["state"] for release in found["releases"]} == STATES
+    failed = run("mypkg.Other", docs)
+    assert failed.exit_code == 2
+    assert "model-graphs: expected the graph of mypkg.Other; `modeldiagrams snapshot` writes it" in failed.stderr
+
+
+def test_a_model_called_in_several_ways(repository):
+    folder = repository.graph.parent
+    for name in ("mypkg.Two-00000000", "mypkg.Two-11111111"):
+        save(small_graph(), folder / f"{name}.json")
+    failed = CliRunner().invoke(main, ["history", "mypkg.Two", str(folder.parent)])
+    assert "several: mypkg.Two-00000000.json, mypkg.Two-11111111.json; name one of them" in failed.stderr
+
+
+def test_labels_of_the_chart_do_not_overlap(tmp_path):
+    repository = Repository(tmp_path)
+    for i in range(30):
+        repository.release(f"v1.{i}.0", small_graph() if i % 2 else changed_graph())
+    (parameters, *_) = panels(history_of(repository.graph))
+    assert len(parameters.bars) == 30
+    assert parameters.bars[-1].version == "v1.29.0"
+    assert max(bar.height for bar in parameters.bars) == HEIGHT
+    shown = [bar for bar in parameters.bars if bar.version]
+    assert 3 < len(shown) < 12
+    assert all(b.middle - a.middle > 7 * 6 for a, b in pairwise(shown))
+    assert parameters.width < WIDTH / 30

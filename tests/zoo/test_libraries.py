@@ -1,0 +1,40 @@
+"""Classes and factories of timm and torchvision, named and nothing else: how many give a connected diagram?
+
+A sample of each, in the order of a digest of their names. Slow: `make zoo`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zoo.class_sweep import Row
+
+SHARES = {"timm": 0.9, "torchvision": 0.7}
+"""Required of both kinds together; torchvision has classes that take whole models, and ops that may not load here."""
+MOST = 40
+
+
+@pytest.mark.parametrize("library", SHARES)
+def test_most_need_no_option(library, report):
+    done = subprocess.run(
+        [sys.executable, "-m", "zoo.class_sweep", str(MOST), library],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    rows = [Row(**row) for row in map(json.loads, done.stdout.splitlines()) if row]
+    for row in rows:
+        if row.result != "connected":
+            report(f"{row.name:55}{row.result:15}{row.reason}")
+    connected = sum(row.result == "connected" for row in rows)
+    report(f"{library}: {connected} of {len(rows)}")
+    assert len(rows) == MOST
+    assert connected >= SHARES[library] * len(rows)

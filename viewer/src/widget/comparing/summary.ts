@@ -1,0 +1,43 @@
+/** What is said of a whole difference, as lists on pages say it. */
+import type { Difference } from "../../diff/difference.js";
+import type { Change } from "../../diff/facts.js";
+import { human } from "../../diff/texts.js";
+import { words } from "../../shared/comparison_strings.js";
+import { fill } from "../../shared/strings.js";
+
+const LEVELS = ["breaking", "notable", "detail"] as const;
+
+/** The numbers of the changes that are listed, the most serious first. */
+export function listed(difference: Difference | undefined, withDetails: boolean): number[] {
+  const changes = difference?.changes ?? [];
+  const levels = withDetails ? LEVELS : LEVELS.slice(0, 2);
+  return levels.flatMap((level) => changes.flatMap((change, i) => (change.level === level ? [i] : [])));
+}
+
+export function signOf({ places }: Change): string {
+  const isMissing = (side: 0 | 1) => places.length > 0 && places.every((place) => place[side] === null);
+  return isMissing(0) ? "+" : isMissing(1) ? "−" : "~";
+}
+
+export function headLines({ before, after, reservations, same, same_computation, inventory }: Difference): string[] {
+  return [
+    fill(words.parametersOf, numbers(before.parameters, after.parameters)),
+    fill(words.flopsOf, numbers(before.flops, after.flops)),
+    ...reservations.map((reason) => fill(words.reservation, reason)),
+    ...(same_computation && !same ? [words.computedAlike] : []),
+    ...(inventory === null ? [] : [words.architectures]),
+    ...Object.entries(inventory ?? {}).map(([label, [one, other]]) => `${label}: ${one} → ${other}`),
+  ];
+}
+
+export function checkpointLine({ checkpoints }: Difference): string {
+  return fill(words.checkpoints, checkpoints.verdict.replaceAll("-", " "));
+}
+
+function numbers(before: number | null, after: number | null): string {
+  if (before === null || after === null) return words.uncounted;
+  if (before === after) return fill(words.asBefore, human(before));
+  const share = ((after - before) / before) * 100;
+  const change = before === 0 ? "" : ` (${share < 0 ? "" : "+"}${share.toFixed(1)}%)`;
+  return `${human(before)} → ${human(after)}${change}`;
+}

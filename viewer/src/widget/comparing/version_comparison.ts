@@ -1,0 +1,192 @@
+/** Compares a diagram with the same model in another version of the documentation. */
+import type { Difference } from "../../diff/difference.js";
+import type { Comparing } from "../../session/core.js";
+import type { Session } from "../../session/session.js";
+import { words } from "../../shared/comparison_strings.js";
+import { fill, strings } from "../../shared/strings.js";
+import { loadCore } from "../loader.js";
+import { box, make } from "../parts/dom.js";
+import type { Widget } from "../widget.js";
+import { type ChangeBar, changeWords } from "./change_bar.js";
+import { IncomparableError, otherGraph } from "./other_graph.js";
+import { checkpointLine, headLines, listed } from "./summary.js";
+import { findVersions, type Version } from "./versions.js";
+
+export class VersionComparison {
+  readonly #widget: Widget;
+  readonly #bar: ChangeBar;
+  readonly #comparing: Comparing;
+  readonly #select = make("select", "mg-choice");
+  readonly #sheet = make("div", "mg-change-sheet");
+  /** Where the site has its diagrams. */
+  readonly #site: string;
+  #versions: Promise<Version[]> | undefined;
+  /** The diagram without a comparison. */
+  #own: Session | undefined;
+  /** Counts what readers asked for: what loads late must not replace what they asked for since. */
+  #wish = 0;
+
+  constructor(widget: Widget, bar: ChangeBar, comparing: Comparing) {
+    this.#widget = widget;
+    this.#bar = bar;
+    this.#comparing = comparing;
+    this.#site = new URL(widget.host.getAttribute("src") ?? "", document.baseURI).href;
+    this.#select.ariaLabel = words.compareWith;
+    this.#select.addEventListener("change", () => void this.start(this.#select.value));
+    // the picture of a difference has its two versions
+    if (widget.host.hasAttribute("changes")) return;
+    const picker = make("label", "mg-version", words.compareWith, this.#select);
+    bar.element.prepend(picker);
+    bar.element.append(this.#sheet);
+    bar.onClose = () => void this.#end();
+    bar.onShown = (shown) => this.#light(shown);
+    widget.compareWith = (name) => this.start(name);
+  }
+
+  /** Offer the versions. */
+  async choose(): Promise<void> {
+    const others = await this.#offer();
+    if (this.#widget.comparedWith === undefined) this.#bar.open(others.length === 0 ? words.noVersions : "", false);
+    this.#select.focus();
+  }
+
+  /** Show what changed between a version and this one; without a name, the model again. */
+  async start(name: string | undefined): Promise<void> {
+    if (!name) return this.#end();
+    this.#wish += 1;
+    const wish = this.#wish;
+    await this.#widget.withSession((session) => {
+      this.#own ??= session;
+    });
+    const versions = await this.#offer();
+    const version = versions.find((one) => one.name === name);
+    this.#select.value = version?.name ?? "";
+    this.#bar.open(strings.loading, false);
+    try {
+      if (version === undefined) throw new IncomparableError(fill(words.noSuchVersion, name));
+      await this.#compare(version, wish);
+    } catch (error) {
+      if (!(error instanceof IncomparableError)) throw error;
+      if (wish === this.#wish) await this.#say(error.message);
+    }
+  }
+
+  async #offer(): Promise<Version[]> {
+    this.#versions ??= findVersions(this.#widget.host, new URL("..", this.#site).href);
+    const others = (await this.#versions).filter(({ isOwn }) => !isOwn);
+    if (this.#select.options.length <= 1) {
+      const options = [["", words.chooseVersion], ...others.map(({ name }) => [name, name])];
+      this.#select.replaceChildren(...options.map(([value = "", text = ""]) => new Option(text, value)));
+    }
+    return others;
+  }
+
+  async #compare(version: Version, wish: number): Promise<void> {
+    const own = this.#own;
+    if (own === undefined) return;
+    const id = this.#widget.host.getAttribute("graph") ?? "";
+    const other = await otherGraph(id, this.#site, own.data, version);
+    const names = [version.name, await this.#ownName()];
+    if (own.data.status.state !== "complete") throw new IncomparableError(fill(words.incomplete, names[1] ?? ""));
+    const graphs = [other, own.data] as const;
+    const [before, after] = isLater(names[0] ?? "", names[1] ?? "") ? ([graphs[1], graphs[0]] as const) : graphs;
+    if (before !== other) names.reverse();
+    const first = this.#comparing.compare(before, after, false);
+    const withDetails = listed(first.difference, false).length === 0;
+    const compared = withDetails ? this.#comparing.compare(before, after, true) : first;
+    if (wish !== this.#wish) return;
+    const { difference } = compared;
+    if (difference.same) return this.#say(sameWords(difference, names), difference.reservations);
+    if (difference.inventory !== null) return this.#say("", headLines(difference));
+    const core = await loadCore();
+    this.#bar.open("", false);
+    const session = core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
+    await this.#widget.exchange((_, viz) => {
+      session.openChanges(viz);
+      return session;
+    });
+    this.#widget.comparedWith = version.name;
+    this.#bar.name(names[0] ?? "", names[1] ?? "");
+    this.#bar.open("", true);
+    this.#bar.show("both");
+    this.#list(session, difference);
+  }
+
+  async #ownName(): Promise<string> {
+    return (await this.#versions)?.find(({ isOwn }) => isOwn)?.name ?? words.thisVersion;
+  }
+
+  /** Say why there is no picture, or that there is nothing to show. */
+  async #say(text: string, lines: readonly string[] = []): Promise<void> {
+    await this.#leave();
+    this.#bar.open(text, false);
+    this.#sheet.replaceChildren(...lines.map((line) => make("p", "", line)));
+  }
+
+  /** The model again, as it was left. */
+  async #leave(): Promise<void> {
+    this.#widget.comparedWith = undefined;
+    this.#bar.hasList = false;
+    this.#sheet.replaceChildren();
+    const own = this.#own;
+    if (own === undefined || this.#widget.session === own) return;
+    await this.#widget.exchange(() => own);
+    this.#widget.camera.reset();
+  }
+
+  async #end(): Promise<void> {
+    this.#wish += 1;
+    this.#select.value = "";
+    // closing calls this
+    if (!this.#bar.element.hidden) this.#bar.close();
+    else await this.#leave();
+  }
+
+  #list(session: Session, difference: Difference): void {
+    const rows = listed(difference, session.withDetails).map((number) => this.#row(difference, number));
+    const hidden = difference.changes.length - rows.length;
+    const list = make("ul", "mg-choices mg-change-list", ...rows);
+    const rest = [...(hidden === 0 ? [] : [fill(words.hiddenChanges, hidden)]), checkpointLine(difference)];
+    this.#bar.hasList = true;
+    this.#sheet.replaceChildren(
+      box("mg-told", ...headLines(difference).map((line) => make("p", "", line))),
+      list,
+      box("mg-told", ...rest.map((line) => make("p", "", line))),
+    );
+  }
+
+  #row(difference: Difference, number: number): HTMLElement {
+    const change = difference.changes[number];
+    const element = make("button", "mg-button", ...(change === undefined ? [] : changeWords(change)));
+    element.type = "button";
+    element.dataset.number = String(number);
+    element.addEventListener("click", () => this.#bar.goTo(number));
+    return make("li", "", element);
+  }
+
+  #light(shown: readonly number[]): void {
+    for (const row of this.#sheet.querySelectorAll<HTMLElement>("[data-number]")) {
+      const isShown = shown.includes(Number(row.dataset.number));
+      row.ariaCurrent = isShown ? "true" : null;
+      if (isShown) row.scrollIntoView({ block: "nearest" });
+    }
+  }
+}
+
+function sameWords({ reservations }: Difference, [before = "", after = ""]: readonly string[]): string {
+  return reservations.length === 0 ? fill(words.nothingChanged, before, after) : words.unsure;
+}
+
+/** Whether a version came after another, as far as numbers say. */
+function isLater(one: string, other: string): boolean {
+  const [a, b] = [numbersOf(one), numbersOf(other)];
+  if (a.length === 0 || b.length === 0) return false;
+  const length = Math.max(a.length, b.length);
+  for (let i = 0; i < length; i += 1) if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) > (b[i] ?? 0);
+  return false;
+}
+
+function numbersOf(name: string): number[] {
+  const found = /^\D{0,2}(\d+(?:\.\d+)*)/.exec(name)?.[1];
+  return found === undefined ? [] : found.split(".").map(Number);
+}

@@ -1,0 +1,99 @@
+/** Finds the other versions of a documentation, where its author or its theme says which there are. */
+import { READ_THE_DOCS } from "../version_signs.js";
+
+export interface Version {
+  name: string;
+  /** URL of its root, which holds the folder `modeldiagrams`. */
+  root: string;
+  /** Whether it is the one that this page belongs to. */
+  isOwn: boolean;
+}
+
+/** How long Read the Docs may take to say its versions, ms. */
+const PATIENCE = 3000;
+
+/** All versions, in the order of their list; empty where there are none. */
+export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
+  const named = host.getAttribute("versions");
+  if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(new URL(named, root), root);
+  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = globalThis.DOCUMENTATION_OPTIONS ?? {};
+  const sources = [
+    async () => (!url ? [] : listAt(new URL(url, document.baseURI), root, match)),
+    () => fromReadTheDocs(root),
+    () => listAt(new URL("../versions.json", root), root),
+  ];
+  for (const source of sources) {
+    // a page loads nothing from elsewhere, unless its author names it
+    const found = (await source()).filter((version) => new URL(version.root).origin === location.origin);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function fromMap(text: string, root: string): Version[] {
+  const given = JSON.parse(text) as Record<string, string>;
+  return Object.entries(given).map(([name, address]) => versionAt(name, new URL(address, root).href, root));
+}
+
+function versionAt(name: string, address: string, own: string, isOwn = false): Version {
+  const root = address.endsWith("/") ? address : new URL(".", `${address}/`).href;
+  return { name, root, isOwn: isOwn || root === own };
+}
+
+/** The versions in mike's `versions.json` or in the `switcher.json` of the PyData theme. */
+async function listAt(list: URL, own: string, match?: string): Promise<Version[]> {
+  const isSame = list.origin === location.origin;
+  const content = await jsonAt(list.href, isSame ? "same-origin" : "omit").catch(() => undefined);
+  return Array.isArray(content) ? content.flatMap((entry) => fromEntry(entry, list, own, match)) : [];
+}
+
+function fromEntry(entry: unknown, list: URL, own: string, match: string | undefined): Version[] {
+  const { version, name, title, url, aliases } = (entry ?? {}) as Record<string, unknown>;
+  if (typeof version !== "string") return [];
+  if (typeof url === "string") {
+    const shown = typeof name === "string" ? name : version;
+    return [versionAt(shown, new URL(url, list).href, own, version === match)];
+  }
+  const folder = (of: unknown) => new URL(`${encodeURIComponent(String(of))}/`, list).href;
+  // the site of an alias is a copy
+  const isOwn = Array.isArray(aliases) && aliases.some((alias) => folder(alias) === own);
+  return [versionAt(typeof title === "string" ? title : version, folder(version), own, isOwn)];
+}
+
+interface ReadTheDocs {
+  versions?: { active?: { slug?: unknown; urls?: { documentation?: unknown } }[]; current?: { slug?: unknown } };
+}
+
+declare global {
+  /** Set by the addons of Read the Docs, once their data is there. */
+  var ReadTheDocsEventData: { data(): ReadTheDocs } | undefined;
+}
+
+async function fromReadTheDocs(own: string): Promise<Version[]> {
+  const { versions } = (await readTheDocsData())?.data() ?? {};
+  return (versions?.active ?? []).flatMap(({ slug, urls }) => {
+    const address = urls?.documentation;
+    if (typeof slug !== "string" || typeof address !== "string") return [];
+    return [versionAt(slug, new URL(address, location.href).href, own, slug === versions?.current?.slug)];
+  });
+}
+
+async function readTheDocsData(): Promise<typeof ReadTheDocsEventData> {
+  if (globalThis.ReadTheDocsEventData !== undefined) return globalThis.ReadTheDocsEventData;
+  if (document.querySelector(READ_THE_DOCS) === null) return undefined;
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), PATIENCE);
+    const onReady = (event: Event) => {
+      clearTimeout(timer);
+      resolve((event as CustomEvent).detail);
+    };
+    document.addEventListener("readthedocs-addons-data-ready", onReady, { once: true });
+  });
+}
+
+/** @throws where there is none. */
+export async function jsonAt(url: string, credentials: RequestCredentials = "same-origin"): Promise<unknown> {
+  const answer = await fetch(url, { credentials });
+  if (!answer.ok) throw new Error(`${answer.status}`);
+  return answer.json();
+}
