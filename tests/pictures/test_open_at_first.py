@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from gallery_models import MODELS
 from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import Picture, render
@@ -237,7 +239,7 @@ class Branching(nn.Module):
         return self.blocks(x)
 
 
-IMAGE = (torch.zeros(1, 3, 16, 16),)
+IMAGE, LARGE_IMAGE = (torch.zeros(1, 3, 16, 16),), (torch.zeros(1, 3, 64, 64),)
 TOKENS = torch.zeros(1, 5, 3)
 PAGE, WIDEST = 740, 822
 """Width of a column, and of a picture whose labels of 10 px then have 9."""
@@ -253,10 +255,12 @@ CASES = {
         {"ContrastiveLanguageTransformer", "ContrastivePictureTransformer", "Layer"},
     ),
     "branches": (Branching, IMAGE, {"Branches"}),
+    "inception": (MODELS["inception"].make, LARGE_IMAGE, {"InceptionBlock"}),
+    "searched": (MODELS["searched"].make, LARGE_IMAGE, {"SearchedCell"}),
 }
 
 
-def picture(make: type[nn.Module], inputs: tuple[Tensor, ...]) -> Picture:
+def picture(make: Callable[[], nn.Module], inputs: tuple[Tensor, ...]) -> Picture:
     return render(trace(make().eval(), inputs), View())
 
 

@@ -1,6 +1,6 @@
 /** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
 import { append } from "./append.js";
-import type { Edge, Graph, GraphNode, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
+import type { Edge, Graph, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
 import { shortName } from "./names.js";
 import { emptiedModules, without } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -82,17 +82,16 @@ function returningSources(node: ModuleNode, passed: Map<string, Passed>): Module
 /** Inputs keep their shape, which readers copy to call the model, and weights that of their own, as in the code. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = new Map(graph.tensors);
-  const given = new Set(graph.nodes.flatMap((node) => (isGiven(node) ? (node.outputs ?? []) : [])));
+  const given = new Set(
+    graph.nodes.flatMap((node) =>
+      node.kind === "op" || node.kind === "module" || node.kind === "output" ? [] : (node.outputs ?? []),
+    ),
+  );
   for (const [tensor, specs] of readAs) {
     const spec = commonSpec(specs);
     if (spec !== undefined && !given.has(tensor)) tensors.set(tensor, spec);
   }
   return tensors;
-}
-
-/** Whether a node stands for what was there before the pass. */
-function isGiven(node: GraphNode) {
-  return node.kind === "input" || node.kind === "parameter" || node.kind === "buffer" || node.kind === "constant";
 }
 
 /**

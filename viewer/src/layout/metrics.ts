@@ -18,16 +18,21 @@ export const BEHIND_PANEL = 6;
 /** Width reserved for the expand sign: before a panel's title, or half at each side of a box's text. */
 export const CHEVRON = 16;
 
+/** Where facts may be broken: before their separator, and between a class and its sizes. */
+const AT_FACT = / (?=· |\d+ [→×])/g;
+const AFTER_COMMA = /(?<=,) /g;
+
 const MAX_TEXT = 304;
 /** Wider, because the error is what the reader looks for. */
 const MAX_MESSAGE = 480;
 const PADDING = 12;
+const NARROW_PADDING = 8;
 const ONE_LINE = 28;
 const TWO_LINES = 40;
 export const DETAIL_LINE = 14;
-/** Width of a detail that is broken, and least width that this saves. */
-const LONG_DETAIL = 200;
-const MUCH_NARROWER = 40;
+/** Width of a detail that is broken, least width that this saves, and where; and the same of a list in a narrow box. */
+const LONG_DETAIL = [200, 40, AT_FACT] as const;
+const LONG_LIST = [110, 24, AFTER_COMMA] as const;
 const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
 /** Width of the loop sign in a badge, including its gap. */
@@ -74,16 +79,14 @@ export function isTerminal(item: Item): boolean {
   return item.kind === "input" || item.kind === "output";
 }
 
-/** Where facts may be broken: before their separator, and between a class and its sizes. */
-const AT_FACT = / (?=· |\d+ [→×])/g;
-
 /** The lines of the detail below a box's name: a long one has two if that makes the box much less wide. */
 export function detailLines(item: Item): string[] {
   const { detail } = boxWords(item);
   const broad = textWidth(detail, DETAIL_SIZE);
-  if (!isTwoLines(item) || item.marks.includes("error") || broad <= LONG_DETAIL) return [detail];
-  const halves = halved(detail, AT_FACT);
-  return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < MUCH_NARROWER ? [detail] : halves;
+  const [longest, saved, breaks] = item.narrow && detail.includes(", ") ? LONG_LIST : LONG_DETAIL;
+  if (!isTwoLines(item) || item.marks.includes("error") || broad <= longest) return [detail];
+  const halves = halved(detail, breaks);
+  return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < saved ? [detail] : halves;
 }
 
 /** Size of an item that is not expanded. */
@@ -94,7 +97,7 @@ export function boxSize(item: Item): { width: number; height: number } {
   const lines = detailLines(item);
   const below = Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
   const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
-  const width = text + 2 * PADDING + (item.expandable ? CHEVRON : 0);
+  const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }

@@ -60,6 +60,8 @@ export interface Item {
   /** In a difference, positions in the list of changes. */
   changes?: readonly number[];
   frame: Frame | null;
+  /** Whether its text is broken into shorter lines. */
+  narrow?: boolean;
 }
 
 /** The inside of an expanded container, or of the model. */

@@ -28,6 +28,6 @@ export interface State {
   line?: number;
   /** The structures that have a layout of their own; absent if all have. */
   shapes?: readonly Shape[];
-  /** Whether all containers are narrow, as those in columns are. */
+  /** Whether all containers are narrow, as those in columns are, and boxes, too. */
   narrow?: boolean;
 }

@@ -95,7 +95,8 @@ function frameOf(
   isLoop = false,
 ): Frame {
   const inner = chain[chain.length - 1] ?? id;
-  const key = `${context.state.direction} ${context.state.edgeWidth}\n${context.keys.get(id) ?? ""}`;
+  const { direction, edgeWidth, narrow } = context.state;
+  const key = [direction, edgeWidth, narrow, context.keys.get(id)].join("\n");
   const known = context.memo.get(id);
   if (known?.key === key) return known.frame;
   const loop = isLoop ? loopInside(context.index, repeats) : null;
@@ -222,7 +223,6 @@ function itemOf(
   const box = boxIn(context, id, shown);
   const inner = box.chain[box.chain.length - 1] ?? id;
   const expandable = isExpandable(index, inner);
-  const series = index.series.get(id);
   const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
   const isFolded = !context.unrolled.has(run.id);
   const members = isFolded ? run.members : [];
@@ -238,7 +238,7 @@ function itemOf(
     // an expanded module shows the error inside
     detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
     glyph: glyphOf(node, shown.contents),
-    times: series?.length ?? (isFolded ? run.times : 1),
+    times: index.series.get(id)?.length ?? (isFolded ? run.times : 1),
     loop: isLoop,
     unrolled: isFolded ? 1 : run.times,
     run: run.id,
@@ -246,6 +246,7 @@ function itemOf(
     expandable,
     marks,
     frame,
+    narrow: context.state.narrow === true,
   };
   return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain);
 }
