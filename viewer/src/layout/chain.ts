@@ -61,7 +61,7 @@ function alongTrunk(plan: Plan, links: (PlanWire | undefined)[]): number[] {
 }
 
 /** Position of a port relative to its item's centre. */
-function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
+export function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
   const slot = plan.slots[item];
   const place = slot?.ports?.[side][port];
   return slot === undefined || place === undefined ? 0 : place - slot.across / 2;
@@ -96,15 +96,12 @@ function portsOf(plan: Plan, links: (PlanWire | undefined)[], across: number[], 
     return { port, passes, straight: isFixed ? (across[at] ?? 0) + offset(plan, at, end, to) : undefined };
   });
   const others = all.filter(({ port }) => port !== main);
-  const isLeft = (one: Beside) => (sideOf(plan.order?.[end], one, main, axis) || -step) < 0;
   const passed = plan.slots.map((_, i) => near + step * i);
-  placeBeside(plan, across, { side: -1, axis, passed, places }, others.filter(isLeft));
-  placeBeside(
-    plan,
-    across,
-    { side: 1, axis, passed, places },
-    others.filter((one) => !isLeft(one)),
-  );
+  const isLeft = (one: Beside) => (sideOf(plan.order?.[end], one, main, axis) || -step) < 0;
+  for (const side of [-1, 1] as const) {
+    const ports = others.filter((one) => isLeft(one) === side < 0);
+    placeBeside(plan, across, { side, axis, passed, places }, ports);
+  }
   const own = all.flatMap(({ port, passes }) => (passes === 0 ? [port] : []));
   if (end === "outputs") atExits(plan.slots[last], places, own, { axis, trunk: link?.trunk ? main : undefined });
   return places;
