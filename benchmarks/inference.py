@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from inference_zoo import Entry
 
-_LIMIT = 60
-"""Seconds for one model."""
+_LIMIT = 300
+"""Seconds for one model, also on a busy machine: searches end by themselves, but a model may hang."""
 
 
 @dataclass(frozen=True)

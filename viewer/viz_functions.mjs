@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packed } from "./packing.mjs";
+import { compressed } from "./packing.mjs";
 import { stripped } from "./wasm_functions.mjs";
 
 const FILE = join(import.meta.dirname, "viz_functions.json");
@@ -63,10 +63,11 @@ export function withoutUnusedFunctions(source) {
   const letters = new Function(`return '${source.slice(start, end)}'`)();
   // viz-js writes some bytes as a character above 255
   const module = Buffer.from(Array.from(letters, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
-  const text = packed(stripped(module, keptFunctions(module)));
+  // pages that carry the viewer along compress this text again: six bits of each character are left then
+  const text = compressed(stripped(module, keptFunctions(module))).toString("base64");
   return [
-    `import { unpackedBytes } from ${JSON.stringify(join(import.meta.dirname, "src/shared/unpack.ts"))};`,
+    `import { inflatedBase64 } from ${JSON.stringify(join(import.meta.dirname, "src/shared/unpack.ts"))};`,
     // viz-js awaits the module
-    `${source.slice(0, start - OPENING.length)}unpackedBytes("${text}"${source.slice(end + 1)}`,
+    `${source.slice(0, start - OPENING.length)}inflatedBase64("${text}"${source.slice(end + 1)}`,
   ].join("\n");
 }

@@ -9,7 +9,7 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
-from modeldiagrams.target.inference import probing
+from modeldiagrams.target.inference import input_solver, probing
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
 
@@ -162,6 +162,13 @@ def test_weights_of_large_models_are_not_copied(monkeypatch):
     monkeypatch.setattr(probing, "_LARGE", 1)
     model = nn.Linear(8, 8)
     assert probing.Probe(model)._model.weight is model.weight
+
+
+def test_slow_models_get_few_passes(monkeypatch):
+    monkeypatch.setattr(input_solver, "_CPU_SECONDS", -1)
+    solver = InputSolver(nn.Linear(8, 8))
+    assert not [*solver.solutions()]
+    assert not solver.lines
 
 
 class Uncopied(nn.Module):

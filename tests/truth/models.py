@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -362,6 +363,65 @@ class TwoSkips(nn.Module):
         return self.outer(x)
 
 
+class Encoder(nn.Module):
+    """The features of all levels, as libraries for segmentation write it."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, widths[0], 1)
+        self.stages = nn.ModuleList(
+            nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(narrow, wide, 3, padding=1), nn.ReLU())
+            for narrow, wide in pairwise(widths)
+        )
+
+    def forward(self, image: Tensor) -> list[Tensor]:
+        found = [self.stem(image)]
+        for stage in self.stages:
+            found.append(stage(found[-1]))
+        return found
+
+
+class Upwards(nn.Module):
+    """A level of a decoder."""
+
+    def __init__(self, wide: int, narrow: int) -> None:
+        super().__init__()
+        self.grow, self.merge = nn.ConvTranspose2d(wide, narrow, 2, 2), nn.Conv2d(2 * narrow, narrow, 3, padding=1)
+
+    def forward(self, x: Tensor, skip: Tensor) -> Tensor:
+        return self.merge(torch.cat([skip, self.grow(x)], 1))
+
+
+class Decoder(nn.Module):
+    """Reads all of them, from the last to the first."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(Upwards(wide, narrow) for narrow, wide in reversed([*pairwise(widths)]))
+
+    def forward(self, *features: Tensor) -> Tensor:
+        *skips, x = features
+        for block in self.blocks:
+            x = block(x, skips.pop())
+        return x
+
+
+class Segmenter(nn.Module):
+    """A U of two containers, with something between them or not."""
+
+    def __init__(self, between: bool) -> None:
+        super().__init__()
+        widths = [4, 8, 16, 32]
+        self.encoder, self.decoder, self.head = Encoder(widths), Decoder(widths), nn.Conv2d(4, 2, 1)
+        self.bottleneck = nn.Sequential(nn.Conv2d(32, 32, 1), nn.ReLU()) if between else None
+
+    def forward(self, image: Tensor) -> Tensor:
+        *skips, x = self.encoder(image)
+        if self.bottleneck is not None:
+            x = self.bottleneck(x)
+        return self.head(self.decoder(*skips, x))
+
+
 class EqualLevels(nn.Module):
     """A U of equal blocks, as in U-ViT."""
 
@@ -467,6 +527,8 @@ MODELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "supervised": (Supervised, (), IMAGE),
     "two_skips": (TwoSkips, (), IMAGE),
     "equal_levels": (EqualLevels, (), SEQUENCE),
+    "segmenter": (Segmenter, (False,), IMAGE),
+    "bottleneck": (Segmenter, (True,), IMAGE),
     "all_states": (AllStates, (), SEQUENCE),
     "functions": (Functions, (), SEQUENCE),
     "mixture": (Mixture, (), SEQUENCE),

@@ -172,6 +172,57 @@ it("shows equal levels one by one", () => {
   expect(frame.items.map(({ times }) => times)).toEqual(frame.items.map(() => 1));
 });
 
+/** An encoder that hands on the features of all levels, and a decoder that reads them; perhaps with `between` them. */
+function coded(between: string, more: string[] = []): GraphData {
+  const levels = [0, 1, 2, 3];
+  const down = levels.map((i) => `enc.b.${i}/mul > enc.b.${i}/add`).join(" > ");
+  const up = [0, 1, 2].map((i) => `dec.b.${i}/mul > dec.b.${i}/add`).join(" > ");
+  const skips = [0, 1, 2].map((i) => `enc.b.${i}/add > dec.b.${2 - i}/mul`);
+  const lines = [`x > ${down} > ${between}${up} > head/conv > y`, ...skips, ...more];
+  return sketch(lines.join("\n"), { enc: "Encoder", dec: "Decoder", ...unlike("enc.b"), ...unlike("dec.b") });
+}
+
+const OPEN = [
+  ["enc", "dec"],
+  ["enc", "dec", "enc.b.1", "dec.b.1"],
+  ["enc", "dec", "enc.b.3", "dec.b.0", "head"],
+];
+
+it.each(OPEN.flatMap((expanded) => ["", "middle/conv > "].map((between) => ({ expanded, between }))))(
+  "is drawn across an encoder and a decoder, each in its panel: %j",
+  ({ expanded, between }) => {
+    const { box, shaped, root } = drawn(coded(between), { expanded });
+    expect(shaped).toBe(true);
+    const [encoder, decoder] = [box("enc"), box("dec")];
+    expect(encoder.x + encoder.width).toBeLessThan(decoder.x);
+    expect(box("head").y + box("head").height).toBeLessThan(decoder.y);
+    if (between !== "") expect(box("middle").y).toBeGreaterThan(Math.max(below(encoder), below(decoder)));
+    const [left, right] = ["enc", "dec"].map((id) => root.inner[root.frame.items.findIndex((item) => item.id === id)]);
+    const tops = (inside = left) => inside?.geometry.boxes.map(({ y }) => y) ?? [];
+    expect(tops(left)).toEqual([...tops(left)].sort((a, b) => a - b));
+    expect(tops(right)).toEqual([...tops(right)].sort((a, b) => b - a));
+    const skips = root.frame.wires.flatMap(({ from, to }, i) =>
+      root.frame.items[from]?.id === "enc" && root.frame.items[to]?.id === "dec" ? [root.geometry.lines[i] ?? []] : [],
+    );
+    const level = skips.filter((line) => new Set(line.map(([, y]) => y)).size === 1);
+    expect(level).toHaveLength(3);
+  },
+);
+
+it.each([
+  ["with one of them closed", coded(""), { expanded: ["enc"] }],
+  ["with the option", coded(""), { expanded: ["enc", "dec"], shapes: ["columns" as const] }],
+  ["where more leaves the encoder", coded("", ["enc.b.1/add > z"]), { expanded: ["enc", "dec"] }],
+])("leaves an encoder and a decoder as they are %s", (_, graph, state) => {
+  expect(drawn(graph, state).shaped).toBe(false);
+});
+
+it("opens both containers at first", () => {
+  const traced = index(coded(""));
+  expect(firstState(traced, {}, viz).expanded).toEqual(expect.arrayContaining(["enc", "dec"]));
+  expect(firstState(traced, { collapse: ["enc"] }, viz).expanded).not.toContain("enc");
+});
+
 it("is drawn in a container, too, from whose end it leads down", () => {
   const graph = chain(9, nested);
   const inner = sketch(

@@ -117,6 +117,20 @@ describe("the union of two graphs", () => {
     });
   });
 
+  it("leads edges through a module that took the place of another", () => {
+    const was = sketch("x > norm > act/relu > add > y");
+    const is = sketch("x > norm > act/gelu > mul > add > y");
+    for (const graph of [was, is])
+      Object.assign(moduleOf(graph, "act"), { class: graph === was ? "test.ReLU" : "test.GELU" });
+    const graph = union(was, is);
+    const only = (side: OnlyIn) =>
+      Object.entries(graph.adjacency).flatMap(([from, edges]) =>
+        edges.filter((edge) => edge.only === side).map(({ to }) => `${from} > ${to}`),
+      );
+    expect(only("before")).toEqual(["act/gelu > /add"]);
+    expect(only("after")).toEqual(["act/gelu > /mul", "/mul > /add"]);
+  });
+
   it("knows what tensors were where they were something else", () => {
     const wider = JSON.parse(JSON.stringify(plain)) as GraphData;
     for (const spec of Object.values(wider.tensors)) spec.shape = [7, 7];

@@ -1,6 +1,7 @@
 /** The edges of the union of two graphs: those of both, and which of them has each. */
 import { append } from "../graph/append.js";
 import type { Edge, GraphData, GraphNode, Mark, TensorSpec } from "../graph/graph.js";
+import { replacedOps } from "./replaced.js";
 
 /** Two graphs as one. */
 export interface Union {
@@ -27,20 +28,30 @@ interface Ended {
 export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<string, Mark>): Record<string, Edge[]> {
   const paired = new Set(union.pairs.values());
   const isAdded = (id: string) => marks.get(id)?.status === "added" && !paired.has(id);
-  const now = edgesBetween(after, (id) => (paired.has(id) || isAdded(id) ? id : undefined));
-  const then = edgesBetween(union.before, (id) => here(union, id));
+  const isHere = (id: string) => paired.has(id) || isAdded(id);
+  const replaced = replacedOps([union.before, after], union.pairs, [(id) => here(union, id) !== undefined, isHere]);
+  const nameNow = (id: string) => (isHere(id) ? id : replaced.after.get(id));
+  const now = edgesBetween(after, nameNow);
+  const then = edgesBetween(union.before, (id) => here(union, id) ?? replaced.before.get(id));
   const [keysNow, keysThen] = [new Set(now.map(keyOf)), new Set(then.map(keyOf))];
-  const isNew = (from: string, to: string) =>
-    isAdded(from) || isAdded(to) || (paired.has(from) && paired.has(to) && !keysThen.has(`${from}\n${to}`));
+  const isNew = (source: string, target: string) => {
+    const [from, to] = [nameNow(source), nameNow(target)];
+    if (isAdded(source) || isAdded(target)) return true;
+    return from !== undefined && to !== undefined && from !== to && !keysThen.has(`${from}\n${to}`);
+  };
   const found = new Map(
     Object.entries(after.adjacency).map(([from, edges]) => [
       from,
       edges.map((edge): Edge => (isNew(from, edge.to) ? { ...edge, only: "after" } : edge)),
     ]),
   );
+  const opsIn = new Map<string, string[]>();
+  for (const [op, module] of replaced.after) append(opsIn, module, op);
   for (const one of then) {
-    const edge = keysNow.has(keyOf(one)) ? undefined : edgeHere(union, one);
-    if (edge !== undefined) append(found, one.from, edge);
+    if (keysNow.has(keyOf(one)) || one.from === one.edge.to) continue;
+    const ended = withOps(one, opsIn);
+    const edge = edgeHere(union, ended);
+    if (edge !== undefined) append(found, ended.from, edge);
   }
   return Object.fromEntries(found);
 }
@@ -93,6 +104,12 @@ function edgesBetween(graph: GraphData, nameOf: (id: string) => string | undefin
     }
     return found;
   });
+}
+
+/** With the ops that a module takes and gives tensors by, where nothing inside of it has a counterpart. */
+function withOps({ from, source, edge }: Ended, opsIn: ReadonlyMap<string, string[]>): Ended {
+  const [first] = opsIn.get(edge.to) ?? [];
+  return { from: opsIn.get(from)?.at(-1) ?? from, source, edge: { ...edge, to: first ?? edge.to } };
 }
 
 /** An edge of the earlier graph, with the tensor that its source has here; undefined if it would run backwards. */

@@ -10,7 +10,7 @@ import type { Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
 const MARGIN = 8;
-const PADDING = 16;
+export const PADDING = 16;
 /** Distance between a title and the first row. */
 const BELOW_TITLE = 8;
 /** Forms of titles in containers that have room. */
@@ -143,7 +143,7 @@ function titleSpot(all: readonly TitleForm[], entries: number[], width: number, 
 }
 
 /** The title in one of its forms, at the start of a gap between entries. */
-function titleAt(start: number, forms: readonly TitleForm[], form: number): Title {
+export function titleAt(start: number, forms: readonly TitleForm[], form: number): Title {
   const { lines = 1, width = 0 } = forms[form] ?? {};
   return { x: start + TITLE_PADDING, y: TITLE_PADDING - 2, width, height: lines * TITLE_LINE, form };
 }

@@ -43,3 +43,22 @@ export interface Geometry {
   /** Whether the container has a structure with a layout of its own. */
   shaped?: boolean;
 }
+
+type Shown = Pick<Geometry, "boxes" | "labels" | "lines">;
+
+/** With what is shown elsewhere. */
+export function moved<T extends Shown>(all: T, toX: (x: number) => number, toY: (y: number) => number): T {
+  const place = <B extends Box>(box: B): B => ({ ...box, x: toX(box.x), y: toY(box.y) });
+  const lines = all.lines.map((line) => line.map(([x, y]) => [toX(x), toY(y)] as const));
+  return { ...all, boxes: all.boxes.map(place), labels: all.labels.map(place), lines };
+}
+
+/** With space added at a height that only upright lines cross. */
+export function stretched(geometry: Geometry, at: number, by: number): Geometry {
+  const made = moved(
+    geometry,
+    (x) => x,
+    (y) => (y < at ? y : y + by),
+  );
+  return { ...made, height: geometry.height + by };
+}

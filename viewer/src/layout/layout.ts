@@ -22,9 +22,10 @@ import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { route } from "./routing/route.js";
 import { keepPlaces } from "./streams.js";
-import type { Arms } from "./structures/arms.js";
+import { AROUND, type Arms } from "./structures/arms.js";
 import type { Place } from "./structures/columns.js";
-import { hasColumns, risingIn, structured } from "./structures/structured.js";
+import { Panels } from "./structures/panels.js";
+import { hasColumns, joinedU, risingIn, structured } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
 import { asColumn, wrapped } from "./wrap.js";
 
@@ -129,10 +130,39 @@ function placeFrame(
     alike.geometries.set(within, geometry);
     return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
   };
-  const placed = (alike.arms && place(alike.arms)) ?? place(null);
+  const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
+  const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
   if (placed === null) throw new Error("expected a layout");
   placedFrames.set(frame, { key: placeKey, lines, placed });
   return placed;
+}
+
+/** A frame with two open containers that are one U; null if it has none. */
+function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Placed | null {
+  if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  const joined = joinedU(frame, context.shapes);
+  if (joined === null) return null;
+  const { frame: whole, arms, owners, pair, insides } = joined;
+  const inner = whole.items.map((child, i) => {
+    const within = { ...context, isNarrow: true, up: arms.right.includes(i) };
+    return child.frame && placeFrame(within, child.frame, child, "TB");
+  });
+  const panels = new Panels(joined);
+  const sizes = inner.map(innerSize);
+  const at = { ...surrounding, isNarrow: context.isNarrow, key: `joined ${surrounding.key}` };
+  const geometry = inU(whole, sizes, arms, placeIn(context, at), panels);
+  const [outside, ...parts] = (geometry && panels.apart(geometry)) ?? [];
+  if (outside === undefined) return null;
+  const ownedBy = (owner: number) => inner.filter((_, i) => owners[i] === owner);
+  const placed = insides.map((inside, owner): Placed | null => {
+    const part = parts[owner];
+    return part === undefined ? null : { frame: inside, geometry: part, inner: ownedBy(owner), shaped: true };
+  });
+  const others = ownedBy(AROUND);
+  const all = frame.items.map((_, i) =>
+    pair.includes(i) ? (placed[pair.indexOf(i)] ?? null) : (others.shift() ?? null),
+  );
+  return { frame, geometry: outside, inner: all, shaped: true };
 }
 
 /** What a frame shares with equal ones in equal surroundings. */

@@ -8,14 +8,18 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#
 const [LETTERS, BYTES] = [5, 4];
 
 /** @throws if the text is not packed, or the browser can't decompress. */
-export async function unpackedBytes(packed: string): Promise<ArrayBuffer> {
-  const stream = new Blob([decoded(packed)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
+export async function unpacked(packed: string): Promise<string> {
+  return new TextDecoder().decode(await inflated(decoded(packed)));
 }
 
-/** @throws like `unpackedBytes`. */
-export async function unpacked(packed: string): Promise<string> {
-  return new TextDecoder().decode(await unpackedBytes(packed));
+/** @throws like `unpacked`. */
+export async function inflatedBase64(text: string): Promise<ArrayBuffer> {
+  return inflated(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
+}
+
+async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).arrayBuffer();
 }
 
 function decoded(text: string): Uint8Array<ArrayBuffer> {

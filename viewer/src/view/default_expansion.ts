@@ -33,7 +33,7 @@ const WAY = 0.5;
 const TOWERS = 0.6;
 
 /**
- * Opens an exemplar of each class of blocks that carries the model, as far as the picture stays on a page. Fills what is
+ * Opens, besides what is open at the start, an exemplar of each class of blocks that carries the model, as far as the picture stays on a page. Fills what is
  * left of a screen breadth first, modules with few parameters last.
  */
 export function defaultExpansion(
@@ -80,7 +80,7 @@ function withExemplars(
   const fits = fitting(start, { ...page, height: page.tallest, width: page.widest, column: page.width });
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
   const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
-  let expanded = withTwins(open);
+  let expanded = [...new Set([...start.expanded, ...withTwins(open)])];
   const add = (ids: string[]) => {
     const more = [...new Set([...expanded, ...withTwins(ids)])];
     if (ids.length > 0 && nodesIn(index, more) <= MAX_VISIBLE && fits(more)) expanded = more;

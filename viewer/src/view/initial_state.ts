@@ -17,9 +17,10 @@ import type { Frame } from "./frame.js";
 import { isOpenable } from "./openable.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
+import { pairsIn } from "./pairs.js";
 import { matcher, matching, modules } from "./patterns.js";
 import { findRuns, repeat } from "./repeats.js";
-import { IN_ONE_FLOW } from "./shapes.js";
+import { IN_ONE_FLOW, SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
@@ -163,7 +164,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
     if (drawn.shaped) isShaped = true;
     return drawn;
   };
-  const shaped = mostTold(traced, start, { ...page, measure }, isClosed);
+  const shaped = mostTold(traced, withPair(traced, start, page, isClosed), { ...page, measure }, isClosed);
   const mayBePlain = isShaped && start.shapes === undefined;
   const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
@@ -175,6 +176,20 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   const hidesMore = shaped.state.kept !== undefined && plain.state.kept === undefined;
   const tellsMore = plain.telling > shaped.telling && !isU(shaped.state, page);
   return tellsMore || hidesMore || !page.measure(shaped.state).shaped ? plain.state : shaped.state;
+}
+
+/** With an encoder and its decoder open if these make a U that fits a page. */
+function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
+  const shapes = start.shapes ?? SHAPES;
+  const isBundled = start.most !== undefined && start.most !== MANY;
+  if (isBundled || start.direction !== "TB" || !shapes.includes("u")) return start;
+  const pairs = pairsIn(traced, start).filter((pair) => !pair.some(isClosed));
+  const states = pairs.map((pair): State => ({ ...start, expanded: [...pair] }));
+  const fits = (state: State) => {
+    const { width, height } = page.measure(state);
+    return width <= (page.mayScroll ? WIDEST : page.width) && height <= page.tallest;
+  };
+  return states.find((state) => isU(state, page) && fits(state)) ?? start;
 }
 
 /** With less told than by a block of any class, narrow containers are tried. */

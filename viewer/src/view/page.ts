@@ -35,7 +35,7 @@ export function fitting(
 ): (expanded: string[], room?: number) => boolean {
   const before = measure(start);
   return (expanded, room = 1) => {
-    const drawn = measure({ ...start, expanded });
+    const drawn = measure({ ...start, expanded: [...new Set([...start.expanded, ...expanded])] });
     const scale = Math.max(1, drawn.width / (column ?? drawn.width));
     return (
       drawn.width <= Math.max(width, before.width) && drawn.height <= Math.max(height * room * scale, before.height)

@@ -12,6 +12,7 @@ import ast
 import heapq
 import inspect
 import textwrap
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,8 @@ __all__ = ["InputSolver", "Solution"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
+_CPU_SECONDS = 10.0
+"""After them no other pass begins: only models whose single passes are slow ever come to it."""
 _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
 _MOST_CHANGES = 24
@@ -86,8 +89,9 @@ class InputSolver:
         """Entries that carry the model through a pass, the most usual ones first."""
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries)
+        started = time.process_time()
         for _ in range(most_tries):
-            if not self._waiting or self._work > _MOST_WORK:
+            if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
                 return
             entries = heapq.heappop(self._waiting)[3]
             probed = self._probed(entries)

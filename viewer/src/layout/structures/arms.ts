@@ -31,6 +31,9 @@ interface Wiring {
   readers: number[][];
 }
 
+/** An item in neither of two open containers, and one in the first. */
+export const AROUND = -1;
+const FIRST = 0;
 /** Fewer items are no U. */
 const LEAST_ITEMS = 7;
 /** Of so many, skips may keep their shape. */
@@ -41,11 +44,11 @@ const LONGEST_TAIL = 4;
 const TRIES = 4;
 
 /** The arms of a frame; null if it is no U. */
-export function armsIn(frame: Frame): Arms | null {
+export function armsIn(frame: Frame, owners: readonly number[] = []): Arms | null {
   if (frame.items.length < LEAST_ITEMS || frame.wires.some(({ flow }) => flow === "return")) return null;
   const wiring = wiringOf(frame);
   for (const middle of middles(wiring)) {
-    const arms = armsAround(frame, wiring, middle);
+    const arms = armsAround(frame, wiring, middle, owners);
     if (arms !== null) return arms;
   }
   return null;
@@ -106,7 +109,7 @@ function dependence({ count, sources }: Wiring): (item: number, on: number) => b
   return (item, on) => on >= 0 && (((bits[item * words + (on >> 5)] ?? 0) >>> (on & 31)) & 1) === 1;
 }
 
-function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
+function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readonly number[]): Arms | null {
   const [down, up] = [chainTo(wiring, middle), chainFrom(wiring, middle)];
   const [first = middle] = down;
   const main = reached(wiring, first);
@@ -117,7 +120,11 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
     Math.min(...skips.flatMap(({ readers }) => readers)),
   ];
   const bottom = [...down, ...up.slice(1)].filter((item) => item > start && item < end);
-  const fold = middleOf(frame, bottom);
+  const fold =
+    middleOf(
+      frame,
+      bottom.filter((item) => (owners[item] ?? AROUND) === AROUND),
+    ) ?? lastOf(bottom, owners);
   if (fold === undefined) return null;
   const steps = [...main].filter((item) => frame.items[item]?.kind !== "output");
   const tail = tailAfter(wiring, up, steps, Math.max(...skips.flatMap(({ readers }) => readers)));
@@ -125,7 +132,18 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number): Arms | null {
   const at = (side: Side) => sides.flatMap((one, item) => (one === side ? [item] : []));
   const [left, right] = [at("left"), at("right")];
   if (!areUpright(frame, right) || !isSplit(wiring, sides, skips)) return null;
-  return { left, fold, isBetween: isBetween(frame, sides, fold), right, chain: [...down, ...up.slice(1)] };
+  return {
+    left,
+    fold,
+    isBetween: (owners[fold] ?? AROUND) === AROUND && isBetween(frame, sides, fold),
+    right,
+    chain: [...down, ...up.slice(1)],
+  };
+}
+
+/** The last item of an encoder. */
+function lastOf(items: number[], owners: readonly number[]): number | undefined {
+  return items.filter((item) => owners[item] === FIRST).pop();
 }
 
 /** The middle item; of two the one with an inside, such as a block rather than what shrinks its input. */

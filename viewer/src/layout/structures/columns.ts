@@ -4,7 +4,7 @@
  */
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Ranking } from "../dot.js";
-import type { Geometry } from "../geometry.js";
+import { type Geometry, stretched } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { GRID } from "../metrics.js";
 import { mirrored } from "../mirror.js";
@@ -189,14 +189,6 @@ function inLine({ parts }: Cut, placed: Geometry[]): Geometry[] {
     const { top, start } = starts[i] ?? { top: 0, start: 0 };
     return stretched(geometry, start - ARRIVAL, gap - (start - top));
   });
-}
-
-/** A column with more space at a height. */
-function stretched(geometry: Geometry, at: number, by: number): Geometry {
-  const moved = <T extends { y: number }>(one: T): T => (one.y < at ? one : { ...one, y: one.y + by });
-  const lines = geometry.lines.map((line) => line.map(([x, y]) => [x, y < at ? y : y + by] as const));
-  const [boxes, labels] = [geometry.boxes.map(moved), geometry.labels.map(moved)];
-  return by === 0 ? geometry : { ...geometry, height: geometry.height + by, boxes, labels, lines };
 }
 
 /** The height at the top of a column in which wires only run straight. */

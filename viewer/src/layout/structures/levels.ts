@@ -1,5 +1,5 @@
 /** The levels of a U: both arms are stretched until each skip leaves one at the height where the other reads it. */
-import type { Box, Geometry } from "../geometry.js";
+import { type Box, type Geometry, stretched } from "../geometry.js";
 
 /** An arm, and how far it is below the top of the U. */
 export interface Arm {
@@ -14,7 +14,7 @@ export interface Level {
 }
 
 /** Distance of a cut from what it passes. */
-const BESIDE = 2;
+export const BESIDE = 2;
 /** Closer heights are one. */
 export const EQUAL = 0.01;
 
@@ -62,18 +62,6 @@ function after({ boxes, labels }: Geometry, { at, box }: Level, next: Level): nu
   return free([...boxes, ...labels], Math.min(...starts) - BESIDE);
 }
 
-function free(all: readonly Box[], height: number): number | null {
+export function free(all: readonly Box[], height: number): number | null {
   return all.some((one) => one.y < height && height < one.y + one.height) ? null : height;
-}
-
-/** With space added at a height that only upright lines cross. */
-function stretched(geometry: Geometry, at: number, by: number): Geometry {
-  const move = (y: number) => (y < at ? y : y + by);
-  return {
-    ...geometry,
-    height: geometry.height + by,
-    boxes: geometry.boxes.map((box) => ({ ...box, y: move(box.y) })),
-    labels: geometry.labels.map((label) => ({ ...label, y: move(label.y) })),
-    lines: geometry.lines.map((line) => line.map(([x, y]) => [x, move(y)] as const)),
-  };
 }

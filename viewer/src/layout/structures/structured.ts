@@ -5,6 +5,7 @@ import type { Geometry } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { type Arms, armsIn } from "./arms.js";
 import { inColumns, type Place } from "./columns.js";
+import { type Joined, joinedIn } from "./joined.js";
 import { towersIn } from "./towers.js";
 import { inU } from "./u.js";
 
@@ -36,6 +37,12 @@ export function risingIn(frame: Frame, shapes: readonly Shape[], place: Place): 
   return closed === null || closed.width > BROADEST ? null : arms;
 }
 
+/** Two open containers of a frame that are one U; null if there are none, or the U would be too broad. */
+export function joinedU(frame: Frame, shapes: readonly Shape[]): Joined | null {
+  return shapes.includes("u") ? joinedOf(frame) : null;
+}
+
+const joinedOf = once(joinedIn);
 const towersOf = once(towersIn);
 const armsOf = once(armsIn);
 

@@ -13,6 +13,7 @@ import type { Moved, Part, Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
 import { type Arm, EQUAL, inLine, type Level } from "./levels.js";
+import type { ArmPart, Panels } from "./panels.js";
 import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesOf, skipsOf } from "./sides.js";
 
 type Line = Geometry["lines"][number];
@@ -36,7 +37,13 @@ interface U {
 }
 
 /** The geometry of a frame with these arms; null if its wires leave no way to draw it so. */
-export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, place: Place): Geometry | null {
+export function inU(
+  frame: Frame,
+  inner: readonly (Inner | null)[],
+  arms: Arms,
+  place: Place,
+  panels?: Panels,
+): Geometry | null {
   const u = uOf(frame, arms);
   if (u === null) return null;
   const { parts, members } = u.made;
@@ -45,7 +52,10 @@ export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, 
     const whole = { frame: parts[part] ?? frame, inner: sizes, closed: [], moved: STAYS, moves: "", isAround: false };
     return place({ ...whole, ...how });
   };
-  const [left, right] = [LEFT, RIGHT].map((part) => layArm(u, part, lay));
+  const [left, right] = [LEFT, RIGHT].map((part) => {
+    const arm = layArm(u, part, lay);
+    return arm && panels ? panels.spaced(armOf(u, part, frame), arm) : arm;
+  });
   const between = arms.isBetween ? lay(CENTRE) : null;
   const lined = left && right ? inLine(left, right, levelsOf(u, left, right)) : null;
   if (lined === null) return null;
@@ -54,6 +64,10 @@ export function inU(frame: Frame, inner: readonly (Inner | null)[], arms: Arms, 
   const last = parts.length - 1;
   const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
   return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true }));
+}
+
+function armOf({ made: { parts, members }, sides }: U, part: number, whole: Frame): ArmPart {
+  return { part, frame: parts[part] ?? whole, members: members[part] ?? [], sides: sides[part] ?? NO_SIDES };
 }
 
 const STAYS: Moved = (_, ranking) => ranking;

@@ -1,0 +1,134 @@
+/**
+ * Two open containers and what is around them as one frame: an encoder, and a decoder that reads the features of all its
+ * levels. Only so a U can be found in them.
+ */
+import { BORDER, type Frame, type Wire } from "../../view/frame.js";
+import { LEAST_SKIPS } from "../../view/pairs.js";
+import { AROUND, type Arms, armsIn } from "./arms.js";
+
+/** A frame with the insides of two of its items. */
+export interface Joined {
+  frame: Frame;
+  arms: Arms;
+  /** The frame without their insides. */
+  around: Frame;
+  /** The two items, and their insides. */
+  pair: readonly [number, number];
+  insides: readonly [Frame, Frame];
+  /** Item → where it comes from: the first or the second inside, or `AROUND`, and its position there. */
+  owners: number[];
+  places: number[];
+  /** Wire → its pieces, from source to target. */
+  pieces: Piece[][];
+}
+
+export interface Piece {
+  owner: number;
+  wire: number;
+}
+
+/** A frame with an open encoder and decoder as one; null without them, or if they are no U. */
+export function joinedIn(frame: Frame): Joined | null {
+  const open = frame.items.flatMap(({ frame: inside, times }, i) =>
+    inside?.direction === "TB" && times === 1 ? [i] : [],
+  );
+  for (const one of open) {
+    for (const other of open) {
+      const tensors = new Set(
+        frame.wires.flatMap(({ from, to, source }) => (from === one && to === other ? [source] : [])),
+      );
+      const joined = one < other && tensors.size >= LEAST_SKIPS ? join(frame, [one, other]) : null;
+      if (joined !== null) return joined;
+    }
+  }
+  return null;
+}
+
+function join(frame: Frame, pair: readonly [number, number]): Joined | null {
+  const insides = pair.map((item) => frame.items[item]?.frame) as [Frame, Frame];
+  const [owners, places]: [number[], number[]] = [[], []];
+  for (const i of frame.items.keys()) {
+    const owner = pair.indexOf(i);
+    for (const place of owner < 0 ? [i] : (insides[owner]?.items.keys() ?? [])) {
+      owners.push(owner);
+      places.push(place);
+    }
+  }
+  const items = owners.flatMap((owner, i) => (insides[owner] ?? frame).items[places[i] ?? 0] ?? []);
+  const parts = wiresOf(frame, pair, insides);
+  if (parts === null) return null;
+  const at = (owner: number, place: number) =>
+    place === BORDER ? BORDER : owners.findIndex((one, i) => one === owner && places[i] === place);
+  const wires = parts
+    .map(({ ends: [from, to], pieces, wire }) => ({
+      wire: { ...wire, from: at(from, wire.from), to: at(to, wire.to) },
+      pieces,
+    }))
+    .sort((a, b) => a.wire.from - b.wire.from || a.wire.to - b.wire.to);
+  const whole: Frame = { ...frame, items, wires: wires.map(({ wire }) => wire) };
+  const arms = armsIn(whole, owners);
+  return (
+    arms && {
+      frame: whole,
+      arms,
+      around: frame,
+      pair,
+      insides,
+      owners,
+      places,
+      pieces: wires.map(({ pieces }) => pieces),
+    }
+  );
+}
+
+interface Part {
+  /** A wire whose ends are positions in the insides that own them. */
+  wire: Wire;
+  ends: readonly [number, number];
+  pieces: Piece[];
+}
+
+/** The wires inside, around, and across the borders of both; null if one has no end or runs straight through. */
+function wiresOf(frame: Frame, pair: readonly [number, number], insides: readonly [Frame, Frame]): Part[] | null {
+  const inner = insides.flatMap(({ wires }, owner) =>
+    wires.flatMap((wire, i): Part[] =>
+      wire.from === BORDER || wire.to === BORDER ? [] : [{ wire, ends: [owner, owner], pieces: [{ owner, wire: i }] }],
+    ),
+  );
+  const parts = [...inner, ...frame.wires.flatMap((_, wire) => partsAlong(frame, wire, pair, insides))];
+  const used = new Set(parts.flatMap(({ pieces }) => pieces.map(({ owner, wire }) => `${owner} ${wire}`)));
+  const isWhole = insides.every(({ wires }, owner) =>
+    wires.every(({ from, to }, i) => used.has(`${owner} ${i}`) && !(from === BORDER && to === BORDER)),
+  );
+  return isWhole && parts.every(({ wire }) => wire.flow !== "return") ? parts : null;
+}
+
+/** A wire of the frame around with all wires inside that it goes on from, or to. */
+function partsAlong(
+  frame: Frame,
+  i: number,
+  pair: readonly [number, number],
+  insides: readonly [Frame, Frame],
+): Part[] {
+  const wire = frame.wires[i];
+  if (wire === undefined) return [];
+  const [from, to] = [pair.indexOf(wire.from), pair.indexOf(wire.to)];
+  const piecesAt = (owner: number, isEnd: (one: Wire) => boolean): Piece[][] =>
+    owner < 0 ? [[]] : (insides[owner]?.wires ?? []).flatMap((one, k) => (isEnd(one) ? [[{ owner, wire: k }]] : []));
+  const starts = piecesAt(from, (one) => one.to === BORDER && one.toPort === wire.fromPort);
+  const ends = piecesAt(to, (one) => one.from === BORDER && one.fromPort === wire.toPort);
+  return starts.flatMap((start) =>
+    ends.map((end) => across(wire, [from, to], [...start, { owner: AROUND, wire: i }, ...end], insides)),
+  );
+}
+
+/** A wire across borders, which starts as its first piece does and ends as its last. */
+function across(wire: Wire, ends: readonly [number, number], pieces: Piece[], insides: readonly [Frame, Frame]): Part {
+  const pieceOf = ({ owner, wire: i }: Piece) => insides[owner]?.wires[i] ?? wire;
+  const [first, last] = [pieces[0], pieces[pieces.length - 1]].map((piece) => (piece ? pieceOf(piece) : wire)) as [
+    Wire,
+    Wire,
+  ];
+  const { from, fromPort } = first;
+  return { wire: { ...last, ...first, from, fromPort, to: last.to, toPort: last.toPort }, ends, pieces };
+}
