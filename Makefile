@@ -17,6 +17,7 @@ NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.j
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
+	$(BIN)/python docs/releases/build.py
 
 gallery: $(VENV)/.installed ## the demo site with a page of many architectures, which takes minutes
 	$(BIN)/python docs/build.py --gallery

@@ -34,7 +34,8 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
 class _Told(HostDirective):
     """What changed, from committed graphs."""
 
-    required_arguments = 1
+    optional_arguments = 1
+    has_content = True  # where Markdown's fences are directives
 
     def told(self, text: str) -> list[nodes.Node]:
         """What stands on the page for what an author wrote.
@@ -48,7 +49,7 @@ class _Told(HostDirective):
         """Called by docutils."""
         self.env.note_reread()  # a revision or an address may lead to other graphs tomorrow
         try:
-            return self.told(self.arguments[0])
+            return self.told(" ".join([*self.arguments, *self.content]))
         except ModelDiagramsError as error:
             if self.settings.on_error == "raise":
                 raise DiagramError(f"{self.get_location()}: {error}") from error

@@ -25,14 +25,18 @@ if TYPE_CHECKING:
 CHROMIUM = os.environ.get("MODELDIAGRAMS_CHROMIUM") or shutil.which("chromium")
 _FEATURES = (
     # Playwright's own choice, which ours replaces
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
     "HttpsFirstBalancedModeAutoEnable",
     "HttpsUpgrades",
     "LensOverlay",
     "MediaRouter",
+    "NetworkTimeServiceQuerying",
     "OptimizationHints",
     "PaintHolding",
+    "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
     # suggestions below the address bar: two processes for every window
     "WebUIOmniboxAimPopup",

@@ -20,8 +20,8 @@ REASONS = {
     "0.5": "the modes of the traces differ: fake and real",
 }
 OTHER_SOURCES = {
-    "pydata": "<script>DOCUMENTATION_OPTIONS = {theme_switcher_json_url: '/switcher.json',"
-    " theme_switcher_version_match: '2'}</script>",
+    "pydata": "<script>const DOCUMENTATION_OPTIONS = {theme_switcher_json_url: '/switcher.json',"
+    " theme_switcher_version_match: '2'}</script><button class='version-switcher__button'></button>",
     "read-the-docs": "<meta name='readthedocs-project-slug' content='x'><script>addEventListener('load', () => {"
     "ReadTheDocsEventData = {data: () => ({versions: {current: {slug: 'new'}, active: ["
     "{slug: 'new', urls: {documentation: `${location.origin}/read-the-docs/new/`}},"

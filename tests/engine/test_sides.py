@@ -16,6 +16,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.serialize import save
 
 SNAPSHOT = Path("docs/model-graphs/pkg.Net.json")
+FOLDER = Path("docs")
 
 
 @pytest.mark.parametrize(
@@ -23,11 +24,16 @@ SNAPSHOT = Path("docs/model-graphs/pkg.Net.json")
     [("v1.2", "v1.2"), ("main", "main"), ("git:main", "main"), ("git:release.next", "release.next")],
 )
 def test_revisions_have_the_models_snapshot(version, revision):
-    assert side_of(version, "pkg.Net", SNAPSHOT) == f"git:{revision}:model-graphs/pkg.Net.json"
+    assert side_of(version, "pkg.Net", SNAPSHOT, FOLDER) == f"git:{revision}:model-graphs/pkg.Net.json"
+
+
+def test_snapshots_may_lie_beside_the_pages():
+    """As with MkDocs, whose pages have a folder of their own."""
+    assert side_of("v1.2", "pkg.Net", SNAPSHOT, Path("docs/pages")) == "git:v1.2:../model-graphs/pkg.Net.json"
 
 
 def test_dotted_path_is_a_model():
-    assert side_of("pkg.Old", "pkg.Net", SNAPSHOT) is None
+    assert side_of("pkg.Old", "pkg.Net", SNAPSHOT, FOLDER) is None
 
 
 def test_site_says_where_it_has_the_models_graph(monkeypatch):
@@ -35,9 +41,9 @@ def test_site_says_where_it_has_the_models_graph(monkeypatch):
     listed = {"id": "pkg.Net-84e7b4ea", "model": "pkg.Net", "snapshots": ["pkg.Net"], "pages": []}
     monkeypatch.setattr(versions, "download", lambda _: msgspec.json.encode({"diagrams": [listed]}))
     site = "https://mypkg.example/1.2"
-    assert side_of(f"{site}/", "pkg.Net", SNAPSHOT) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
+    assert side_of(f"{site}/", "pkg.Net", SNAPSHOT, FOLDER) == f"{site}/modeldiagrams/pkg.Net-84e7b4ea.json"
     with pytest.raises(ModelDiagramsError, match=f"{site}: expected a site that shows this model.* has no pkg.Old$"):
-        side_of(site, "pkg.Old", Path("docs/model-graphs/pkg.Old.json"))
+        side_of(site, "pkg.Old", Path("docs/model-graphs/pkg.Old.json"), FOLDER)
 
 
 def git(folder, *words):

@@ -226,7 +226,7 @@ class DiagramBuilder:
             return self._loaded(options, name)
         try:
             snapshot = self._snapshots.path(name) if self._snapshots else None
-            if not (side := side_of(version, options.call.model, snapshot)):
+            if not (side := side_of(version, options.call.model, snapshot, self.folder)):
                 other = options.called(version)
                 return self._loaded(other, _snapshot_name(other))  # the model that is compared has its own
             graph = graph_of(side, no_model, self.folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,13 +43,14 @@ class _Index(msgspec.Struct):
     diagrams: list[_Entry]
 
 
-def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
+def side_of(version: str, model: str, snapshot: Path | None, folder: Path) -> str | None:
     """Where the graph of another version of a model is, as a side for `graph_of`.
 
     Args:
         version: As an author writes it: a revision, the address of a site or a graph, or a graph file.
         model: Whose graph is wanted.
         snapshot: The model's own snapshot, which the revision has in the same place.
+        folder: Which the side is relative to.
 
     Returns:
         The side; None if the version is a model itself.
@@ -66,7 +68,8 @@ def side_of(version: str, model: str, snapshot: Path | None) -> str | None:
         raise ModelDiagramsError("expected a folder of snapshots, as only they have other revisions of a model")
     if version.startswith(SCHEMES):
         return _on_site(version, snapshot.stem)
-    return f"git:{version.removeprefix('git:')}:{snapshot.parent.name}/{snapshot.name}"
+    place = Path(os.path.relpath(snapshot, folder)).as_posix()
+    return f"git:{version.removeprefix('git:')}:{place}"
 
 
 def _on_site(address: str, name: str) -> str:

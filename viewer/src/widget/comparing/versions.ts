@@ -12,11 +12,17 @@ export interface Version {
 /** How long Read the Docs may take to say its versions, ms. */
 const PATIENCE = 3000;
 
+declare global {
+  /** Set by Sphinx; the PyData theme adds where its list of versions is, and which of them a page belongs to. */
+  const DOCUMENTATION_OPTIONS: { theme_switcher_json_url?: string; theme_switcher_version_match?: string };
+}
+
 /** All versions, in the order of their list; empty where there are none. */
 export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
   const named = host.getAttribute("versions");
   if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(new URL(named, root), root);
-  const { theme_switcher_json_url: url, theme_switcher_version_match: match } = globalThis.DOCUMENTATION_OPTIONS ?? {};
+  const { theme_switcher_json_url: url, theme_switcher_version_match: match } =
+    typeof DOCUMENTATION_OPTIONS === "undefined" ? {} : DOCUMENTATION_OPTIONS;
   const sources = [
     async () => (!url ? [] : listAt(new URL(url, document.baseURI), root, match)),
     () => fromReadTheDocs(root),
