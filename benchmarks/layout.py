@@ -70,13 +70,15 @@ CASES: dict[str, Large] = {
 def main() -> None:
     """Print one row per model."""
     print("\nlayout in Node, everything open and unrolled: median ms (budget), whole in CPU time; ratio to dot")
-    print(f"{'model':14}{'nodes':>7}{'full':>12}{'toggle':>11}{'p95':>12}{'dot':>9}{'ratio':>7}")
+    words = ("right", 8), ("drawn", 7), ("toggle", 11), ("p95", 12), ("dot", 9), ("ratio", 7)
+    print(f"{'model':14}{'nodes':>7}{'full':>12}" + "".join(f"{word:>{width}}" for word, width in words))
     with tempfile.TemporaryDirectory() as folder:
         files = [traced(name, Path(folder)) for name in CASES]
         for (name, case), found in zip(CASES.items(), measured(files), strict=True):
             dot = found["dot"]
             print(
                 f"{name:14}{found['nodes']:7}{found['full']:6.0f} ({case.full:3})"
+                f"{found['right']:8.0f}{found['drawn']:7.0f}"
                 f"{found['toggle']:6.1f} ({case.toggle:2}){found['toggle95']:6.1f} ({case.toggle95:3})"
                 + (f"{'–':>9}{'–':>7}" if dot is None else f"{dot:9.0f}{dot / found['full']:7.0f}")
             )

@@ -3,6 +3,8 @@
  *
  *   full    view and layout with everything open and unrolled, nothing cached (median); CPU time of the thread, which a
  *           busy machine does not change
+ *   right   the same, left to right
+ *   drawn   its SVG, top to bottom
  *   toggle  one module closed or opened in that picture, everything else cached (median, and 95th percentile); by the
  *           clock or, where others had the processor meanwhile, the most that the thread can have had of it
  *   dot     dot on the same nodes, edges and clusters, at once, with labels; null where that takes minutes
@@ -23,7 +25,8 @@ const MOST_FOR_DOT = 3000;
 
 const CORE = `
   export { ancestors } from "./src/graph/graph.js";
-export { index } from "./src/graph/indexing.js";
+  export { draw } from "./src/draw/draw.js";
+  export { index } from "./src/graph/indexing.js";
   export { initialState } from "./src/view/initial_state.js";
   export { layout, layoutCache } from "./src/layout/layout.js";
   export { findRuns } from "./src/view/repeats.js";
@@ -65,8 +68,8 @@ function quantile(times, part) {
 }
 
 /** Everything open, nothing rolled. */
-function everything(index) {
-  const state = core.initialState(index, { depth: 999 }, () => ({ width: 0, height: 0 }));
+function everything(index, direction = "TB") {
+  const state = core.initialState(index, { depth: 999, direction }, () => ({ width: 0, height: 0 }));
   const shown = core.shownIndex(index, state);
   const runs = [...shown.contents.values()].flatMap((contents) =>
     core.findRuns(shown, contents).map((run) => core.runId(contents, run)),
@@ -110,13 +113,19 @@ function wholeGraph(shown) {
 
 function measure(file) {
   const graph = JSON.parse(readFileSync(file, "utf8"));
-  const full = [];
+  const [full, right, drawn] = [[], [], []];
   for (let round = -1; round < ROUNDS; round += 1) {
     // a new index: nothing remembered from the round before; the first one warms up the engine
-    const fresh = core.index(graph);
-    const state = everything(fresh);
-    const time = computed(() => core.layout(core.view(fresh, state), viz, core.layoutCache()));
-    if (round >= 0) full.push(time);
+    for (const [direction, times] of [
+      ["LR", right],
+      ["TB", full],
+    ]) {
+      const fresh = core.index(graph);
+      const state = everything(fresh, direction);
+      let laidOut;
+      times.push(computed(() => (laidOut = core.layout(core.view(fresh, state), viz, core.layoutCache()))));
+      if (direction === "TB") drawn.push(computed(() => core.draw(laidOut)));
+    }
   }
   const index = core.index(graph);
   const state = everything(index);
@@ -128,7 +137,11 @@ function measure(file) {
   const dot = nodes > MOST_FOR_DOT ? null : computed(() => viz.render(wholeGraph(shown), { format: "json0" }));
   return {
     nodes,
-    full: quantile(full, 0.5),
+    ...{
+      full: quantile(full.slice(1), 0.5),
+      right: quantile(right.slice(1), 0.5),
+      drawn: quantile(drawn.slice(1), 0.5),
+    },
     toggle: quantile(toggles, 0.5),
     toggle95: quantile(toggles, 0.95),
     dot,

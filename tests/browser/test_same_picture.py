@@ -5,8 +5,10 @@ import shutil
 import pytest
 
 from browser.pages import HOSTILE, encoder
+from modeldiagrams import trace
 from modeldiagrams.html import fragment as page
 from modeldiagrams.options.parsing import parse_options
+from truth.models import IMAGE, Segmenter, Supervised, TwoSkips
 
 VIEWS = [{"depth": 0}, {"depth": 1}, {"depth": 9}, {"depth": 9, "direction": "LR"}, {"depth": None}]
 MODELS = {
@@ -48,6 +50,14 @@ def test_initial_pictures_are_equal(press, drawn_by_chromium, view):
 def test_initial_pictures_of_traced_models_are_equal(press, drawn_by_chromium, model, depth):
     diagram = press.maker.build(parse_options({"model": model, "depth": depth, **MODELS[model]}))
     assert diagram.problem is None
+    assert drawn_by_chromium(diagram) == diagram.picture.svg
+
+
+@pytest.mark.parametrize(
+    "model", [Segmenter(between=True), Supervised(), TwoSkips()], ids=lambda model: type(model).__name__
+)
+def test_pictures_of_a_u_are_equal(press, drawn_by_chromium, model):
+    diagram = press.make(trace(model.eval(), (IMAGE,)))
     assert drawn_by_chromium(diagram) == diagram.picture.svg
 
 

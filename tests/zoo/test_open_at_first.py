@@ -114,8 +114,6 @@ TOWERS = {
     "transformer": ("encoder", "decoder"),
     "whisper": ("encoder", "decoder"),
 }
-BOTH_OPEN = {"clip", "t5", "transformer", "whisper"}
-"""The others are too wide with both towers open."""
 
 
 @pytest.mark.parametrize("name", TOWERS)
@@ -126,7 +124,7 @@ def test_towers_stand_beside_each_other_with_tops_in_line(name: str) -> None:
     one, other = sorted((boxes[tower] for tower in TOWERS[name]), key=lambda box: box.x)
     assert one.x + one.width < other.x
     assert one.is_open
-    assert other.is_open == (name in BOTH_OPEN)
+    assert other.is_open
     assert one.y == other.y
     assert picture.width <= WIDEST
 

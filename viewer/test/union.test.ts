@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
 import { unionOf } from "../src/diff/union.js";
+import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { layout } from "../src/layout/layout.js";
 import type { Frame, Item } from "../src/view/frame.js";
 import { signOf } from "../src/view/marks.js";
 import { view } from "../src/view/view.js";
@@ -129,6 +131,15 @@ describe("the union of two graphs", () => {
       );
     expect(only("before")).toEqual(["act/gelu > /add"]);
     expect(only("after")).toEqual(["act/gelu > /mul", "/mul > /add"]);
+  });
+
+  it("labels a tensor that both graphs have on either side, whatever reads it in only one", () => {
+    for (const graph of [union(residual, plain), union(plain, residual)]) {
+      const { root } = layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB" }), null);
+      const labels = root.geometry.labels.map((label) => drawLabel(label, root.frame));
+      const onOneSide = labels.filter((text) => /mg-edge-(gone|new)/.test(text));
+      expect(onOneSide.map((text) => /data-tensor="−?([^"]+)/.exec(text)?.[1])).toEqual(["/linear:0"]);
+    }
   });
 
   it("knows what tensors were where they were something else", () => {

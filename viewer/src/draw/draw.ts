@@ -81,7 +81,7 @@ function drawLegend(legend: Legend, top: number, painter: Painter): string {
 function drawInside({ frame, geometry, inner }: Placed, painter: Painter): string {
   const wires = painter.group({ classes: ["edges"] }, drawWires(frame, geometry, painter));
   const items = frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null, { painter }));
-  const labels = geometry.labels.map((label) => drawLabel(label, frame.wires[label.wire], painter));
+  const labels = geometry.labels.map((label) => drawLabel(label, frame, painter));
   return wires + together(items) + together(labels);
 }
 

@@ -66,14 +66,17 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
   return painter.shape({ tag: "path", roles, context: CONTEXT, data, geometry: `d="${d}"` });
 }
 
-export function drawLabel(label: Label, wire: Wire | undefined, painter: Painter = PAGE_PAINTER): string {
+export function drawLabel(label: Label, { wires }: Frame, painter: Painter = PAGE_PAINTER): string {
+  const wire = wires[label.wire];
   if (wire === undefined) return "";
+  const isElsewhere = (one: Wire) => one.from === wire.from && one.source === wire.source && one.only !== wire.only;
   return painter.text({
     roles: [
       "label",
       ...(wire.shape === undefined ? [] : [wire.shape]),
       ...(label.before ? (["before"] as const) : []),
-      ...sideOf(wire),
+      // of a tensor that both graphs have it belongs to both, whatever reads it in one of them
+      ...(wire.only && wires.some(isElsewhere) ? [] : sideOf(wire)),
     ],
     context: CONTEXT,
     data: { tensor: wire.tensor, ...(wire.former !== undefined && { former: wire.former }) },

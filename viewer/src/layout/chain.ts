@@ -5,7 +5,8 @@
 import { BORDER } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
 import type { Ports } from "./geometry.js";
-import type { Plan, PlanWire } from "./plan.js";
+import type { Plan, PlanWire, Slot } from "./plan.js";
+import { middleExit } from "./routing/ports.js";
 
 /** Distance between ports; equals that of exits. */
 const PORT_STEP = 16;
@@ -60,7 +61,7 @@ function alongTrunk(plan: Plan, links: (PlanWire | undefined)[]): number[] {
 }
 
 /** Position of a port relative to its item's centre. */
-function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
+export function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
   const slot = plan.slots[item];
   const place = slot?.ports?.[side][port];
   return slot === undefined || place === undefined ? 0 : place - slot.across / 2;
@@ -95,16 +96,30 @@ function portsOf(plan: Plan, links: (PlanWire | undefined)[], across: number[], 
     return { port, passes, straight: isFixed ? (across[at] ?? 0) + offset(plan, at, end, to) : undefined };
   });
   const others = all.filter(({ port }) => port !== main);
-  const isLeft = (one: Beside) => (sideOf(plan.order?.[end], one, main, axis) || -step) < 0;
   const passed = plan.slots.map((_, i) => near + step * i);
-  placeBeside(plan, across, { side: -1, axis, passed, places }, others.filter(isLeft));
-  placeBeside(
-    plan,
-    across,
-    { side: 1, axis, passed, places },
-    others.filter((one) => !isLeft(one)),
-  );
+  const isLeft = (one: Beside) => (sideOf(plan.order?.[end], one, main, axis) || -step) < 0;
+  for (const side of [-1, 1] as const) {
+    const ports = others.filter((one) => isLeft(one) === side < 0);
+    placeBeside(plan, across, { side, axis, passed, places }, ports);
+  }
+  const own = all.flatMap(({ port, passes }) => (passes === 0 ? [port] : []));
+  if (end === "outputs") atExits(plan.slots[last], places, own, { axis, trunk: link?.trunk ? main : undefined });
   return places;
+}
+
+/** Puts ports where the wires to them leave the last item, if it is closed and has no other ones. */
+function atExits(
+  slot: Slot | undefined,
+  places: number[],
+  own: number[],
+  { axis, trunk = -1 }: { axis: number; trunk: number | undefined },
+): void {
+  if (slot?.ports !== null || own.length < 2 || own.length !== slot.exits.length) return;
+  const order = own.sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+  const middle = middleExit(slot, order.length, order.indexOf(trunk));
+  order.forEach((port, i) => {
+    places[port] = axis + (i - middle) * slot.exitStep;
+  });
 }
 
 /** The side of a port, in its order, or where its wire runs straight; 0 if it has none. */

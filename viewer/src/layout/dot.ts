@@ -228,7 +228,6 @@ function readAnswer(plan: Plan, answer: Answer, fine: number): Ranking {
   if (along.length !== plan.slots.length) throw new Error("dot left out an item");
   ranking.rank = ranksOf(along);
   gatherPorts(plan, ranking);
-  if (new Set(ranking.rank).size === plan.slots.length) packPorts(plan, ranking);
   return ranking;
 }
 
@@ -257,31 +256,6 @@ function gatherPorts(plan: Plan, ranking: Ranking): void {
     const moved = (ranking.inputs[outer.port] ?? 0) - side * PORT_STEP;
     if ((at - moved) * side < 0) ranking.inputs[port] = moved;
   });
-}
-
-/** Gap between a wire and the items it passes; equals that of lanes. */
-const BESIDE = 12;
-
-/** Move input ports close to a single column of items; dot keeps wires as far apart as items. */
-function packPorts(plan: Plan, ranking: Ranking): void {
-  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
-  if (trunk === undefined) return;
-  for (const side of [-1, 1]) {
-    const clear = plan.slots.map((slot, i) => {
-      const reach = side < 0 ? slot.low : slot.high;
-      return side * ((ranking.across[i] ?? 0) - trunk) + reach + BESIDE;
-    });
-    const outwards = ranking.inputs
-      .map((at, port) => ({ port, far: side * (at - trunk) }))
-      .filter(({ far }) => far > 0)
-      .sort((a, b) => a.far - b.far);
-    let least = 0;
-    outwards.forEach(({ port, far }, i) => {
-      const place = Math.min(far, i === 0 ? far : Math.max(least, ...clear));
-      least = place + PORT_STEP;
-      ranking.inputs[port] = trunk + side * place;
-    });
-  }
 }
 
 /** Ranks by y, which increases upwards in dot. */

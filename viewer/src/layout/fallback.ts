@@ -4,8 +4,8 @@
  */
 
 import { BORDER } from "../view/frame.js";
+import { offset } from "./chain.js";
 import type { Ranking } from "./dot.js";
-import type { Ports } from "./geometry.js";
 import type { Plan, PlanWire } from "./plan.js";
 
 const GAP = 28;
@@ -41,13 +41,6 @@ export function rankPlainly(plan: Plan): Ranking {
 /** All items below each other. */
 export function rankAsColumn(plan: Plan): Ranking {
   return { rank: plan.slots.map((_, i) => i), across: plan.slots.map(() => 0), inputs: [], outputs: [] };
-}
-
-/** Position of a port relative to its item's centre. */
-function offset(plan: Plan, item: number, side: keyof Ports, port = -1): number {
-  const slot = plan.slots[item];
-  const place = slot?.ports?.[side][port];
-  return slot === undefined || place === undefined ? 0 : place - slot.across / 2;
 }
 
 function longestPathRanks(plan: Plan): number[] {

@@ -29,24 +29,13 @@ export function withTail(plan: Plan, rank: (head: Plan) => Ranking): Ranking {
 
 /** The first item of the chain at the end: all ways lead through it, and through each item after it. */
 function tailStart({ slots, wires }: Plan): number {
+  const onwards = wires.filter(({ rail }) => !rail);
+  const isPassed = (item: number) => onwards.some(({ from, to }) => from < item && (to > item || to === BORDER));
   let start = slots.length - 1;
-  const led = slots.map(() => false);
-  const far = slots.map((_, item) => item);
-  let [firstOut, lastIn] = [slots.length, 0];
-  for (const { from, to, rail } of wires) {
-    if (rail) continue;
-    if (from === BORDER) lastIn = Math.max(lastIn, to);
-    else if (to === BORDER) firstOut = Math.min(firstOut, from);
-    else {
-      led[from] = true;
-      far[from] = Math.max(far[from] ?? 0, to);
-    }
-  }
-  const farthest: number[] = [];
-  for (const reach of far) farthest.push(Math.max(reach, farthest[farthest.length - 1] ?? 0));
-  while (start > Math.max(1, lastIn) && farthest[start - 2] === start - 1) start -= 1;
-  const isOpen = led.slice(0, start).every((leads) => leads) && firstOut >= start && lastIn <= start;
-  return isOpen ? start : slots.length;
+  while (start > 1 && !isPassed(start - 1)) start -= 1;
+  const leading = new Set(onwards.map(({ from }) => from));
+  const hasEnds = slots.some((_, item) => item < start && !leading.has(item));
+  return isPassed(start) || hasEnds ? slots.length : start;
 }
 
 function tailFrom(plan: Plan, start: number): Plan {

@@ -169,7 +169,7 @@ export function asColumn(plan: Plan): Ranking {
   let offset = 0;
   const across = plan.slots.map(({ across, ports }, line) => {
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
-    offset += lineOffset(plan, line);
+    if (line > 0) offset += lineOffset(plan, line);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;
   });
   const inputs = Array.from({ length: plan.inputs }, (_, port) => borderPlace(plan, across, "from", port));
@@ -193,25 +193,27 @@ function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to
 }
 
 /**
- * Offset of a line from the one before: 0 unless wires arrive in another order than they leave. The offset makes as many
- * wires as possible straight, and none starts where another ends.
+ * Offset of a line from the one before, with which the trunk runs straight, or else as many wires as possible do, and none
+ * starts where another ends.
  */
 function lineOffset(plan: Plan, line: number): number {
   const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];
   const first = (ports: typeof here) => Math.min(...(ports?.inputs ?? []), ...(ports?.outputs ?? []));
   const ends = plan.wires
     .filter((wire) => wire.to === line && wire.from === line - 1)
-    .map(({ fromPort, toPort }) => ({
+    .map(({ fromPort, toPort, trunk }) => ({
       out: (before?.outputs[fromPort] ?? 0) - first(before),
       into: (here?.inputs[toPort] ?? 0) - first(here),
+      trunk,
     }))
     .sort((a, b) => a.out - b.out);
-  if (!ends.some(({ into }, i) => i > 0 && into < (ends[i - 1]?.into ?? into))) return 0;
-  const straight = (by: number) => ends.filter(({ out, into }) => out === into + by).length;
+  const isStraight = (by: number) => ends.filter(({ out, into }) => out === into + by);
+  const rank = (by: number) => isStraight(by).length + (isStraight(by).some(({ trunk }) => trunk) ? ends.length : 0);
   const choices = [...new Set(ends.map(({ out, into }) => out - into))]
-    .filter((by) => by >= 0 && !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
-    .sort((a, b) => straight(b) - straight(a) || a - b);
-  return choices[0] ?? ASIDE;
+    .filter((by) => !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
+    .sort((a, b) => rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
+  const isInOrder = ends.every(({ into }, i) => i === 0 || into >= (ends[i - 1]?.into ?? into));
+  return choices[0] ?? (isInOrder ? 0 : ASIDE);
 }
 
 function assemble(together: Geometry, placed: Geometry[], members: number[][], pieces: Pieces[]): Geometry {

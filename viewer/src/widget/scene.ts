@@ -126,7 +126,7 @@ export class Scene {
       return { ...absent, box, inner: inside, isLabel: false, draw };
     });
     const labels = geometry.labels.map((label): Entry => {
-      const draw = () => drawLabel(label, frame.wires[label.wire]);
+      const draw = () => drawLabel(label, frame);
       return { ...absent, box: label, inner: null, isLabel: true, draw };
     });
     wires?.append(...parseSvg(drawWires(frame, geometry)));

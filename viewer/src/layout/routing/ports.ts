@@ -96,10 +96,7 @@ function spreadExits(plan: Plan, ranking: Ranking, leaving: Trip[], slot: Slot, 
   const aim = new Map(nets.map((net) => [net, meanEnd(leaving.filter((trip) => trip.net === net))]));
   nets.sort((a, b) => (aim.get(a) ?? 0) - (aim.get(b) ?? 0) || a - b);
   const trunk = nets.findIndex((net) => leaving.some((trip) => trip.net === net && trip.trunk));
-  const half = (nets.length - 1) / 2;
-  const reach = slot.across / 2 - MARGIN;
-  const fits = (half + Math.abs(trunk - half)) * slot.exitStep <= reach;
-  const middle = trunk >= 0 && nets.length <= MOST_AROUND_TRUNK && fits ? trunk : half;
+  const middle = middleExit(slot, nets.length, trunk);
   const places = nets.map((_, i) => centre + (i - middle) * slot.exitStep);
   const preferred = nets.map((net) => portAhead(plan, ranking, leaving, net));
   const rooms = exitRooms(plan.vertical, slot, centre);
@@ -113,6 +110,14 @@ function spreadExits(plan: Plan, ranking: Ranking, leaving: Trip[], slot: Slot, 
       trip.labelBefore = i === 0 && nets.length > 1 && choice?.before === true;
     }
   });
+}
+
+/** Which of the exits of an item is at its middle: that of the trunk, if there is room for all others; may be between two. */
+export function middleExit(slot: Slot, count: number, trunk: number): number {
+  const half = (count - 1) / 2;
+  const reach = slot.across / 2 - MARGIN;
+  const fits = (half + Math.abs(trunk - half)) * slot.exitStep <= reach;
+  return trunk >= 0 && count <= MOST_AROUND_TRUNK && fits ? trunk : half;
 }
 
 interface ExitRoom extends Room {

@@ -95,8 +95,8 @@ function makeLevels(plan: Plan, rows: number[][], channels: Channel[]): Levels {
   channels.forEach((channel, c) => {
     const before = c === 0 ? 0 : rowDepth(plan, rows[c - 1]);
     levels.tracks.push(at + (c === 0 ? BORDER_GAP : before + BEFORE_TRACKS));
-    at += channelDepth(plan, channel, c, rows.length, before);
     const row = rows[c];
+    at += channelDepth(plan, channel, c, rows.length, before) - (c === 0 ? spareBefore(plan, row, channel) : 0);
     if (row === undefined) return;
     levels.tops.push(at);
     const height = Math.max(0, ...row.map((i) => plan.slots[i]?.along ?? 0));
@@ -110,6 +110,13 @@ function makeLevels(plan: Plan, rows: number[][], channels: Channel[]): Levels {
 /** Space for the labels below a row. */
 function rowDepth(plan: Plan, row: number[] | undefined): number {
   return Math.max(0, ...(row ?? []).map((i) => plan.slots[i]?.labelDepth ?? 0));
+}
+
+/** Left to right, open items in the first row need no room for arrowheads: lines of open containers are short of width. */
+function spareBefore({ vertical, slots, inputs }: Plan, row: number[] = [], { tracks }: Channel): number {
+  const hasArrows = row.some((item) => slots[item]?.ports === null);
+  if (vertical || inputs === 0 || hasArrows) return 0;
+  return tracks > 0 ? AFTER_TRACKS - BEFORE_TRACKS : AFTER_TRACKS;
 }
 
 function channelDepth(plan: Plan, channel: Channel, c: number, rows: number, labels: number): number {

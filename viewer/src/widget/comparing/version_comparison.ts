@@ -101,10 +101,12 @@ export class VersionComparison {
     const core = await loadCore();
     this.#bar.open("", false);
     const session = core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
-    await this.#widget.exchange((_, viz) => {
+    await this.#widget.exchange((now, viz) => {
+      if (wish !== this.#wish) return now;
       session.openChanges(viz);
       return session;
     });
+    if (wish !== this.#wish) return;
     this.#widget.comparedWith = version.name;
     this.#bar.name(names[0] ?? "", names[1] ?? "");
     this.#bar.open("", true);
