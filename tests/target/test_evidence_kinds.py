@@ -420,3 +420,13 @@ def test_decorated_factory_is_read_in_its_own_file(sites):
 def test_inputs_are_those_of_the_model_itself(sites, made, inputs):
     code = f"import torch\nfrom torch import nn\n{IMPORT}model = {made}\nmodel(torch.randn(3, 8))\n"
     assert [site.inputs for site in sites({"train.py": code})] == [inputs]
+
+
+@pytest.mark.parametrize("value", ["!!bool maybe", '!!float ""', "!!int x", "&a [*a]"])
+def test_configurations_that_are_no_yaml_say_nothing(sites, value):
+    files = {"conf/bad.yaml": f"dim: 8\ndepth: {value}\n", "conf/good.yaml": "dim: 3\ndepth: 2\n"}
+    assert [site.kwargs for site in sites(files)] == [{"dim": 3, "depth": 2}]
+
+
+def test_complex_numbers_are_no_arguments(sites):
+    assert [site.kwargs for site in sites({"train.py": f"{IMPORT}net = Net((-8) ** 0.5, 2)\n"})] == []
