@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from graphs import changed_graph, small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine.compare.history import UNRELEASED, history_of
+from modeldiagrams.engine.compare.texts import human
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.history import HEIGHT, WIDTH, panels
 from modeldiagrams.ir.graph import Failure, Status
@@ -125,6 +126,23 @@ def test_what_no_tag_has_yet_is_unreleased(tmp_path):
     assert states(history_of(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
 
 
+def test_a_graph_that_the_last_tag_lacks_is_unreleased(tmp_path):
+    repository = Repository(tmp_path)
+    repository.release("v1.0", small_graph())
+    repository.release("v1.1", None)
+    save(small_graph(), repository.graph)
+    assert states(history_of(repository.graph)) == {"v1.0": "first", "v1.1": "missing", UNRELEASED: "same"}
+
+
+def test_branch_with_the_name_of_a_tag(tmp_path):
+    repository = Repository(tmp_path)
+    repository.release("v1.0", small_graph())
+    save(changed_graph(), repository.graph)
+    repository.git("switch", "-q", "-c", "v1.0")
+    repository.git("commit", "-q", "-a", "-m", "maintenance")
+    assert states(history_of(repository.graph)) == {"v1.0": "first", UNRELEASED: "changed"}
+
+
 @pytest.mark.parametrize(
     ("since", "problem"),
     [
@@ -142,6 +160,8 @@ def test_no_tags_no_graph_no_repository(tmp_path, repository):
         history_of(repository.graph.with_name("other.json"))
     with pytest.raises(ModelDiagramsError, match="HEAD: expected a git revision: not a git repository"):
         history_of(tmp_path / "net.json")
+    with pytest.raises(ModelDiagramsError, match=r"expected a git revision, in a folder that is there; .*gone is not"):
+        history_of(tmp_path / "gone" / "net.json")
     empty = Repository(tmp_path)
     empty.graph.parent.mkdir(parents=True)
     empty.git("commit", "-q", "--allow-empty", "-m", "none")
@@ -176,6 +196,13 @@ def test_a_model_called_in_several_ways(repository):
         save(small_graph(), folder / f"{name}.json")
     failed = CliRunner().invoke(main, ["history", "mypkg.Two", str(folder.parent)])
     assert "several: mypkg.Two-00000000.json, mypkg.Two-11111111.json; name one of them" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(999, "999"), (1000, "1k"), (999_499, "999k"), (999_500, "1M"), (999_960_000, "1G")]
+)
+def test_numbers_have_three_digits(number, text):
+    assert human(number) == text
 
 
 def test_labels_of_the_chart_do_not_overlap(tmp_path):

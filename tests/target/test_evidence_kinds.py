@@ -375,3 +375,48 @@ def test_hostile_files_cost_little(sites):
     start = time.process_time()
     assert not sites(BOMBS)
     assert time.process_time() - start < 10
+
+
+OTHER = "class Net:\n    def __init__(self, width, height): ...\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"shop/other.py": OTHER + "small = Net(7, 7)\n"},
+        {"shop/other.py": OTHER, "train.py": "from shop.other import Net\nnet = Net(7, 7)\n"},
+        {"shop/other.py": OTHER, "train.py": "from shop.other import Net as Other\nnet = Other(7, 7)\n"},
+        {"shop/other.py": OTHER, "train.py": "from shop import other\nnet = other.Net(7, 7)\n"},
+        {"tests/test_own.py": "def test_it():\n    class Net: ...\n    Net(7, 7)\n"},
+    ],
+)
+def test_other_classes_of_the_same_name_say_nothing(sites, files):
+    assert [site.kwargs for site in sites(files)] == []
+
+
+def test_decorated_factory_is_read_in_its_own_file(sites):
+    files = {
+        "shop/register.py": """
+            from functools import wraps
+            def registered(function):
+                @wraps(function)
+                def call(*args, **kwargs): return function(*args, **kwargs)
+                return call
+            """,
+        "shop/net.py": OWN + "from shop.register import registered\n@registered\ndef small(dim): ...\n",
+        "train.py": "from shop.net import small\nnet = small(6)\n",
+    }
+    assert [(site.place, site.kwargs) for site in sites(files, name="small")] == [("train.py:2", {"dim": 6})]
+
+
+@pytest.mark.parametrize(
+    ("made", "inputs"),
+    [
+        ("Net(8, 2)", [[[3, 8]]]),
+        ("torch.compile(Net(8, 2).eval(), fullgraph=True)", [[[3, 8]]]),
+        ("nn.Sequential(nn.Linear(5, 8), Net(8, 2))", []),
+    ],
+)
+def test_inputs_are_those_of_the_model_itself(sites, made, inputs):
+    code = f"import torch\nfrom torch import nn\n{IMPORT}model = {made}\nmodel(torch.randn(3, 8))\n"
+    assert [site.inputs for site in sites({"train.py": code})] == [inputs]

@@ -51,7 +51,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     def changes(self) -> list[str]:
         """What changed in this release, one sentence each."""
         if self.difference is None:
-            return [{"first": "first shown", "same": "as before", "missing": "no graph"}.get(self.state, self.problem)]
+            return [_WORDS.get(self.state, self.problem)]
         told = [change for change in self.difference.changes if change.level != "detail" and change.caused_by is None]
         told.sort(key=lambda change: change.level != "breaking")
         lines = [f"{change.level}: {change.text}" for change in told[:_MOST_CHANGES]]
@@ -162,6 +162,7 @@ class _Told:
 
     def releases(self, tags: list[_Tag]) -> Iterator[Release]:
         """All since the first that has a graph."""
+        is_there = True
         for tag in tags:
             side = f"git:{tag.name}:{self.file.name}"
             read = partial(graph_of, side, no_model, self.file.parent)
@@ -172,7 +173,7 @@ class _Told:
                 yield Release(version=tag.name, date=tag.date, state="missing")
         if self.file.is_file():
             now = self._release(_Tag(UNRELEASED, ""), partial(graph_of, str(self.file.absolute()), no_model))
-            if now.state != "same":
+            if now.state != "same" or not is_there:
                 yield now
 
     def _release(self, tag: _Tag, read: Callable[[], Graph]) -> Release:
@@ -207,7 +208,7 @@ def _tags(folder: Path, since: str | None) -> list[_Tag]:
             *([f"--contains={since}"] if since else []),
             "--sort=version:refname",
             "--sort=creatordate",
-            "--format=%(refname:short) %(creatordate:short)",
+            "--format=%(refname:strip=2) %(creatordate:short)",
             "refs/tags",
         ],
         f"{since or 'HEAD'}: expected a git revision",

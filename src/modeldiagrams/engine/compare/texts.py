@@ -137,7 +137,7 @@ def _numbers(before: int | None, after: int | None) -> str:
 def human(number: int) -> str:
     """A number with three digits and a unit: ``1.23M``."""
     for unit, size in _UNITS:
-        if number >= size:
+        if number >= 0.9995 * size:  # three digits would make 1000k of it
             return f"{number / size:.3g}{unit}"
     return str(number)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.target.inference.data_files import subtrees
 from modeldiagrams.target.inference.parameters import frames
 from modeldiagrams.target.inference.project import CODE, DATA, Project
+from modeldiagrams.target.inference.scope import Scope
 from modeldiagrams.target.inference.source import called_name
 from modeldiagrams.target.inference.sources import Sources
 from modeldiagrams.target.inference.trees import Tree, Unreadable, written
@@ -28,7 +28,6 @@ from modeldiagrams.target.inference.written_objects import Reader
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.target.inference.scope import Scope
     from modeldiagrams.target.inference.source import Source
 
 __all__ = ["CallSite", "call_sites"]
@@ -68,7 +67,7 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
     """
     name = getattr(found, "__name__", "")
     try:
-        own = Path(inspect.getsourcefile(found) or "")
+        own = Path(inspect.getsourcefile(inspect.unwrap(found)) or "")
         signature = inspect.signature(found)
     except (OSError, TypeError, ValueError):
         return
@@ -106,7 +105,7 @@ class _Evidence:
 
     def _of_code(self, file: Path) -> Iterator[CallSite]:
         for source in self.sources.of_file(file):
-            for node in _made_in(source.tree):
+            for node in source.made():
                 if isinstance(node, ast.Dict) or (called_name(node) == "dict" and not node.args):
                     yield from self._of_entry(node, source)
                 elif call := self._call_of_it(node, source):
@@ -123,7 +122,10 @@ class _Evidence:
         return node if is_it and not self._is_elsewhere(node.func, source) else None
 
     def _is_elsewhere(self, node: ast.expr, source: Source) -> bool:
-        """Whether a name is imported from another package than the model's: ``nn.LSTM``, where the model is an LSTM."""
+        """Whether a name is of another file of the project, or of another package than the model's, as ``nn.LSTM``."""
+        scope = Scope(source, source.tree)
+        if found := self.sources.class_named(node, scope) or self.sources.function_named(node, scope):
+            return found.source.file.resolve() != self.project.own.resolve()
         while isinstance(node, ast.Attribute):
             node = node.value
         path = source.imported.get(node.id, "") if isinstance(node, ast.Name) else ""
@@ -259,26 +261,17 @@ class _Evidence:
         return Tree(kept, value.place, value.places, value.maker) if kept else value
 
 
-def _made_in(tree: ast.AST) -> Iterator[ast.Call | ast.Dict]:
-    """Every call and mapping, outer ones first."""
-    pending: deque[ast.AST] = deque([tree])
-    while pending:
-        node = pending.popleft()
-        if isinstance(node, ast.Call | ast.Dict):
-            yield node
-        pending.extend(ast.iter_child_nodes(node))
-
-
 def _inputs(reader: Reader, source: Source, made: ast.Call, scope: Scope) -> list[list[Any]]:
     """Arguments of calls of the name that a call's result is assigned to."""
-    names = {
-        target.id if isinstance(target, ast.Name) else ""
+    names = dict.fromkeys(
+        target.id
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Assign) and made in ast.walk(node.value)
+        if isinstance(node, ast.Assign) and _passes_on(node.value, made)
         for target in node.targets
-    }
+        if isinstance(target, ast.Name)
+    )
     found: list[list[Any]] = []
-    for node in [call for name in names if name for call in source.calls.get(name, [])]:
+    for node in [call for name in names for call in source.calls.get(name, [])]:
         if isinstance(node.func, ast.Name) and node.args and not node.keywords:
             for place in [scope, *frames(reader.sources, source, source.around[node])][:2]:
                 try:
@@ -289,3 +282,11 @@ def _inputs(reader: Reader, source: Source, made: ast.Call, scope: Scope) -> lis
                     found.append(entries)
                 break
     return found
+
+
+def _passes_on(value: ast.expr, made: ast.Call) -> bool:
+    """Whether what is made gets the inputs of a value: ``Model(3).to(device)``, ``torch.compile(Model(3))``."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as inner)) | ast.Call(args=[inner]) if value is not made:
+            return _passes_on(inner, made)
+    return value is made

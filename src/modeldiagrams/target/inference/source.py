@@ -37,7 +37,7 @@ class Source:
     options: dict[str, ast.expr | None] = field(default_factory=dict)
     """Option of a command line → its default; None where it has none."""
     around: dict[ast.AST, Around] = field(default_factory=dict)
-    """Of functions, classes and calls."""
+    """Of functions, classes, calls and mappings, outer ones first."""
     calls: dict[str, list[ast.Call]] = field(default_factory=dict)
     """By the last part of what is called."""
     _changed: list[tuple[Around, str, str]] = field(default_factory=list)
@@ -107,6 +107,10 @@ class Source:
                 keywords.setdefault("default", ast.Constant(action == "store_false"))
         for name in long[:1]:
             self.options[name.lstrip("-").replace("-", "_")] = keywords.get("default")
+
+    def made(self) -> Iterator[ast.Call | ast.Dict]:
+        """Every call and mapping, outer ones first."""
+        return (node for node in self.around if isinstance(node, ast.Call | ast.Dict))
 
     def changes(self, scope: ast.AST, name: str) -> set[str]:
         """Attributes and keys that are assigned to later, of what a scope calls by a name."""

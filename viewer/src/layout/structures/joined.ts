@@ -32,16 +32,29 @@ export function joinedIn(frame: Frame): Joined | null {
   const open = frame.items.flatMap(({ frame: inside, times }, i) =>
     inside?.direction === "TB" && times === 1 ? [i] : [],
   );
-  for (const one of open) {
-    for (const other of open) {
-      const tensors = new Set(
-        frame.wires.flatMap(({ from, to, source }) => (from === one && to === other ? [source] : [])),
-      );
-      const joined = one < other && tensors.size >= LEAST_SKIPS ? join(frame, [one, other]) : null;
+  for (const [one, others] of tensorsBetween(frame, new Set(open))) {
+    const decoders = [...others].filter(([other, { size }]) => one < other && size >= LEAST_SKIPS);
+    // what many read, such as rotary tables, are no skips
+    for (const [other] of decoders.length > MOST_DECODERS ? [] : decoders) {
+      const joined = join(frame, [one, other]);
       if (joined !== null) return joined;
     }
   }
   return null;
+}
+
+/** Containers that read the same container, of which one may be its decoder. */
+const MOST_DECODERS = 4;
+
+/** Open container → those that read it → the tensors between both. */
+function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number, Map<number, Set<string>>> {
+  const between = new Map<number, Map<number, Set<string>>>();
+  for (const { from, to, source } of wires) {
+    if (!open.has(from) || !open.has(to)) continue;
+    const others = between.get(from) ?? new Map<number, Set<string>>();
+    between.set(from, others.set(to, (others.get(to) ?? new Set()).add(source)));
+  }
+  return between;
 }
 
 function join(frame: Frame, pair: readonly [number, number]): Joined | null {
