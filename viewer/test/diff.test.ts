@@ -56,6 +56,25 @@ function net(text: string, change: (graph: GraphData) => void = () => {}): strin
 
 const PLAIN = "x > block.fc/linear > block.act/relu > block.last/linear > y";
 
+it("says that an output is another value under its name", () => {
+  const was = sketch("x > norm > y\nx > relu > z");
+  const is = sketch("x > norm > z\nx > relu > y");
+  expect(differenceOf(JSON.stringify(was), JSON.stringify(is))).toMatchObject({
+    ...{ same: false, same_computation: false },
+    changes: [{ id: "output-rewired" }, { id: "output-rewired" }],
+  });
+});
+
+it("takes another order of ops for a change of results, unless only views are elsewhere", () => {
+  const change = (before: string, after: string) =>
+    differenceOf(JSON.stringify(sketch(before)), JSON.stringify(sketch(after))).changes.map(({ id, level }) => [
+      id,
+      level,
+    ]);
+  expect(change("x > mul > relu > add > y", "x > relu > mul > add > y")).toEqual([["op-order", "notable"]]);
+  expect(change("x > mul > view > add > y", "x > view > mul > add > y")).toEqual([["rearranged", "detail"]]);
+});
+
 it("says nothing of two equal graphs", () => {
   expect(differenceOf(net(PLAIN), net(PLAIN))).toMatchObject({ same: true, same_computation: true, changes: [] });
 });

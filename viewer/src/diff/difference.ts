@@ -7,7 +7,7 @@ import { interfaceFacts, reasons } from "./interface.js";
 import { type Item, isLeaf, type Side, side } from "./items.js";
 import { Matching } from "./match.js";
 import { moduleFacts } from "./modules.js";
-import { opFacts } from "./ops.js";
+import { opFacts, outputFacts } from "./ops.js";
 import { textOf } from "./texts.js";
 import { weightFacts } from "./weights.js";
 import { holders, isPlumbing, patternOf, stemOf } from "./words.js";
@@ -69,7 +69,8 @@ function compared(before: GraphData, after: GraphData, isMirrored: boolean): Com
     before: end(before),
     after: end(after),
     same: changes.length === 0,
-    same_computation: weights.sameComputation && weights.sameSharing,
+    same_computation:
+      weights.sameComputation && weights.sameSharing && changes.every(({ id }) => id !== "output-rewired"),
     reservations: isMirrored ? reasons(b, a) : reasons(a, b),
     inventory: isOne ? null : inventory(a, b),
     checkpoints: found,
@@ -97,6 +98,7 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
   }
   const covered = moduleFacts(matching, facts);
   opFacts(matching, facts, covered);
+  outputFacts(matching, facts);
   weightFacts(matching, facts, covered, weights);
   if (facts.all().length === 0 && !similarity.isExact(a.root, b.root)) unexplained(matching, facts);
   return classesTogether(sizesTogether(facts.all()));

@@ -2,10 +2,10 @@
 import { append } from "../graph/append.js";
 import type { Json } from "../graph/graph.js";
 import { type Facts, NONE, type Place } from "./facts.js";
-import { compare, type Item, isInside, isLeaf, own } from "./items.js";
+import { compare, type Item, isInside, isLeaf, own, type Side } from "./items.js";
 import type { Matching } from "./match.js";
 import type { Covered } from "./modules.js";
-import { isPlumbing, isSameValue } from "./words.js";
+import { isPlumbing, isSameValue, patternOf } from "./words.js";
 
 /** From so many different ops on, a module's code counts as rewritten. */
 const REWRITTEN = 5;
@@ -110,6 +110,18 @@ function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
   return orders.length > 0 && areIn(0, x) && areIn(1, y);
 }
 
+/** Outputs that keep their name but are another value; after other facts, which may say why. */
+export function outputFacts(matching: Matching, facts: Facts): void {
+  if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
+  const outputs = (of: Side) => of.steps.filter(({ kind }) => kind === "output");
+  const now = new Map(outputs(matching.b).map((item) => [item.path, item]));
+  for (const x of outputs(matching.a)) {
+    const y = now.get(x.path);
+    if (y !== undefined && patternOf(x.path) === x.path && isRewired(matching, x, y))
+      facts.add("output-rewired", x.path, NONE, [x, y]);
+  }
+}
+
 /** Whether an op reads other values, all of which both graphs have. */
 function isRewired(matching: Matching, x: Item, y: Item): boolean {
   const isWeight = ({ kind }: Item) => kind === "parameter" || kind === "buffer" || kind === "constant";
@@ -147,8 +159,11 @@ function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code
   for (const op of gone) facts.add("op-removed", op.label, NONE, [op, null]);
   for (const op of come) facts.add("op-added", op.label, NONE, [null, op]);
   const isOnlyOrder = gone.length + come.length + swaps.length + lost.length + gained.length === 0;
-  if (isOnlyOrder && removed.length + added.length + replaced.length > 0)
-    facts.add("rearranged", y.label, NONE, [x, y]);
+  if (isOnlyOrder && removed.length + added.length + replaced.length > 0) {
+    // an activation before a product is not one after it
+    const isOfViews = [...removed, ...added].every(({ label }) => isPlumbing(label));
+    facts.add(isOfViews ? "rearranged" : "op-order", y.label, NONE, [x, y]);
+  }
 }
 
 /** The ops of each list that the other lacks, rearrangements left out. */
