@@ -387,6 +387,11 @@ OTHER = "class Net:\n    def __init__(self, width, height): ...\n"
         {"shop/other.py": OTHER, "train.py": "from shop.other import Net\nnet = Net(7, 7)\n"},
         {"shop/other.py": OTHER, "train.py": "from shop.other import Net as Other\nnet = Other(7, 7)\n"},
         {"shop/other.py": OTHER, "train.py": "from shop import other\nnet = other.Net(7, 7)\n"},
+        {
+            "shop/other.py": OTHER,
+            "shop/__init__.py": "from .other import Net\n",
+            "train.py": "from shop import Net\nnet = Net(7, 7)\n",
+        },
         {"tests/test_own.py": "def test_it():\n    class Net: ...\n    Net(7, 7)\n"},
     ],
 )
