@@ -435,3 +435,9 @@ def test_configurations_that_are_no_yaml_say_nothing(sites, value):
 
 def test_complex_numbers_are_no_arguments(sites):
     assert [site.kwargs for site in sites({"train.py": f"{IMPORT}net = Net((-8) ** 0.5, 2)\n"})] == []
+
+
+@pytest.mark.parametrize("change", ["dim = dim * 2", "dim += 1", "if dim is None: dim = 64"])
+def test_parameter_that_its_function_assigns_is_unknown(sites, change):
+    code = f"{IMPORT}def make(dim=3):\n    {change}\n    return Net(dim, 2)\n"
+    assert [site.kwargs for site in sites({"train.py": code})] == []
