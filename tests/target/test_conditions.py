@@ -6,6 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.entries import leaves
@@ -151,3 +153,19 @@ def test_arguments_of_all_makes_are_found(class_):
         assert made.layer.in_features == from_option(solved.kwargs)["space"].shape[0]
     else:
         assert solved.kwargs == {"act_name": "relu"}
+
+
+class Steps(nn.Module):
+    """What the condition does not come to would raise an error of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.step = nn.Linear(6, 6), 0
+
+    def forward(self, x):
+        assert x.shape[-1] == 7 and x.shape[:: self.step] == (3,)  # noqa: PT018  (as models do)
+        return self.layer(x)
+
+
+def test_parts_of_a_condition_that_fail_end_nothing():
+    assert resolve(parse_options({"model": f"{__name__}.Steps"}).call).note

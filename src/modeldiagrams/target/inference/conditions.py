@@ -83,7 +83,7 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
     """A whole number, or a tuple of them; None for anything else, and for what would have to be run."""
     try:
         found = _read(node, {**frame.f_globals, **frame.f_locals})
-    except (ArithmeticError, IndexError, TypeError):
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
         return None
     if isinstance(found, tuple | list):
         return tuple(found) if found and all(type(item) is int for item in found) else None
