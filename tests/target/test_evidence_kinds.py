@@ -387,6 +387,11 @@ OTHER = "class Net:\n    def __init__(self, width, height): ...\n"
         {"shop/other.py": OTHER, "train.py": "from shop.other import Net\nnet = Net(7, 7)\n"},
         {"shop/other.py": OTHER, "train.py": "from shop.other import Net as Other\nnet = Other(7, 7)\n"},
         {"shop/other.py": OTHER, "train.py": "from shop import other\nnet = other.Net(7, 7)\n"},
+        {
+            "shop/other.py": OTHER,
+            "shop/__init__.py": "from .other import Net\n",
+            "train.py": "from shop import Net\nnet = Net(7, 7)\n",
+        },
         {"tests/test_own.py": "def test_it():\n    class Net: ...\n    Net(7, 7)\n"},
     ],
 )
@@ -420,3 +425,19 @@ def test_decorated_factory_is_read_in_its_own_file(sites):
 def test_inputs_are_those_of_the_model_itself(sites, made, inputs):
     code = f"import torch\nfrom torch import nn\n{IMPORT}model = {made}\nmodel(torch.randn(3, 8))\n"
     assert [site.inputs for site in sites({"train.py": code})] == [inputs]
+
+
+@pytest.mark.parametrize("value", ["!!bool maybe", '!!float ""', "!!int x", "&a [*a]"])
+def test_configurations_that_are_no_yaml_say_nothing(sites, value):
+    files = {"conf/bad.yaml": f"dim: 8\ndepth: {value}\n", "conf/good.yaml": "dim: 3\ndepth: 2\n"}
+    assert [site.kwargs for site in sites(files)] == [{"dim": 3, "depth": 2}]
+
+
+def test_complex_numbers_are_no_arguments(sites):
+    assert [site.kwargs for site in sites({"train.py": f"{IMPORT}net = Net((-8) ** 0.5, 2)\n"})] == []
+
+
+@pytest.mark.parametrize("change", ["dim = dim * 2", "dim += 1", "if dim is None: dim = 64"])
+def test_parameter_that_its_function_assigns_is_unknown(sites, change):
+    code = f"{IMPORT}def make(dim=3):\n    {change}\n    return Net(dim, 2)\n"
+    assert [site.kwargs for site in sites({"train.py": code})] == []

@@ -39,6 +39,15 @@ class Partly(nn.Module):
         return self.cell(self.table(ids))[0]
 
 
+class Pyramid(nn.Module):
+    def __init__(self, pyramid, widths: list[int]):
+        super().__init__()
+        self.layers = nn.Sequential(*(nn.Linear(size, size) for size in pyramid if size == widths[0]))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
 def said_of(name, **options):
     target = resolve(parse_options({"model": f"{__name__}.{name}", **options}).call)
     assert target.note is None
@@ -81,3 +90,10 @@ def test_input_that_can_not_be_made_names_the_option():
 def test_site_sets_it_for_all_diagrams():
     settings = parse_settings({"defaults": {"vocabulary": VOCABULARY}})
     assert parse_options({"model": "a.B"}, settings.options).call.vocabulary == VOCABULARY
+
+
+def test_lists_may_have_any_name_and_what_does_not_fit_is_not_said_to_be_its_value():
+    said = said_of("Pyramid", vocabulary={"arguments": {"pyramid": [8, 4], "widths": 7}})
+    assert said["kwargs.pyramid"] == ("[8, 4]", PROJECT)
+    assert said["kwargs.widths"][0] != "7"
+    assert said["kwargs.widths"][1] == "a usual value for this name"

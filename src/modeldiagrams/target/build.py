@@ -222,12 +222,12 @@ def _conventional(found: Callable[..., Any]) -> _Arguments:
     if not usual:
         return _Arguments()
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
-    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name)) for name, value in usual.items())
+    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
     return _Arguments(kwargs=usual, assumptions=(rule, *values))
 
 
-def _reason_of_name(name: str) -> str:
-    return "a usual value for this name" if project_value("arguments", name) is None else PROJECT
+def _reason_of_name(name: str, value: Any) -> str:
+    return PROJECT if project_value("arguments", name) == value else "a usual value for this name"
 
 
 def _small(arguments: _Arguments, call: Call) -> _Arguments:

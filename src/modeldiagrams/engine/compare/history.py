@@ -139,8 +139,10 @@ def history_of(
         compare: As in `difference_by`.
 
     Raises:
-        ModelDiagramsError: if there is no such revision, no tag, or no graph in any of them.
+        ModelDiagramsError: if there is no such folder, revision, or tag, or no graph in any of them.
     """
+    if not graph.parent.is_dir():
+        raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
     told = _Told(graph, compare)
     found = list(told.releases(_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):

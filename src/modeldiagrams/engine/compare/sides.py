@@ -112,8 +112,6 @@ def git(arguments: list[str], expected: str, folder: Path) -> bytes:
     Raises:
         ModelDiagramsError: if it fails.
     """
-    if not folder.is_dir():
-        raise ModelDiagramsError(f"{expected}, in a folder that is there; {folder} is not")
     try:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607

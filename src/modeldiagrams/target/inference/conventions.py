@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.forward import VARIADIC, parameters_of
-from modeldiagrams.target.inference.names import matches, table, value_of
+from modeldiagrams.target.inference.names import matches, project_value, table, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,6 +110,9 @@ def _conventional(parameter: inspect.Parameter) -> Any:
     """The conventional value; None if there is none."""
     annotation = parameter.annotation
     name = parameter.name.lower()
+    own = project_value("arguments", name)
+    if own is not None and annotation is inspect.Parameter.empty:
+        return own
     if re.search(r"(list|tuple|sequence|iterable)", str(annotation).lower()):
         return value_of("constructor_lists", name)
     known = value_of("constructor_parameters", name)

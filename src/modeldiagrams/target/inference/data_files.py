@@ -157,7 +157,7 @@ def _parsed(text: str, name: str) -> Any:
     try:
         node = yaml.compose(text.replace("\t", " "), Loader=yaml.SafeLoader)
         return _Nodes(name).value(node, 0) if node else None
-    except (yaml.YAMLError, ValueError, RecursionError, Unreadable):
+    except (yaml.YAMLError, LookupError, ValueError, RecursionError, Unreadable):
         return None
 
 
@@ -205,7 +205,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
         raise Unreadable
     if node.style is None and _FLOAT.fullmatch(node.value):
         return float(node.value)
-    return yaml.constructor.SafeConstructor().construct_object(node)
+    return yaml.constructor.SafeConstructor().construct_object(node)  # `!!bool maybe` raises a KeyError
 
 
 @dataclass

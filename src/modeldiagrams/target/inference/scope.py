@@ -36,9 +36,10 @@ class Scope:
         Raises:
             KeyError: if nothing here assigns it.
         """
+        names = self.source.names(self.node)
         if name in self.parameters:
-            return self.parameters[name]
-        if name in (names := self.source.names(self.node)):
+            return None if name in names else self.parameters[name]  # which of both, only a run would tell
+        if name in names:
             value = names[name]
             return None if value is None else (value, self)
         if self.outer is None:

@@ -99,8 +99,15 @@ class Sources:
         return None
 
     def _in_module(self, module: str, name: str, near: Source) -> Scope | None:
+        """What a module defines, or imports from the one that does: ``from .net import Net`` in ``__init__.py``."""
         source = self.of_module(module, near.file) if module else None
-        return _definition(source, name) if source else None
+        if source is None:
+            return None
+        if found := _definition(source, name):
+            return found
+        module, _, name = source.imported.get(name, "").rpartition(".")
+        origin = self.of_module(module, source.file) if module else None
+        return _definition(origin, name) if origin else None
 
 
 def _definition(source: Source, name: str) -> Scope | None:

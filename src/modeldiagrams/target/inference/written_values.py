@@ -206,7 +206,7 @@ class Expressions:
             value = _ARITHMETIC[type(node.op)](left, right) if power is None else power
         except (ArithmeticError, KeyError):
             raise Unreadable from None
-        if abs(value) > _LARGEST:
+        if isinstance(value, complex) or abs(value) > _LARGEST:  # a root of a negative number
             raise Unreadable
         return value
 
