@@ -121,6 +121,24 @@ def test_escape_goes_one_step_back_each_time(compared):
     assert compared.page.locator(".mg-change-bar").is_hidden()
 
 
+def test_a_comparison_that_was_closed_while_it_loaded_does_not_come_back(reader, documentation):
+    held = []
+    reader.page.route("**/viz.js", lambda route: held.append(route))  # noqa: PLW0108 - Playwright can't wrap built-in methods
+    reader.page.goto(f"{documentation}/2.0/index.html")
+    choose(reader)
+    with reader.page.expect_response("**/1.0/modeldiagrams/*.json"):
+        reader.page.get_by_label("Compare with").select_option("1.0")
+    bar = reader.page.get_by_role("region", name="Changes")
+    wait_until(reader, lambda: bool(held) and bar.locator(".mg-change-text").inner_text() == "")
+    reader.page.keyboard.press("Escape")
+    bar.wait_for(state="hidden")
+    for route in held:
+        route.continue_()
+    reader.evaluate("e => e.picture()")
+    assert reader.node("−pool").count() == 0
+    assert bar.is_hidden()
+
+
 @pytest.mark.parametrize("version", REASONS)
 def test_what_cannot_be_compared_says_so(compared, version):
     compared.page.get_by_label("Compare with").select_option(version)

@@ -4,6 +4,7 @@ import { unionOf } from "../src/diff/union.js";
 import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { withoutPlumbing } from "../src/graph/plumbing.js";
 import { layout } from "../src/layout/layout.js";
 import type { Frame, Item } from "../src/view/frame.js";
 import { signOf } from "../src/view/marks.js";
@@ -140,6 +141,22 @@ describe("the union of two graphs", () => {
       const onOneSide = labels.filter((text) => /mg-edge-(gone|new)/.test(text));
       expect(onOneSide.map((text) => /data-tensor="−?([^"]+)/.exec(text)?.[1])).toEqual(["/linear:0"]);
     }
+  });
+
+  it("draws no path through plumbing that neither graph has", () => {
+    const graph = sketch("x > norm\nx > relu > view > add > z\nnorm > view > mul > y");
+    const only = {
+      "/norm/view": "before",
+      "/view/mul": "before",
+      "/relu/view": "after",
+      "/view/add": "after",
+    } as const;
+    const sides = new Map<string, OnlyIn>(Object.entries(only));
+    for (const [from, edges] of Object.entries(graph.adjacency))
+      graph.adjacency[from] = edges.map((edge) => ({ ...edge, only: sides.get(from + edge.to) }));
+    const { adjacency } = withoutPlumbing(index(graph).graph);
+    const from = (id: string) => adjacency.get(id)?.map((edge) => `${edge.to} ${edge.only}`);
+    expect([from("/norm"), from("/relu")]).toEqual([["/mul before"], ["/add after"]]);
   });
 
   it("knows what tensors were where they were something else", () => {

@@ -51,11 +51,11 @@ export function withoutPlumbing(graph: Graph): Graph {
     for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
       (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
     )) {
-      const source = from?.source ?? { node: node.id, tensor: edge.tensor };
+      const source: Source = from?.source ?? { node: node.id, tensor: edge.tensor };
       const spec = graph.tensors.get(labelled.get(node.id) ?? edge.tensor);
       if (spec !== undefined) append(readAs, source.tensor, spec);
-      append(passedOn, source.node, passedOnFrom(source, edge));
-      for (const other of from?.former ?? []) append(passedOn, other.node, passedOnFrom(other, edge));
+      // what one graph has before an op and only the other after it is a path in neither
+      passOn(passedOn, [source, ...(from?.former ?? [])], edge);
     }
   }
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
@@ -65,9 +65,13 @@ export function withoutPlumbing(graph: Graph): Graph {
   );
 }
 
-/** The edge from the source of a passing op to the op's reader. */
-function passedOnFrom({ tensor, only }: Source, edge: Edge): Edge {
-  return { ...edge, tensor, flow: edge.flow === "inferred" ? "inferred" : "data", ...onlyIn(only ?? edge.only) };
+/** Adds edges from the sources of a passing op to the op's reader. */
+function passOn(passedOn: Map<string, Edge[]>, sources: Source[], edge: Edge): void {
+  const flow = edge.flow === "inferred" ? "inferred" : "data";
+  for (const { node, tensor, only = edge.only } of sources) {
+    // what one graph has before the op and only the other after it is a path in neither
+    if (only === (edge.only ?? only)) append(passedOn, node, { ...edge, tensor, flow, ...onlyIn(only) });
+  }
 }
 
 /** A module that returns the result of a passing op returns its source. */
