@@ -379,6 +379,30 @@ def test_finished_scope_leaves_nothing_on_its_object():
     assert set(vars(model.scope)) <= before | {"record"}
 
 
+def swapped(x, y, z):
+    x, y = y, x
+    return (torch.sub(x, y).relu() @ z.T).sigmoid().exp()
+
+
+def unpacked(xs, y):
+    xs = xs[0]
+    return (xs - y).relu().exp()
+
+
+def made_finite(h):
+    h = h + 1
+    return (h * 2).exp().relu()
+
+
+def test_parameters_that_were_assigned_before_the_first_op_name_no_inputs():
+    graph = trace(Lambda(lambda _, a: swapped(a, a + 1, a * 2)), (x(),))
+    assert list(graph.functions["/swapped()"].inputs) == ["z"]
+    graph = trace(Lambda(lambda _, a: unpacked([a + 1, a], a)), (x(),))
+    assert list(graph.functions["/unpacked()"].inputs) == ["y"]
+    graph = trace(Lambda(lambda _, a: made_finite(a) * 2), (x(),))
+    assert list(graph.functions["/made_finite()"].inputs) == ["h"]
+
+
 def deeper(h, n):
     h = h + 1
     if n:

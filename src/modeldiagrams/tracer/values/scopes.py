@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import sys
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ class Code:
     """User code, the boundary or a module call."""
     lines: dict[int, str] = field(default_factory=dict)
     """``file:line`` by instruction."""
+    stores: dict[str, int] | None = None
+    """As `first_stores` says, once it was asked."""
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
@@ -109,12 +112,27 @@ def parameters_of(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[:n]
 
 
-def argument_values(frame: FrameType, parameters: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """What the parameters of a running function hold."""
-    if not parameters:
+def first_stores(code: CodeType) -> dict[str, int]:
+    """Variable of a function → the first instruction that assigns or deletes it."""
+    stores: dict[str, int] = {}
+    for step in dis.get_instructions(code):
+        if step.opname.startswith(("STORE_", "DELETE_")):
+            # Python 3.13 joins two instructions into one, of which the second may only read
+            names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+            for name in names[:1] if "LOAD" in step.opname else names:
+                stores.setdefault(name, step.offset)
+    return stores
+
+
+def argument_values(frame: FrameType, code: Code) -> list[tuple[str, Any]]:
+    """What a running function was called with, as far as its parameters still hold it."""
+    if not code.parameters:
         return []
-    variables = frame.f_locals
-    found = [(name, variables[name]) for name in parameters if name in variables]
+    if code.stores is None:
+        code.stores = first_stores(code.code)
+    variables, last, stores = frame.f_locals, frame.f_lasti, code.stores
+    kept = (name for name in code.parameters if name in variables and stores.get(name, last) >= last)
+    found = [(name, variables[name]) for name in kept]
     if isinstance(variables, dict):  # until Python 3.12, and would keep the values as long as the function runs
         variables.clear()
     return found

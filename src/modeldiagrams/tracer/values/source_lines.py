@@ -145,7 +145,7 @@ class SourceFinder:
 
     def _inputs(self, frame: FrameType) -> dict[str, Any]:
         """The values that the arguments of a running function hold, by path."""
-        given = argument_values(frame, self._code(frame).parameters)
+        given = argument_values(frame, self._code(frame))
         tensors = [found for name, value in given if isinstance(value, _HOLDERS) for found in find_tensors(value, name)]
         return {path: values[-1] for path, tensor in tensors if (values := self.values_of(tensor))}
 
