@@ -41,7 +41,11 @@ SWEEPS = frozenset(
         "api/test_diff_random_pairs.py",
         "target/test_constructor_solver.py",
         "target/test_input_solver.py",
+        "html/test_difference.py",
+        "target/test_evidence_kinds.py",
         "target/test_zero_config_models.py",
+        "target/test_zero_config_variants.py",
+        "target/test_zero_config_written.py",
         "tracer/test_long_and_deep_models.py",
         "truth/test_true_pictures.py",
     }
