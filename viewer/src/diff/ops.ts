@@ -161,7 +161,7 @@ function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code
   const isOnlyOrder = gone.length + come.length + swaps.length + lost.length + gained.length === 0;
   if (isOnlyOrder && removed.length + added.length + replaced.length > 0) {
     // an activation before a product is not one after it
-    const isOfViews = [...removed, ...added].every(({ label }) => isPlumbing(label));
+    const isOfViews = [...removed, ...added].every(({ label }) => isPlumbing(label) || CONSTANT.test(label));
     facts.add(isOfViews ? "rearranged" : "op-order", y.label, NONE, [x, y]);
   }
 }
