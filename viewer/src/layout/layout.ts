@@ -1,10 +1,12 @@
 /**
  * View → layout. Containers are laid out separately, innermost first, with expanded children as boxes of fixed size.
  * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
+ * A long file, as its functions are one recursion: each way to lay out a container lays out what it holds.
  */
 
 import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, View } from "../view/frame.js";
+import { AROUND_LINES } from "../view/page.js";
 import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
@@ -208,8 +210,7 @@ function armsOf(context: Context, frame: Frame, around: Direction, key: string):
   return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
-/** Space around the lines of the model, and around those of open containers: more if the picture becomes too wide. */
-const AROUND_LINES = 104;
+/** Space around the lines of open containers, as `AROUND_LINES`: more if the picture becomes too wide. */
 const AROUND_FRAMES = [80, 140, 200, 240] as const;
 /** Pictures that are wider by this factor don't fit with shorter lines, either. */
 const HOPELESS = 2;

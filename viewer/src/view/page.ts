@@ -25,6 +25,9 @@ export interface Page {
   line?: number;
 }
 
+/** Width of margins, labels and wires around lines of the model, left to right, in px. */
+export const AROUND_LINES = 104;
+
 /** Most nodes that are readable at a glance. */
 export const MAX_VISIBLE = 40;
 
