@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.data_files import subtrees
 from modeldiagrams.target.inference.parameters import frames
+from modeldiagrams.target.inference.parsed_file import called_name
+from modeldiagrams.target.inference.parsed_project import ParsedProject
 from modeldiagrams.target.inference.project import CODE, DATA, Project
 from modeldiagrams.target.inference.scope import Scope
-from modeldiagrams.target.inference.source import called_name
-from modeldiagrams.target.inference.sources import Sources
 from modeldiagrams.target.inference.trees import Tree, Unreadable, written
 from modeldiagrams.target.inference.written_objects import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.target.inference.source import Source
+    from modeldiagrams.target.inference.parsed_file import ParsedFile
 
 __all__ = ["CallSite", "call_sites"]
 
@@ -72,7 +72,7 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
     except (OSError, TypeError, ValueError):
         return
     if name and own.is_file():
-        sources = Sources(Project(own, found.__module__))
+        sources = ParsedProject(Project(own, found.__module__))
         seen = []
         for site in _Evidence(name, signature, sources).all():
             if site.kwargs not in seen:
@@ -84,7 +84,7 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
 class _Evidence:
     name: str
     signature: inspect.Signature
-    sources: Sources
+    sources: ParsedProject
 
     def __post_init__(self) -> None:
         self.project = self.sources.project
@@ -112,7 +112,7 @@ class _Evidence:
                     for scope in frames(self.sources, source, source.around[node]):
                         yield from self._of_call(node, call, source, scope)
 
-    def _call_of_it(self, node: ast.Call, source: Source) -> ast.Call | None:
+    def _call_of_it(self, node: ast.Call, source: ParsedFile) -> ast.Call | None:
         """The call, if it is one of the class: also ``partial(Model, 3)``, and by another name."""
         if called_name(node) == "partial" and node.args:
             node = ast.Call(func=node.args[0], args=node.args[1:], keywords=node.keywords)
@@ -121,7 +121,7 @@ class _Evidence:
         is_it = called == self.name or alias.rpartition(".")[2] == self.name
         return node if is_it and not self._is_elsewhere(node.func, source) else None
 
-    def _is_elsewhere(self, node: ast.expr, source: Source) -> bool:
+    def _is_elsewhere(self, node: ast.expr, source: ParsedFile) -> bool:
         """Whether a name is of another file of the project, or of another package than the model's, as ``nn.LSTM``."""
         scope = Scope(source, source.tree)
         if found := self.sources.class_named(node, scope) or self.sources.function_named(node, scope):
@@ -132,7 +132,7 @@ class _Evidence:
         module = self.project.module.rpartition(".")[2]
         return bool(path) and path.partition(".")[0] != self.sources.packages[0] and module not in path.split(".")
 
-    def _of_call(self, node: ast.Call, call: ast.Call, source: Source, scope: Scope) -> Iterator[CallSite]:
+    def _of_call(self, node: ast.Call, call: ast.Call, source: ParsedFile, scope: Scope) -> Iterator[CallSite]:
         place = self.sources.place(source, node)
         reader, self.reader.home = self.reader, self.project.relative(source.file)
         places: dict[str, str] = {}
@@ -164,7 +164,7 @@ class _Evidence:
             self.reader.places = [*dict.fromkeys([*before, *self.reader.places])]
         return before
 
-    def _of_entry(self, node: ast.Dict | ast.Call, source: Source) -> Iterator[CallSite]:
+    def _of_entry(self, node: ast.Dict | ast.Call, source: ParsedFile) -> Iterator[CallSite]:
         """``{"type": "Model", "width": 3}``, ``dict(type="Model", width=3)``."""
         for scope in frames(self.sources, source, source.around[node])[:1]:
             self.reader.home, self.reader.places = self.project.relative(source.file), []
@@ -261,7 +261,7 @@ class _Evidence:
         return Tree(kept, value.place, value.places, value.maker) if kept else value
 
 
-def _inputs(reader: Reader, source: Source, made: ast.Call, scope: Scope) -> list[list[Any]]:
+def _inputs(reader: Reader, source: ParsedFile, made: ast.Call, scope: Scope) -> list[list[Any]]:
     """Arguments of calls of the name that a call's result is assigned to."""
     names = dict.fromkeys(
         target.id

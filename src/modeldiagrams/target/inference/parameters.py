@@ -6,15 +6,15 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from modeldiagrams.target.inference.parsed_file import Function, called_name
 from modeldiagrams.target.inference.scope import Known, Meaning, Scope
-from modeldiagrams.target.inference.source import Function, called_name
 from modeldiagrams.target.inference.trees import Tree, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from modeldiagrams.target.inference.source import Around, Source
-    from modeldiagrams.target.inference.sources import Sources
+    from modeldiagrams.target.inference.parsed_file import Around, ParsedFile
+    from modeldiagrams.target.inference.parsed_project import ParsedProject
 
 __all__ = ["bound", "frames"]
 
@@ -26,7 +26,7 @@ _DEFAULTS_OF = {"Option", "Argument"}
 """``typer.Option(64, help="…")`` is a default."""
 
 
-def frames(sources: Sources, source: Source, around: Around, depth: int = 0) -> list[Scope]:
+def frames(sources: ParsedProject, source: ParsedFile, around: Around, depth: int = 0) -> list[Scope]:
     """What names mean at a place inside of functions, for each way in which these are called."""
     scopes = [Scope(source, source.tree)]
     for node in around:
@@ -34,7 +34,7 @@ def frames(sources: Sources, source: Source, around: Around, depth: int = 0) -> 
     return scopes
 
 
-def _inside(sources: Sources, node: ast.AST, outer: Scope, depth: int) -> Iterator[Scope]:
+def _inside(sources: ParsedProject, node: ast.AST, outer: Scope, depth: int) -> Iterator[Scope]:
     if isinstance(node, ast.Lambda):
         yield Scope(outer.source, node, outer, {argument.arg: None for argument in _arguments(node.args)})
     elif isinstance(node, Function):
@@ -44,7 +44,7 @@ def _inside(sources: Sources, node: ast.AST, outer: Scope, depth: int) -> Iterat
         yield Scope(outer.source, node, outer)
 
 
-def _calls(sources: Sources, function: Function, outer: Scope, depth: int) -> Iterator[dict[str, Meaning]]:
+def _calls(sources: ParsedProject, function: Function, outer: Scope, depth: int) -> Iterator[dict[str, Meaning]]:
     """Parameters with their defaults, if all have one, and as callers in the same file give them."""
     own = isinstance(outer.node, ast.ClassDef)
     base = {**_defaults(function, outer), **_decorated(sources, function, outer)}
@@ -65,7 +65,7 @@ def _calls(sources: Sources, function: Function, outer: Scope, depth: int) -> It
         yield base
 
 
-def _announced(sources: Sources, argument: ast.arg, outer: Scope) -> Meaning:
+def _announced(sources: ParsedProject, argument: ast.arg, outer: Scope) -> Meaning:
     """A default configuration where the annotation names its class; what a fixture of this name returns."""
     makers: list[ast.expr] = [argument.annotation] if argument.annotation else []
     fixture = outer.source.functions.get(argument.arg)
@@ -104,7 +104,7 @@ def _default(node: ast.expr, outer: Scope) -> Meaning:
     return node, outer
 
 
-def _decorated(sources: Sources, function: Function, outer: Scope) -> dict[str, Meaning]:
+def _decorated(sources: ParsedProject, function: Function, outer: Scope) -> dict[str, Meaning]:
     """Values that decorators give: of click's options, of pytest's parameters, of Hydra's configuration."""
     found: dict[str, Meaning] = {}
     known = [argument.arg for argument in _arguments(function.args)]
@@ -148,7 +148,7 @@ def _option(flags: list[ast.expr], keywords: dict[str | None, ast.expr], outer: 
     }
 
 
-def _configured(sources: Sources, keywords: list[ast.keyword], source: Source) -> Meaning:
+def _configured(sources: ParsedProject, keywords: list[ast.keyword], source: ParsedFile) -> Meaning:
     """The configuration that ``@hydra.main(config_path="conf", config_name="config")`` gives."""
     said = {keyword.arg: str(node.value) for keyword in keywords if isinstance(node := keyword.value, ast.Constant)}
     name = said.get("config_name", "").removesuffix(".yaml")

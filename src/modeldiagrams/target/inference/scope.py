@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from modeldiagrams.target.inference.source import Source
+    from modeldiagrams.target.inference.parsed_file import ParsedFile
 
 __all__ = ["Known", "Meaning", "Scope"]
 
@@ -25,7 +25,7 @@ class Known:
 class Scope:
     """A module, a class, or a function that is called in one way."""
 
-    source: Source
+    source: ParsedFile
     node: ast.AST
     outer: Scope | None = None
     parameters: Mapping[str, Meaning] = field(default_factory=dict)

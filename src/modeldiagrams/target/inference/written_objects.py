@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.parameters import bound, frames
+from modeldiagrams.target.inference.parsed_file import called_name, statement_nodes
 from modeldiagrams.target.inference.scope import Known, Scope
-from modeldiagrams.target.inference.source import called_name, statement_nodes
 from modeldiagrams.target.inference.trees import Tree, Unreadable, written
 from modeldiagrams.target.inference.written_values import CALCULATED, Expressions, calculated
 

@@ -14,7 +14,7 @@ from modeldiagrams.target.inference.trees import Tree, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.target.inference.sources import Sources
+    from modeldiagrams.target.inference.parsed_project import ParsedProject
 
 __all__ = ["CALCULATED", "Expressions", "calculated"]
 
@@ -42,7 +42,7 @@ _DRAWN = {"randn", "rand", "zeros", "ones", "empty"}
 class Expressions:
     """Reads expressions, and notes where else values of them are written; calls and attributes are read elsewhere."""
 
-    sources: Sources
+    sources: ParsedProject
     home: str = ""
     """The file that is read, from the project's folder."""
     places: list[str] = field(default_factory=list)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from modeldiagrams.target.inference.data_files import DataFiles
+from modeldiagrams.target.inference.parsed_file import Function, ParsedFile
 from modeldiagrams.target.inference.scope import Scope
-from modeldiagrams.target.inference.source import Function, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.project import Project
 
-__all__ = ["Sources"]
+__all__ = ["ParsedProject"]
 
 _MOST_BYTES = 2_000_000
 """Of code that is parsed."""
 
 
 @dataclass
-class Sources:
+class ParsedProject:
     """Parsed once, and not without end."""
 
     project: Project
     data: DataFiles = field(init=False)
-    _parsed: dict[Path, list[Source]] = field(default_factory=dict)
+    _parsed: dict[Path, list[ParsedFile]] = field(default_factory=dict)
     _bytes: int = 0
 
     def __post_init__(self) -> None:
         self.data = DataFiles(self.project)
 
-    def of_file(self, file: Path) -> list[Source]:
+    def of_file(self, file: Path) -> list[ParsedFile]:
         """Each piece of Python in a file; docstrings come after the code around them."""
         if file not in self._parsed:
             text = self.project.text(file)
@@ -45,24 +45,24 @@ class Sources:
             self._parsed[file] = [*self._pieces(file, text)] if self._bytes <= _MOST_BYTES else []
         return self._parsed[file]
 
-    def _pieces(self, file: Path, text: str) -> Iterator[Source]:
+    def _pieces(self, file: Path, text: str) -> Iterator[ParsedFile]:
         module = self.project.module if file == self.project.own else self.project.module_name(file)
         for line, code in _pieces(file, text):
             try:
-                yield Source(file, module, ast.parse(code), line)
+                yield ParsedFile(file, module, ast.parse(code), line)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
 
-    def of_module(self, module: str, near: Path) -> Source | None:
+    def of_module(self, module: str, near: Path) -> ParsedFile | None:
         """The code of a module that a file imports, if it is the project's."""
         file = self.project.module_file(module, near)
         return next(iter(self.of_file(file)), None) if file else None
 
-    def place(self, source: Source, node: ast.AST) -> str:
+    def place(self, source: ParsedFile, node: ast.AST) -> str:
         """Where a node is."""
         return self.project.place(source.file, source.line + getattr(node, "lineno", 1))
 
-    def path_of(self, name: str, source: Source) -> str:
+    def path_of(self, name: str, source: ParsedFile) -> str:
         """The dotted path of a name from the model's own package or PyTorch; nothing for others."""
         own = self.of_file(self.project.own)[:1] if source.file == self.project.own else []
         is_own = any(name in code.classes for code in own)
@@ -98,7 +98,7 @@ class Sources:
                 return self._in_module(scope.source.imported.get(owner, ""), name, scope.source)
         return None
 
-    def _in_module(self, module: str, name: str, near: Source) -> Scope | None:
+    def _in_module(self, module: str, name: str, near: ParsedFile) -> Scope | None:
         """What a module defines, or imports from the one that does: ``from .net import Net`` in ``__init__.py``."""
         source = self.of_module(module, near.file) if module else None
         if source is None:
@@ -110,7 +110,7 @@ class Sources:
         return _definition(origin, name) if origin else None
 
 
-def _definition(source: Source, name: str) -> Scope | None:
+def _definition(source: ParsedFile, name: str) -> Scope | None:
     node = source.classes.get(name) or source.functions.get(name)
     return Scope(source, node, Scope(source, source.tree)) if node else None
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Around", "Function", "Source", "called_name", "parameter_names", "statement_nodes"]
+__all__ = ["Around", "Function", "ParsedFile", "called_name", "parameter_names", "statement_nodes"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Around = tuple[ast.AST, ...]
@@ -21,7 +21,7 @@ _CHANGING = {"update", "setdefault", "append", "extend", "insert", "merge_from_f
 
 
 @dataclass
-class Source:
+class ParsedFile:
     """A file, or a piece of code in one."""
 
     file: Path
