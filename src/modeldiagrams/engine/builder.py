@@ -18,23 +18,21 @@ from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.engine.compare.history import History, committed_graph, history_of
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
-from modeldiagrams.engine.diagram import Comparison, Diagram, Problem
+from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, naming, with_problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
-from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
 from modeldiagrams.render.draw import Earlier, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
-from modeldiagrams.worker import NO_TORCH, Drawer, Kind, Refused
+from modeldiagrams.worker import NO_TORCH, Drawer, Refused
 
 __all__ = ["DiagramBuilder", "Session"]
-
-_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render", GraphError: "difference"}
 
 
 class Session:
@@ -109,7 +107,7 @@ class DiagramBuilder:
                 return self._compared(diagram, options.compare.before, name)
             loaded = self._loaded(options, name, accepted)
             if isinstance(loaded, Refused):
-                problem = _naming(options.call.model, loaded.problem)
+                problem = naming(options.call.model, loaded.problem)
                 return msgspec.structs.replace(diagram, problem=problem, sources=loaded.sources)
             diagram = msgspec.structs.replace(
                 diagram,
@@ -123,9 +121,9 @@ class DiagramBuilder:
             )
             diagram = msgspec.structs.replace(diagram, picture=self._draw(loaded.content, options))
         except ModelDiagramsError as error:
-            return _with_problem(diagram, error)
+            return with_problem(diagram, error)
         unmatched = diagram.picture.unmatched if diagram.picture else None
-        return _with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
+        return with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` need not wait for each."""
@@ -217,7 +215,7 @@ class DiagramBuilder:
             )
             picture = self._draw(after.content, options, found.earlier) if found.has_picture else None
         except ModelDiagramsError as error:
-            return _with_problem(diagram, error)
+            return with_problem(diagram, error)
         return msgspec.structs.replace(diagram, comparison=found, picture=picture)
 
     def _version(self, option: str, version: str | None, options: Options, name: str) -> LoadedGraph | Refused:
@@ -284,22 +282,6 @@ class DiagramBuilder:
             if self._cache:
                 self._cache.add_picture(key, picture)
         return picture
-
-
-def _with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
-    kind: Kind = _KINDS.get(type(error), "worker")
-    problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
-    problem = _naming(diagram.options.call.model, problem)
-    if diagram.problem:  # what the model raised comes first
-        problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
-    return msgspec.structs.replace(diagram, problem=problem)
-
-
-def _naming(model: str, problem: Problem) -> Problem:
-    """A problem whose message names the model; that of an option is the author's."""
-    if problem.kind == "option" or model in problem.message:
-        return problem
-    return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")
 
 
 def _snapshot_name(written: Options) -> str:

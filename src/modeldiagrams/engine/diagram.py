@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference
+from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.render.draw import Earlier, Picture
-from modeldiagrams.worker import Problem
+from modeldiagrams.worker import Kind, Problem
 
-__all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words"]
+__all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
+
+_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render", GraphError: "difference"}
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
@@ -103,3 +106,20 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
     message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
     return Problem(kind="forward", message=message, frames=frames)
+
+
+def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
+    """The diagram with an error of its options, of drawing or of comparing as its problem."""
+    kind: Kind = _KINDS.get(type(error), "worker")
+    problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
+    problem = naming(diagram.options.call.model, problem)
+    if diagram.problem:  # what the model raised comes first
+        problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
+    return msgspec.structs.replace(diagram, problem=problem)
+
+
+def naming(model: str, problem: Problem) -> Problem:
+    """A problem whose message names the model; that of an option is the author's."""
+    if problem.kind == "option" or model in problem.message:
+        return problem
+    return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")
