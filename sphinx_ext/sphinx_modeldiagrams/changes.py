@@ -31,13 +31,13 @@ def as_changes(found: ChangeList) -> list[nodes.Node]:
     return [_lines(found.head), nodes.bullet_list("", *rows), _lines(found.weights)]
 
 
-class _Told(HostDirective):
-    """What changed, from committed graphs."""
+class _VersionsDirective(HostDirective):
+    """What changed between versions, from committed graphs."""
 
     optional_arguments = 1
     has_content = True  # where Markdown's fences are directives
 
-    def told(self, text: str) -> list[nodes.Node]:
+    def content_for(self, text: str) -> list[nodes.Node]:
         """What stands on the page for what an author wrote.
 
         Raises:
@@ -49,7 +49,7 @@ class _Told(HostDirective):
         """Called by docutils."""
         self.env.note_reread()  # a revision or an address may lead to other graphs tomorrow
         try:
-            return self.told(" ".join([*self.arguments, *self.content]))
+            return self.content_for(" ".join([*self.arguments, *self.content]))
         except ModelDiagramsError as error:
             if self.settings.on_error == "raise":
                 raise DiagramError(f"{self.get_location()}: {error}") from error
@@ -58,10 +58,10 @@ class _Told(HostDirective):
             return [nodes.paragraph("", str(error))]
 
 
-class ModelChangesDirective(_Told):
+class ModelChangesDirective(_VersionsDirective):
     """What changed in all models since another version."""
 
-    def told(self, text: str) -> list[nodes.Node]:
+    def content_for(self, text: str) -> list[nodes.Node]:
         """A paragraph for each model."""
         found = all_changes(self, text)
         return [node for model in model_changes(found) for node in _paragraph(model)] + [
@@ -69,10 +69,10 @@ class ModelChangesDirective(_Told):
         ]
 
 
-class ModelHistoryDirective(_Told):
+class ModelHistoryDirective(_VersionsDirective):
     """One model in all releases."""
 
-    def told(self, text: str) -> list[nodes.Node]:
+    def content_for(self, text: str) -> list[nodes.Node]:
         """A chart where there is HTML, and a table."""
         found = model_history(self, text)
         head: list[nodes.Node] = [nodes.Text(title) for title in TITLES]

@@ -104,7 +104,7 @@ class _Fences(Preprocessor):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
-                    runner.extension.extend_super_fences(fence, self.tell, _accept, None)
+                    runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
         else:
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
@@ -143,7 +143,7 @@ class _Fences(Preprocessor):
             message = f"model-graph: {type(error).__name__}: {error}"
             raise SuperFencesException(f"{self.host.location(line)}{message}") from error
 
-    def tell(self, *, src: str, language: str, **_: Any) -> str:
+    def list_versions(self, *, src: str, language: str, **_: Any) -> str:
         """The formatter that superfences calls: HTML of what changed in all models, or of one in all releases."""
         line = self._line(src)
         try:

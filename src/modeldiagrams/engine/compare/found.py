@@ -45,6 +45,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Index of the change from which it follows."""
 
     @property
+    def is_main(self) -> bool:
+        """Whether it is told by default: it is no detail, and follows from no other change."""
+        return self.level != "detail" and self.caused_by is None
+
+    @property
     def sign(self) -> str:
         """``+`` for what came, ``−`` for what went, ``~`` for what changed."""
         came, went = (all(place[side] is None for place in self.places) for side in (0, 1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.compare.difference import Difference, difference_by
+from modeldiagrams.engine.compare.difference import LEVELS, Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, no_model, relative
 from modeldiagrams.engine.compare.texts import human, plain_markdown
 from modeldiagrams.errors import GraphError, ModelDiagramsError
@@ -52,17 +52,17 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         """What changed in this release, one sentence each."""
         if self.difference is None:
             return [_WORDS.get(self.state, self.problem)]
-        told = [change for change in self.difference.changes if change.level != "detail" and change.caused_by is None]
-        told.sort(key=lambda change: change.level != "breaking")
-        lines = [f"{change.level}: {change.text}" for change in told[:_MOST_CHANGES]]
-        if len(told) > _MOST_CHANGES:
-            lines.append(f"and {len(told) - _MOST_CHANGES} more")
-        if not told and self.difference.changes:
+        main = [change for change in self.difference.changes if change.is_main]
+        main.sort(key=lambda change: LEVELS.index(change.level))
+        lines = [f"{change.level}: {change.text}" for change in main[:_MOST_CHANGES]]
+        if len(main) > _MOST_CHANGES:
+            lines.append(f"and {len(main) - _MOST_CHANGES} more")
+        if not main and self.difference.changes:
             lines.append("nothing with an effect on results")
         return [*lines, *(f"reservation: {text}" for text in self.difference.reservations)]
 
     def cells(self) -> tuple[str, str, str, str]:
-        """What is told in one line beside the changes."""
+        """The texts of the other columns of a table."""
         return self.version, self.date, _number(self.parameters), _number(self.flops)
 
 
@@ -143,18 +143,18 @@ def history_of(
     """
     if not graph.parent.is_dir():
         raise ModelDiagramsError(f"{graph}: expected a graph file, but there is no such folder")
-    told = _Told(graph, compare)
-    found = list(told.releases(_tags(graph.parent, since)))
+    reader = _Reader(graph, compare)
+    found = list(reader.releases(_tags(graph.parent, since)))
     if not any(release.parameters is not None for release in found):
         raise ModelDiagramsError(
             f"{graph.name}: expected this file in a git tag{f' since {since}' if since else ''}; graphs have to be"
             " committed before a release is tagged"
         )
-    return History(model=told.model, releases=tuple(found))
+    return History(model=reader.model, releases=tuple(found))
 
 
-class _Told:
-    """Goes from version to version."""
+class _Reader:
+    """Reads the graph of one version after the other, and compares it with the last."""
 
     def __init__(self, file: Path, compare: Callable[[bytes, bytes], str]) -> None:
         self.file = file

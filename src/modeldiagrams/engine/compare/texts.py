@@ -68,7 +68,7 @@ def head_lines(found: Found) -> Iterator[str]:
 
 def _changes(found: Found, *, details: bool) -> Iterator[tuple[str, str]]:
     for change in found.changes:
-        if details or (change.level != "detail" and change.caused_by is None):
+        if details or change.is_main:
             yield change.level, change.text
     hidden = 0 if details else sum(change.level == "detail" for change in found.changes)
     if hidden:
