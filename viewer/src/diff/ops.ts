@@ -161,9 +161,21 @@ function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code
   const isOnlyOrder = gone.length + come.length + swaps.length + lost.length + gained.length === 0;
   if (isOnlyOrder && removed.length + added.length + replaced.length > 0) {
     // an activation before a product is not one after it
-    const isOfViews = [...removed, ...added].every(({ label }) => isPlumbing(label) || CONSTANT.test(label));
-    facts.add(isOfViews ? "rearranged" : "op-order", y.label, NONE, [x, y]);
+    const isInOrder = ![...removed, ...added].some(isComputing) || computing(x) === computing(y);
+    facts.add(isInOrder ? "rearranged" : "op-order", y.label, NONE, [x, y]);
   }
+}
+
+/** Labels of what computes in a module, in its order. */
+function computing({ children }: Item): string {
+  return children
+    .filter(isComputing)
+    .map(({ label }) => label)
+    .join("\n");
+}
+
+function isComputing({ label }: Item): boolean {
+  return !isPlumbing(label) && !CONSTANT.test(label);
 }
 
 /** The ops of each list that the other lacks, rearrangements left out. */
@@ -176,7 +188,7 @@ function different(removed: readonly Item[], added: readonly Item[]): [Item[], I
 
 function byLabel(ops: readonly Item[]): Map<string, Item[]> {
   const found = new Map<string, Item[]>();
-  for (const op of ops) if (!isPlumbing(op.label) && !CONSTANT.test(op.label)) append(found, op.label, op);
+  for (const op of ops) if (isComputing(op)) append(found, op.label, op);
   return found;
 }
 
