@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from modeldiagrams.tracer.torch_facts.private_api import schema_of
+from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,22 @@ _PLAIN = (FakeTensor, Tensor, nn.Parameter)
 """Other subclasses may bring kernels of their own."""
 
 
+class KernelDtypes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Checks every operator of a pass, on top of fake tensors or on the meta device."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        if isinstance(func, Operator):
+            check_dtypes(func, args)
+        return func(*args, **(kwargs or {}))
+
+
 def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
-    """Refuse what the operator's kernel would refuse.
+    """Refuse what an operator's kernel would refuse.
 
     Raises:
         RuntimeError: Two factors differ in dtype, or whole numbers stand where floating point numbers must, or the
