@@ -1,7 +1,7 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 import type { GraphData, Json } from "../graph/graph.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
-import { classesTogether, sizesTogether } from "./decisions.js";
+import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
 import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
 import { interfaceFacts, reasons } from "./interface.js";
 import { type Item, isLeaf, type Side, side } from "./items.js";
@@ -109,7 +109,7 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
   outputFacts(matching, facts);
   weightFacts(matching, facts, covered, weights);
   if (facts.all().length === 0 && !similarity.isExact(a.root, b.root)) unexplained(matching, facts);
-  return classesTogether(sizesTogether(facts.all()));
+  return classesTogether(sharingTogether(sizesTogether(facts.all())));
 }
 
 /** Whatever has no words of its own: never "no change". */
