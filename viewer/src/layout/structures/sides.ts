@@ -15,7 +15,7 @@ export interface Sides {
   /** Inputs at the left and at the right. */
   left: number[];
   right: number[];
-  /** Outputs at the right. */
+  /** Outputs at the right, beyond inputs. */
   out: number[];
 }
 
@@ -31,19 +31,34 @@ export function skipsOf({ across, parts }: Cut, fold: number | null): Across[] {
   return across.filter(({ from, to, fromPort }) => from === LEFT && to === RIGHT && sourceOf(fromPort) !== fold);
 }
 
-/** The ports at the sides of an arm. What its first item alone reads enters at the top. */
-export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[]): Sides {
+/** The ports at the sides of an arm. What its first item alone reads enters at the top; a single output leaves there. */
+export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[], chain: number[]): Sides {
   const { wires = [] } = parts[part] ?? {};
   const isFirst = (port: number) =>
     wires.every(({ from, fromPort, to }) => from !== BORDER || fromPort !== port || to === 0);
   const above = ports.inputs.flatMap(({ column, port }) => (column === part ? [port] : []));
-  if (part !== LEFT) return { left: distinct(skips.map(({ toPort }) => toPort)), right: above, out: [] };
+  if (part !== LEFT) {
+    const leaving = ports.outputs.map(({ port }) => port);
+    const out = leaving.length > 1 ? fromBottom(wires, leaving, chain) : [];
+    return { left: distinct(skips.map(({ toPort }) => toPort)), right: above, out };
+  }
   const entry = above.find(isFirst);
   return {
     left: above.filter((port) => port !== entry),
     right: [],
     out: distinct(skips.map(({ fromPort }) => fromPort)),
   };
+}
+
+/** Ports by the places of what leads to them: those of the lowest levels first. */
+function fromBottom(wires: readonly Ends[], ports: number[], chain: number[]): number[] {
+  const levelOf = (item: number): number =>
+    chain.includes(item)
+      ? chain.indexOf(item)
+      : Math.max(-1, ...wires.flatMap(({ from, to }) => (to === item && from !== BORDER ? [levelOf(from)] : [])));
+  const place = (port: number) =>
+    Math.max(-1, ...wires.flatMap(({ from, to, toPort }) => (to === BORDER && toPort === port ? [levelOf(from)] : [])));
+  return [...ports].sort((a, b) => place(a) - place(b));
 }
 
 function distinct(ports: number[]): number[] {
@@ -68,7 +83,7 @@ export function aside(sides: Sides, clear: number, { slots }: Plan, ranking: Ran
   const high = Math.max(...slots.map((slot, i) => (ranking.across[i] ?? 0) + slot.high), ...others) + clear;
   for (const [i, port] of left.entries()) inputs[port] = low - i * STEP;
   for (const [i, port] of right.entries()) inputs[port] = high + i * STEP;
-  for (const [i, port] of out.entries()) outputs[port] = high + i * STEP;
+  for (const [i, port] of out.entries()) outputs[port] = high + (right.length + i) * STEP;
   return { ...ranking, inputs, outputs };
 }
 

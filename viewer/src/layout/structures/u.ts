@@ -3,7 +3,7 @@
  * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
  */
 import { BORDER, type Frame } from "../../view/frame.js";
-import type { Geometry } from "../geometry.js";
+import { type Geometry, stretched } from "../geometry.js";
 import type { Inner } from "../input.js";
 import type { PlanWire } from "../plan.js";
 import type { Arms } from "./arms.js";
@@ -12,7 +12,7 @@ import { alongChain } from "./chain.js";
 import type { Moved, Part, Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
-import { type Arm, EQUAL, inLine, type Level } from "./levels.js";
+import { type Arm, BESIDE, EQUAL, inLine, type Level } from "./levels.js";
 import type { ArmPart, Panels } from "./panels.js";
 import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesOf, skipsOf } from "./sides.js";
 
@@ -53,7 +53,7 @@ export function inU(
     return place({ ...whole, ...how });
   };
   const [left, right] = [LEFT, RIGHT].map((part) => {
-    const arm = layArm(u, part, lay);
+    const arm = trimmed(u, part, layArm(u, part, lay));
     return arm && panels ? panels.spaced(armOf(u, part, frame), arm) : arm;
   });
   const between = arms.isBetween ? lay(CENTRE) : null;
@@ -63,7 +63,24 @@ export function inU(
   if (block === null) return null;
   const last = parts.length - 1;
   const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
-  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true }));
+  const isFan = (u.sides[RIGHT]?.out ?? []).length > 0;
+  const moved = isFan ? { moved: below((members[last] ?? []).indexOf(BLOCK)), moves: "below" } : {};
+  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
+}
+
+/** Puts what follows the arms, of which several tensors leave at the side, below their middle. */
+function below(block: number): Moved {
+  return ({ slots }, ranking) => {
+    const after = slots.flatMap((_, item) => ((ranking.rank[item] ?? 0) > (ranking.rank[block] ?? 0) ? [item] : []));
+    const ends = after.flatMap((item) => {
+      const at = ranking.across[item] ?? 0;
+      return [at - (slots[item]?.low ?? 0), at + (slots[item]?.high ?? 0)];
+    });
+    const shift = Math.round((ranking.across[block] ?? 0) - (Math.min(...ends) + Math.max(...ends)) / 2);
+    if (after.length === 0) return ranking;
+    const across = ranking.across.map((at, item) => (after.includes(item) ? at + shift : at));
+    return { ...ranking, across, outputs: ranking.outputs.map((at) => at + shift) };
+  };
 }
 
 function armOf({ made: { parts, members }, sides }: U, part: number, whole: Frame): ArmPart {
@@ -84,7 +101,8 @@ function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | n
   const arms = [LEFT, RIGHT];
   const inArm = (item: number, part: number) => made.members[part]?.indexOf(item) ?? BORDER;
   const chains = arms.map((part) => chain.map((item) => inArm(item, part)).filter((item) => item !== BORDER));
-  return { made, skips, into, out, sides: arms.map((part) => sidesOf(made, part, skips)), chains };
+  const sides = arms.map((part) => sidesOf(made, part, skips, chains[part] ?? []));
+  return { made, skips, into, out, sides, chains };
 }
 
 /** An arm as a frame of its own; null if something is in the way of its sides. */
@@ -95,15 +113,39 @@ function layArm(
 ): Geometry | null {
   const own = sides[part] ?? NO_SIDES;
   const chain = chains[part] ?? [];
+  const beside = part === RIGHT ? ([1, own.left] as const) : ([-1, []] as const);
   const isRail = (wire: PlanWire) => isAtSide(own, wire);
   for (const clear of CLEAR) {
-    const moved: Moved = (plan, ranking) =>
-      aside(own, clear, plan, alongChain(chain, part === RIGHT ? 1 : -1, plan, ranking));
+    const moved: Moved = (plan, ranking) => aside(own, clear, plan, alongChain(chain, beside, plan, ranking));
     const moves = `${part} ${clear} ${JSON.stringify(own)} ${chain}`;
     const geometry = lay(part, { moved, moves, up: part === RIGHT, isRail });
     if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
   }
   return null;
+}
+
+/** Without space above the right arm for what leaves it, if that turns at the side. */
+function trimmed({ made, sides }: U, part: number, arm: Geometry | null): Geometry | null {
+  const out = part === RIGHT ? (sides[RIGHT]?.out ?? []) : [];
+  if (arm === null || out.length === 0) return arm;
+  const own = out.flatMap((port) => linesAt(made, part, arm, "out", port).map(({ wire }) => wire));
+  const lines = arm.lines.map((line, wire) => (own.includes(wire) ? turningEarly(line, arm) : line));
+  const levels = own.flatMap((wire) => lines[wire]?.slice(0, -1) ?? []);
+  const top = Math.min(...[...arm.boxes, ...arm.labels].map(({ y }) => y), ...levels.map(([, y]) => y));
+  return stretched({ ...arm, lines }, top - BESIDE, BESIDE - top);
+}
+
+/** Height of a label above an item, with the space around it. */
+const ABOVE = 24;
+
+/** A line to a port at the side that turns just above its item, if nothing is beside it there. */
+function turningEarly(line: Line, { boxes, labels }: Geometry): Line {
+  const [[x, y] = [0, 0], [, level] = [0, 0], [lane] = [0, 0], end] = line;
+  const early = y - ABOVE;
+  const isBeside = (one: { x: number; y: number; width: number; height: number }) =>
+    one.x + one.width > x && one.y < early + BESIDE && one.y + one.height > early - BESIDE;
+  if (line.length !== 4 || end === undefined || early <= level || [...boxes, ...labels].some(isBeside)) return line;
+  return [[x, y], [x, early], [lane, early], end];
 }
 
 const NO_SIDES: Sides = { left: [], right: [], out: [] };
@@ -205,14 +247,15 @@ function rightLines({ made, skips, out, sides }: U, { geometry, drop }: Arm, foo
 
 /** The parts in their places, with what leaves the right arm led down at its side. */
 function together(
-  { made }: U,
+  { made, sides }: U,
   [left, right]: [Arm, Arm],
   [down = [], up = []]: Line[][],
   foot: Foot,
   offset: number,
 ): Block {
   const { inputs, outputs } = made.ports;
-  const rise = outputs.length * STEP;
+  const atSide = sides[RIGHT]?.out ?? [];
+  const rise = atSide.length > 0 ? 0 : outputs.length * STEP;
   const low = Math.min(0, foot.x);
   const ends = [offset + right.geometry.width, ...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0)];
   const high = Math.max(...ends);
@@ -222,15 +265,19 @@ function together(
     foot.y + (foot.geometry?.height ?? 0),
   );
   const lanes = outputs.map(({ port }, i) => {
-    const [lane, level] = [high + i * STEP, -i * STEP];
+    const isAtEnd = !atSide.includes(port);
+    const [lane, level] = isAtEnd
+      ? [high + i * STEP, -i * STEP]
+      : [offset + (right.geometry.ports.outputs[port] ?? 0), 0];
     for (const { wire, line } of linesAt(made, RIGHT, right.geometry, "out", port)) {
       const [x] = line[line.length - 1] ?? [0];
-      const way: Point[] = [
-        [x, level],
-        [lane - offset, level],
-        [lane - offset, height + STEP - right.drop],
-      ];
-      up[wire] = [...(up[wire] ?? []).slice(0, -1), ...way];
+      const way: Point[] = isAtEnd
+        ? [
+            [x, level],
+            [lane - offset, level],
+          ]
+        : [];
+      up[wire] = [...(up[wire] ?? []).slice(0, -1), ...way, [lane - offset, height + STEP - right.drop]];
     }
     return lane - low;
   });
@@ -243,7 +290,7 @@ function together(
     placed: foot.geometry === null ? placed : [...placed, foot.geometry],
     offsets,
     drops: [left.drop + rise, right.drop + rise, foot.y + rise],
-    width: high - low + (outputs.length > 0 ? outputs.length * STEP : 0),
+    width: high - low + rise,
     height: height + rise + STEP,
     ports: {
       inputs: inputs.map(({ column, port }) => (offsets[column] ?? 0) + (placed[column]?.ports.inputs[port] ?? 0)),
