@@ -92,7 +92,7 @@ def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
 
 
 def test_feature_pyramid() -> None:
-    """As in the figure of its paper: both pathways beside each other, laterals between them, and all levels lead out."""
+    """As in the figure of its paper: pathways beside each other, laterals between them, and all levels lead out."""
     boxes = read(render(trace(FeaturePyramid().eval(), (), IMAGE), View()).svg).boxes
     assert boxes[""].width <= WIDEST
     assert not [name for name in boxes if name.startswith("bundle:")]

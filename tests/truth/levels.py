@@ -1,4 +1,4 @@
-"""Models whose levels are read one by one: feature pyramids, flat and in containers, and U-Nets with outputs at the side."""
+"""Models whose levels are read one by one: feature pyramids, and U-Nets with outputs at the side."""
 
 from __future__ import annotations
 
