@@ -351,6 +351,15 @@ it("finds no U in graphs without any", () => {
   expect(found.map(([name]) => name)).toEqual(["unet"]);
 });
 
+it("finds no U in ops alone, such as those that sort tokens", () => {
+  const ops = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => `block/${name}`);
+  const skips = ["block/a > block/g", "block/b > block/f", "block/c > block/e"];
+  const { root } = view(index(sketch([`x > ${ops.join(" > ")} > y`, ...skips].join("\n"))), {
+    ...{ expanded: ["block"], unrolled: [], direction: "TB" },
+  });
+  expect(armsIn(root.items.flatMap(({ frame }) => frame ?? [])[0] ?? root)).toBe(null);
+});
+
 it("takes little time to see that a long chain is none", () => {
   const long = chain(
     400,

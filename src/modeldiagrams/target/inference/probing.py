@@ -19,6 +19,7 @@ from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
+from modeldiagrams.tracer.fake.kernel_checks import KernelDtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Probe:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
         probed = self._run(args, kwargs, is_fake=True)
-        # fake tensors let pass what kernels don't take, such as whole numbers
+        # fake tensors let pass some of what kernels don't take
         is_cheap = element_count(entries) * self._size <= _MOST_WORK
         if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
@@ -100,6 +101,7 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
+        kernels = KernelDtypes() if is_fake else contextlib.nullcontext()
         watch = _Watch()
         quiet = io.StringIO()
         level = logging.root.manager.disable
@@ -110,7 +112,7 @@ class Probe:
                     (lambda tensor: tensor.to("meta")) if self._is_on_meta else (lambda tensor: tensor)
                 )
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
-                with self._as_it_was((args, kwargs)), mode, watch:
+                with self._as_it_was((args, kwargs)), mode, kernels, watch:
                     result = self._model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failed, args, kwargs)

@@ -163,7 +163,7 @@ class SourceFinder:
             file,
             names=function_names(frame.f_code, module) if is_model else None,
             definition=f"{file}:{frame.f_code.co_firstlineno}",
-            parameters=parameters_of(frame.f_code) if is_model else (),
+            parameters=parameters_of(frame.f_code) if is_model else {},
             is_tracer=path.startswith(_TRACER) and frame.f_code is not self._boundary,
             ends_walk=is_model or frame.f_code in self._ends,
         )

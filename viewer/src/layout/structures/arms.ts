@@ -22,6 +22,7 @@ export const AROUND = -1;
 const FIRST = 0;
 /** Fewer items are no U. */
 const LEAST_ITEMS = 7;
+const LEAST_BLOCKS = 3;
 /** Most items after the last join that go on upwards, besides outputs. */
 const LONGEST_TAIL = 4;
 /** Most middles that are tried. */
@@ -29,13 +30,19 @@ const TRIES = 6;
 
 /** The arms of a frame; null if it is no U. */
 export function armsIn(frame: Frame, owners: readonly number[] = []): Arms | null {
-  if (frame.items.length < LEAST_ITEMS || frame.wires.some(({ flow }) => flow === "return")) return null;
+  if (!hasBlocks(frame.items) || frame.wires.some(({ flow }) => flow === "return")) return null;
   const wiring = wiringOf(frame);
   for (const middle of middles(wiring)) {
     const arms = armsAround(frame, wiring, middle, owners);
     if (arms !== null) return arms;
   }
   return null;
+}
+
+/** Whether there is something for both arms and what is between: ops alone, such as those that sort tokens, are no U. */
+export function hasBlocks(items: Frame["items"]): boolean {
+  const blocks = items.filter(({ kind, expandable }) => kind === "module" || kind === "group" || expandable);
+  return items.length >= LEAST_ITEMS && blocks.length >= LEAST_BLOCKS;
 }
 
 /** The middles of rows of items that more tensors skip than those around; first what most tensors skip. */
