@@ -57,8 +57,9 @@ class _Work:
         parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
-            if step.scope is not None and step.scope.kept is not None:
-                parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
+            scope = step.scope
+            if scope is not None and scope.kept is not None:
+                parts.append(scope.kept.label)
             if type(step) is Op:
                 parts.append(_made_by(step))
                 for argument, value, flow in step.inputs:
@@ -105,6 +106,8 @@ class _Work:
                 return "weight", value.spec
             return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
+        if call.is_leaf and parent is not call:  # no call inside has made it
+            return entered.setdefault(value, len(entered)), value.spec
         path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:

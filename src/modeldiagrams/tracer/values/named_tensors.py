@@ -52,7 +52,7 @@ class NamedTensors:
                 self._add(parameter, "parameter", prefix + key)
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
-            self._not_saved.update(prefix + key for key in not_persistent(inner))
+            self._not_saved.update([prefix + key for key in not_persistent(inner)])
         searched: dict[int, Any] = {}  # objects that modules share, such as a configuration
         # after all weights, because a plain attribute may hold one
         for inner in {id(inner): inner for _, inner in modules}.values():

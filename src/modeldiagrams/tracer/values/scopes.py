@@ -49,6 +49,8 @@ class Scope:
     """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
+    label: str = ""
+    """The same without the id of the module call, quoted, for signatures."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
     depth: int = field(init=False)
