@@ -31,34 +31,24 @@ export function skipsOf({ across, parts }: Cut, fold: number | null): Across[] {
   return across.filter(({ from, to, fromPort }) => from === LEFT && to === RIGHT && sourceOf(fromPort) !== fold);
 }
 
-/** The ports at the sides of an arm. What its first item alone reads enters at the top; a single output leaves there. */
-export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[], chain: number[]): Sides {
+/** The ports at the sides of an arm. What its first item alone reads enters at the top. */
+export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[]): Sides {
   const { wires = [] } = parts[part] ?? {};
   const isFirst = (port: number) =>
     wires.every(({ from, fromPort, to }) => from !== BORDER || fromPort !== port || to === 0);
   const above = ports.inputs.flatMap(({ column, port }) => (column === part ? [port] : []));
-  if (part !== LEFT) {
-    const leaving = ports.outputs.map(({ port }) => port);
-    const out = leaving.length > 1 ? fromBottom(wires, leaving, chain) : [];
-    return { left: distinct(skips.map(({ toPort }) => toPort)), right: above, out };
-  }
+  if (part !== LEFT)
+    return {
+      left: distinct(skips.map(({ toPort }) => toPort)),
+      right: above,
+      out: ports.outputs.map(({ port }) => port),
+    };
   const entry = above.find(isFirst);
   return {
     left: above.filter((port) => port !== entry),
     right: [],
     out: distinct(skips.map(({ fromPort }) => fromPort)),
   };
-}
-
-/** Ports by the places of what leads to them: those of the lowest levels first. */
-function fromBottom(wires: readonly Ends[], ports: number[], chain: number[]): number[] {
-  const levelOf = (item: number): number =>
-    chain.includes(item)
-      ? chain.indexOf(item)
-      : Math.max(-1, ...wires.flatMap(({ from, to }) => (to === item && from !== BORDER ? [levelOf(from)] : [])));
-  const place = (port: number) =>
-    Math.max(-1, ...wires.flatMap(({ from, to, toPort }) => (to === BORDER && toPort === port ? [levelOf(from)] : [])));
-  return [...ports].sort((a, b) => place(a) - place(b));
 }
 
 function distinct(ports: number[]): number[] {
@@ -71,8 +61,11 @@ export function isAtSide({ left, right, out }: Sides, { from, to, fromPort, toPo
 }
 
 /** Puts the ports beside all items and other ports, at a distance. */
-export function aside(sides: Sides, clear: number, { slots }: Plan, ranking: Ranking): Ranking {
-  const { left, right, out } = sides;
+export function aside(sides: Sides, clear: number, { slots, wires }: Plan, ranking: Ranking): Ranking {
+  const { left, right } = sides;
+  const rankOf = (port: number) =>
+    ranking.rank[wires.find(({ to, toPort }) => to === BORDER && toPort === port)?.from ?? BORDER] ?? 0;
+  const out = [...sides.out].sort((a, b) => rankOf(a) - rankOf(b));
   const inputs = [...ranking.inputs];
   const outputs = [...ranking.outputs];
   const others = [

@@ -9,7 +9,7 @@ import type { PlanWire } from "../plan.js";
 import type { Arms } from "./arms.js";
 import { assemble, type Block } from "./assemble.js";
 import { alongChain } from "./chain.js";
-import type { Moved, Part, Place } from "./columns.js";
+import { extent, itemsBelow, type Moved, movedBelow, type Part, type Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
 import { type Arm, BESIDE, EQUAL, inLine, type Level } from "./levels.js";
@@ -63,23 +63,17 @@ export function inU(
   if (block === null) return null;
   const last = parts.length - 1;
   const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
-  const isFan = (u.sides[RIGHT]?.out ?? []).length > 0;
+  const isFan = (u.sides[RIGHT]?.out ?? []).length > 1;
   const moved = isFan ? { moved: below((members[last] ?? []).indexOf(BLOCK)), moves: "below" } : {};
   return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
 }
 
 /** Puts what follows the arms, of which several tensors leave at the side, below their middle. */
 function below(block: number): Moved {
-  return ({ slots }, ranking) => {
-    const after = slots.flatMap((_, item) => ((ranking.rank[item] ?? 0) > (ranking.rank[block] ?? 0) ? [item] : []));
-    const ends = after.flatMap((item) => {
-      const at = ranking.across[item] ?? 0;
-      return [at - (slots[item]?.low ?? 0), at + (slots[item]?.high ?? 0)];
-    });
-    const shift = Math.round((ranking.across[block] ?? 0) - (Math.min(...ends) + Math.max(...ends)) / 2);
-    if (after.length === 0) return ranking;
-    const across = ranking.across.map((at, item) => (after.includes(item) ? at + shift : at));
-    return { ...ranking, across, outputs: ranking.outputs.map((at) => at + shift) };
+  return (plan, ranking) => {
+    const items = itemsBelow(ranking, block);
+    const [low, high] = extent(plan, ranking, items);
+    return movedBelow(ranking, items, Math.round((ranking.across[block] ?? 0) - (low + high) / 2) || 0);
   };
 }
 
@@ -101,8 +95,7 @@ function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | n
   const arms = [LEFT, RIGHT];
   const inArm = (item: number, part: number) => made.members[part]?.indexOf(item) ?? BORDER;
   const chains = arms.map((part) => chain.map((item) => inArm(item, part)).filter((item) => item !== BORDER));
-  const sides = arms.map((part) => sidesOf(made, part, skips, chains[part] ?? []));
-  return { made, skips, into, out, sides, chains };
+  return { made, skips, into, out, sides: arms.map((part) => sidesOf(made, part, skips)), chains };
 }
 
 /** An arm as a frame of its own; null if something is in the way of its sides. */
@@ -247,39 +240,29 @@ function rightLines({ made, skips, out, sides }: U, { geometry, drop }: Arm, foo
 
 /** The parts in their places, with what leaves the right arm led down at its side. */
 function together(
-  { made, sides }: U,
+  { made }: U,
   [left, right]: [Arm, Arm],
   [down = [], up = []]: Line[][],
   foot: Foot,
   offset: number,
 ): Block {
   const { inputs, outputs } = made.ports;
-  const atSide = sides[RIGHT]?.out ?? [];
-  const rise = atSide.length > 0 ? 0 : outputs.length * STEP;
+  const { ports, width } = right.geometry;
   const low = Math.min(0, foot.x);
-  const ends = [offset + right.geometry.width, ...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0)];
-  const high = Math.max(...ends);
+  const footEnd = Math.max(...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0));
   const height = Math.max(
     ...foot.from.map(([, y]) => y),
     ...foot.to.map(([, y]) => y),
     foot.y + (foot.geometry?.height ?? 0),
   );
-  const lanes = outputs.map(({ port }, i) => {
-    const isAtEnd = !atSide.includes(port);
-    const [lane, level] = isAtEnd
-      ? [high + i * STEP, -i * STEP]
-      : [offset + (right.geometry.ports.outputs[port] ?? 0), 0];
+  const past = Math.max(0, footEnd - offset - Math.min(...outputs.map(({ port }) => ports.outputs[port] ?? 0)));
+  const lanes = outputs.map(({ port }) => {
+    const lane = past + (ports.outputs[port] ?? 0);
     for (const { wire, line } of linesAt(made, RIGHT, right.geometry, "out", port)) {
-      const [x] = line[line.length - 1] ?? [0];
-      const way: Point[] = isAtEnd
-        ? [
-            [x, level],
-            [lane - offset, level],
-          ]
-        : [];
-      up[wire] = [...(up[wire] ?? []).slice(0, -1), ...way, [lane - offset, height + STEP - right.drop]];
+      const [, level] = line[line.length - 2] ?? [0, 0];
+      up[wire] = [...line.slice(0, -2), [lane, level], [lane, height + STEP - right.drop]];
     }
-    return lane - low;
+    return offset + lane - low;
   });
   const placed = [
     { ...left.geometry, lines: down },
@@ -289,9 +272,9 @@ function together(
   return {
     placed: foot.geometry === null ? placed : [...placed, foot.geometry],
     offsets,
-    drops: [left.drop + rise, right.drop + rise, foot.y + rise],
-    width: high - low + rise,
-    height: height + rise + STEP,
+    drops: [left.drop, right.drop, foot.y],
+    width: Math.max(offset + width + past, footEnd) - low,
+    height: height + STEP,
     ports: {
       inputs: inputs.map(({ column, port }) => (offsets[column] ?? 0) + (placed[column]?.ports.inputs[port] ?? 0)),
       outputs: lanes,
