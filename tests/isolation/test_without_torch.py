@@ -97,15 +97,16 @@ def test_sphinx_takes_snapshots_without_torch(bare, site):
     take_and_build_without_torch(bare, site, SPHINX, "-W")
 
 
-def test_mkdocs_takes_snapshots_without_torch_and_reports_drift_with_it(bare, site):
+def test_mkdocs_takes_snapshots_without_torch_and_reports_drift_with_it(bare, site, tools):
     (site / "conf.py").unlink()
     snapshot = take_and_build_without_torch(bare, site, MKDOCS, "--strict")
     model = site / "tinymodels" / "__init__.py"
     model.write_text("# a comment\n# that moves all lines\n" + model.read_text("utf-8"), "utf-8")
-    moved = run(sys.executable, site, *MKDOCS, "--strict")
+    build = ["build", "-f", str(site / "mkdocs.yml"), "-d", str(site / "out")]
+    moved = tools["mkdocs"].run([*build, "--strict"])
     assert moved.returncode == 0, moved.stderr
     save(small_graph(), snapshot)
-    drifted = run(sys.executable, site, *MKDOCS)
+    drifted = tools["mkdocs"].run(build)
     (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
     assert (
         f"the snapshot model-graphs/{snapshot.name} no longer matches the model (class mypkg.Net → tinymodels.Net; "
