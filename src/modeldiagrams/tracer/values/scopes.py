@@ -8,13 +8,15 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import CodeType, FrameType
     from typing import TypeAlias
 
     _CodeOf: TypeAlias = "Callable[[FrameType], Code]"
-    _InputsOf: TypeAlias = Callable[[FrameType], Mapping[str, Any]]
+    _InputsOf: TypeAlias = "Callable[[FrameType, Code], Mapping[str, Any]]"
 
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
@@ -32,8 +34,7 @@ _STORES: dict[int, Callable[[int], tuple[int, ...]]] = {
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """One call of a Python function, or one `record_function`, inside a module call."""
 
     name: str
@@ -45,7 +46,7 @@ class Scope:
     """``file:line`` of the function's definition."""
     call_site: str | None = None
     """``file:line`` of the call."""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = {}
     """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
@@ -53,11 +54,8 @@ class Scope:
     """The same without the id of the module call, quoted, for signatures."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
-    depth: int = field(init=False)
+    depth: int = 1
     """How many scopes there are with all around it."""
-
-    def __post_init__(self) -> None:
-        self.depth = self.parent.depth + 1 if self.parent else 1
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
@@ -90,7 +88,11 @@ class Code:
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
-        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
+        at = frame.f_lasti
+        line = self.lines.get(at)
+        if line is None:
+            line = self.lines[at] = f"{self.file}:{frame.f_lineno}"
+        return line
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
@@ -152,7 +154,7 @@ class Scopes:
         """The innermost scope around the line that `SourceFinder.line_of` found last."""
         self._running: dict[Any, Scope | None] = {}
         """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self._innermost: Any = _Mark()
+        self._innermost: Any = _NOT_BEGUN
         """The last mark."""
 
     def move_to(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
@@ -172,7 +174,8 @@ class Scopes:
             scope = None if caller is None else running[self._innermost]
             if caller is not None and (scope is None or scope.depth < _DEEPEST):
                 short, full = code.names or ("", "")
-                scope = Scope(short, scope, full, code.definition, code_of(caller).line(caller), inputs_of(inner))
+                line, inputs = code_of(caller).line(caller), inputs_of(inner, code)
+                scope = Scope(short, scope, full, code.definition, line, inputs, depth=_depth_inside(scope))
             self._innermost = _marked(inner)
             running[self._innermost] = scope
             caller = inner
@@ -200,13 +203,18 @@ class Scopes:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
         if not self._running:
             return None
-        scope = self._running[self._innermost] = Scope(name, self._running[self._innermost], call_site=line)
+        outer = self._running[self._innermost]
+        scope = self._running[self._innermost] = Scope(name, outer, call_site=line, depth=_depth_inside(outer))
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
         if scope is not None:
             self._running = {mark: scope.parent if held is scope else held for mark, held in self._running.items()}
+
+
+def _depth_inside(scope: Scope | None) -> int:
+    return scope.depth + 1 if scope else 1
 
 
 class _Mark:
@@ -216,6 +224,9 @@ class _Mark:
 
     def __call__(self, *_: object) -> None:
         pass
+
+
+_NOT_BEGUN = _Mark()
 
 
 def _marked(frame: FrameType) -> Any:
