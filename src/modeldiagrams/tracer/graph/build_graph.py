@@ -178,11 +178,11 @@ class _Builder:
             self.unseen.append(given.value.id)
 
     def _add_op(self, op: Op) -> None:
-        site, id_ = op.site, op.id
+        site, id_, outputs = op.site, op.id, op.outputs
         node = ir.OpNode(
             id=id_,
             name=site.name,
-            outputs=tuple([value.id for value in op.outputs]),
+            outputs=(outputs[0].id,) if len(outputs) == 1 else tuple([value.id for value in outputs]),
             arguments=site.arguments,
             weights=self.connections.weights.get(id_) or {},
             source=site.source,
@@ -193,7 +193,7 @@ class _Builder:
         )
         self.nodes.append(node)
         self.parents[id_] = op.parent.id or None
-        self._add_tensors(op.outputs)
+        self._add_tensors(outputs)
 
     def _add_module(self, call: ModuleCall) -> None:
         node = ir.ModuleNode(
