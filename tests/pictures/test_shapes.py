@@ -20,7 +20,7 @@ from truth.models import SEQUENCE, EqualLevels, TwoSkips
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from demo_models.architectures.denoising import DiffusionUNet
-from demo_models.architectures.pixels import HRNet
+from demo_models.architectures.pixels import FeaturePyramid, HRNet
 
 WIDEST = 822
 """In a column of 740 px, the smallest text of a picture so wide has 9 px."""
@@ -89,6 +89,22 @@ def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
     assert middle(boxes[down[-1]]) < middle(boxes[bottom]) < middle(boxes[up[0]])
     plain = read(render(graph, View(shapes="none")).svg).boxes
     assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
+
+
+def test_feature_pyramid() -> None:
+    """As in the figure of its paper: pathways beside each other, laterals between them, and all levels lead out."""
+    boxes = read(render(trace(FeaturePyramid().eval(), (), IMAGE), View()).svg).boxes
+    assert boxes[""].width <= WIDEST
+    assert not [name for name in boxes if name.startswith("bundle:")]
+    down, up = ["backbone.stages.0", "backbone.stages.1", "backbone.stages.2"], ["pyramid/add", "pyramid/add#2"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert boxes[up[1]].y + boxes[up[1]].height < boxes[up[0]].y
+    for level, join in enumerate(reversed(up)):
+        stage, lateral = boxes[down[level]], boxes[f"pyramid.lateral.{level}"]
+        assert stage.x + stage.width < lateral.x < lateral.x + lateral.width < boxes[join].x
+        assert abs(lateral.y - stage.y) < lateral.height
+    heads = [boxes[name] for name in ("head", "head#2", "head#3")]
+    assert min(head.y for head in heads) > boxes["pyramid"].y + boxes["pyramid"].height
 
 
 def test_streams_keep_their_places() -> None:
