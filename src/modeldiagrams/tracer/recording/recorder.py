@@ -239,7 +239,9 @@ class Recorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, flops)
+        n = call.counts[site.short] = call.counts.get(site.short, 0) + 1  # as `new_id`, without a call
+        id_ = f"{call.id}/{site.short}" if n == 1 else f"{call.id}/{site.short}#{n}"
+        op = Op(id_, site, call, scope, flops)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:

@@ -199,17 +199,17 @@ def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:
     """The modules a module holds itself."""
-    return _present(module._modules)
+    return _present(module._modules) if module._modules else _NOTHING
 
 
 def own_parameters(module: nn.Module) -> Mapping[str, Tensor]:
     """The parameters a module holds itself."""
-    return _present(module._parameters)
+    return _present(module._parameters) if module._parameters else _NOTHING
 
 
 def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     """The buffers a module holds itself."""
-    return _present(module._buffers)
+    return _present(module._buffers) if module._buffers else _NOTHING
 
 
 def own_attributes(module: nn.Module) -> Iterable[tuple[str, Any]]:
@@ -235,7 +235,7 @@ def not_persistent(module: nn.Module) -> set[str]:
 
 
 def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
-    return {name: value for name, value in held.items() if value is not None} if held else _NOTHING
+    return {name: value for name, value in held.items() if value is not None}
 
 
 def is_torchs(function: Any) -> bool:
