@@ -19,7 +19,7 @@ SPY = f"""{IMPORTS}
 from modeldiagrams.worker.forks import Forks
 _running = Forks._running
 def _told(forks):
-    print("a model is run")
+    print("a process is needed")
     return _running(forks)
 Forks._running = _told
 """
@@ -84,14 +84,14 @@ def test_rebuild_removes_files_of_removed_diagrams_only(make_site, rebuild, tmp_
 
 def test_silenced_failure_is_traced_again_only_after_a_change(make_site, rebuild):
     source = make_site(SPY, a=".. model-graph:: later.Net\n   :inputs: [1, 4]\n   :nowarn:\n")
-    run = "a model is run"
-    assert run in rebuild(source, "-W")[0].stdout
+    needed = "a process is needed"
+    assert needed in rebuild(source, "-W")[0].stdout
     again, written = rebuild(source, "-W")
-    assert run not in again.stdout
+    assert needed not in again.stdout
     assert written == set()
     (source / "later.py").write_text(NETS.replace("from bases import Base", "Base = nn.Module"))
     again, written = rebuild(source, "-W")
-    assert run in again.stdout
+    assert needed in again.stdout
     assert "a" in written
 
 

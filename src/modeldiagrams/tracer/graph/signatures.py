@@ -61,10 +61,11 @@ class _Work:
             if scope is not None and scope.kept is not None:
                 parts.append(scope.kept.label)
             if type(step) is Op:
-                parts.append(_made_by(step))
+                outputs = step.outputs
+                parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
-                    if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
+                    if type(origin) is not GraphInput and origin.parent is call:  # as `_origin` says; nearly all
                         parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
@@ -159,8 +160,7 @@ def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered:
 
 
 def _made_by(op: Op) -> tuple[Any, ...]:
-    outputs = op.outputs
-    return (op.site, outputs[0].spec) if len(outputs) == 1 else (op.site, *[value.spec for value in outputs])
+    return op.site, *[value.spec for value in op.outputs]
 
 
 def _digest_of(*parts: Any) -> str:

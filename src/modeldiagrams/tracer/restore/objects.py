@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
+from modeldiagrams.tracer.torch_facts.private_api import BOOKKEEPING, bookkeeping_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -108,8 +109,19 @@ class ObjectSnapshot:
         return self._add_attributes if _may_hold_state(kind) else id  # nothing to add
 
     def _add_module(self, module: nn.Module) -> None:
+        attributes = vars(module)
         self._modules.append((module, type(module)))
-        self._add_dict(vars(module))
+        own = attributes.keys() - BOOKKEEPING
+        has_all = len(attributes) == len(own) + len(BOOKKEEPING)
+        bookkeeping = bookkeeping_of(attributes) if has_all else ()
+        if not has_all or not _CONTAINERS.issuperset(map(type, bookkeeping)):  # other than torch's
+            self._add_dict(attributes)
+            return
+        self._dicts.append(attributes)
+        self._copies.append(attributes.copy())
+        self._add_items(map(attributes.get, sorted(own)))
+        self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
+        self._pending += filter(None, reversed(bookkeeping))
 
     def _add_scripted_module(self, module: nn.Module) -> None:
         self._add_module(module)
@@ -133,7 +145,7 @@ class ObjectSnapshot:
         found = []
         for item in items:
             kind = type(item)
-            if kind in _CONTAINERS and not item:  # every module has 14 empty dicts of hooks
+            if kind in _CONTAINERS and not item:
                 self._empty.append(item)
             elif kind not in _IMMUTABLE:
                 found.append(item)
