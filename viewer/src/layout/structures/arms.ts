@@ -99,7 +99,9 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const [first = middle] = down;
   const main = reached(wiring, first);
   const chain = [...down, ...up.slice(1)];
-  const [skips, laterals] = skipsOver(wiring, chain, middle);
+  const over = skipsOver(wiring, chain, middle);
+  if (over === null) return null;
+  const [skips, laterals] = over;
   // what joins branches of several levels is no way up
   if (!areNested(skips, new Set(down), laterals.size === 0) || !areTelling(frame, chain, skips)) return null;
   const [start, end] = [
