@@ -49,8 +49,6 @@ interface Part {
   isFree: boolean;
   before: Neighbour[];
   behind: Neighbour[];
-  /** The items of its row that are not free. */
-  beside: Part[];
 }
 
 /** Frames with more items and wires keep their rows, as time grows with the square. */
@@ -68,38 +66,40 @@ export function evenly(plan: Plan, ranking: Ranking, routed: Routed): Routed {
   if (!plan.vertical || !isSmall || plan.returns.length > 0) return routed;
   const rows = rowsOf(plan, ranking);
   if (rows.every((row) => row.length < 2)) return routed;
-  const items = itemsOf(plan, ranking, routed);
-  const inRows = rows.map((row) => row.flatMap((item) => items[item] ?? []));
-  for (const row of inRows) for (const item of row) item.beside = row.filter(({ isFree }) => !isFree);
+  const items = itemsOf(plan, routed);
   const { tracks, points } = tracksOf(plan, routed, items);
   const parts = [...items, ...tracks];
   if (!link(parts)) return routed;
   const toStart = ({ start, kind }: Shape) => Math.max(0, start - Math.max(routed.straight, atStart(plan, kind)));
   const toEnd = ({ end, kind }: Shape) => Math.max(0, routed.depth - end - atEnd(plan, kind));
-  const alone = (some: Part[]) => some.map((part) => [part]);
-  early(alone(parts), toStart);
-  const groups = [
-    ...inRows.flatMap(([item]) => inLine(item?.beside ?? [])),
-    ...alone(parts.filter(({ isFree }, i) => isFree || i >= items.length)),
-  ];
-  early(groups, toStart);
+  const alone = parts.map((part) => [part]);
+  settle(alone, FORWARDS, toStart);
+  const inRows = rows.flatMap((row) =>
+    inLine(row.flatMap((item) => items[item] ?? []).filter(({ isFree }) => !isFree)),
+  );
+  const groups = [...inRows, ...alone.filter(([part], i) => i >= items.length || part?.isFree)];
+  settle(groups, FORWARDS, toStart);
   const end = Math.max(...parts.map((part) => part.shift - least(part, toEnd)));
-  late(groups, (shape) => end + toEnd(shape));
+  settle(
+    groups.filter((group) => group.every(({ isLate }) => isLate)),
+    BACKWARDS,
+    (shape) => end + toEnd(shape),
+  );
   return moved(plan, routed, { items, points, end });
 }
 
 // -- what moves -------------------------------------------------------------------------------------------------------
 
 function partOf(at: number, isLate: boolean): Part {
-  return { shapes: [], at, shift: 0, isLate, isFree: false, before: [], behind: [], beside: [] };
+  return { shapes: [], at, shift: 0, isLate, isFree: false, before: [], behind: [] };
 }
 
-function itemsOf(plan: Plan, ranking: Ranking, { places, labels, lines }: Routed): Part[] {
+function itemsOf(plan: Plan, { places, labels, lines }: Routed): Part[] {
   const items: Part[] = [];
   const straight = plan.wires.filter((_, wire) => lines[wire]?.length === 2);
   for (const [item, [centre, start]] of places.entries()) {
     const isFree = isNearUse(plan, items, item);
-    const part = partOf(start, isFree || isHanging(plan, ranking, item) || leadsOn(straight, items, item));
+    const part = partOf(start, isFree || leadsOn(straight, items, item));
     part.isFree = isFree;
     const { across = 0, along = 0, ports = null, labelDepth = 0 } = plan.slots[item] ?? {};
     const [low, cards] = [centre - across / 2, ports === null ? 0 : labelDepth];
@@ -114,11 +114,6 @@ function itemsOf(plan: Plan, ranking: Ranking, { places, labels, lines }: Routed
 function isNearUse({ wires }: Plan, items: Part[], item: number): boolean {
   const isOnly = (from: number) => wires.every((wire) => wire.from !== from || wire.to === item);
   return wires.every(({ from, to }) => to !== item || (items[from]?.isFree === true && isOnly(from)));
-}
-
-/** Whether dot put an item farther behind what it reads than it had to. */
-function isHanging({ wires }: Plan, { rank }: Ranking, item: number): boolean {
-  return wires.every(({ from, to, rail }) => to !== item || rail || (rank[from] ?? BORDER) + 1 < (rank[item] ?? 0));
 }
 
 /** Whether an item leads straight to the next one, and follows none that doesn't move with it. */
@@ -230,31 +225,22 @@ function least({ shapes }: Part, distance: (shape: Shape) => number): number {
 
 const startOf = (group: Part[]) => Math.min(...group.map(({ at }) => at));
 
-/** Moves groups as near to the start as each may. */
-function early(groups: Part[][], toStart: (shape: Shape) => number): void {
-  for (const group of [...groups].sort((a, b) => startOf(a) - startOf(b))) {
-    const limits = group.flatMap((part) => [
-      -least(part, toStart),
-      ...part.before.map(({ part: { shift }, slack }) => shift - slack),
-    ]);
-    for (const part of group) part.shift = Math.max(...limits);
-  }
-}
+/** Which way parts move, and what is in front of them on that way. */
+const FORWARDS = [1, "before"] as const;
+const BACKWARDS = [-1, "behind"] as const;
 
-/** Moves groups that belong near what is behind them as near to that as each may, and in line with others if there are any. */
-function late(groups: Part[][], toEnd: (shape: Shape) => number): void {
-  for (const group of [...groups].sort((a, b) => startOf(b) - startOf(a))) {
-    if (!group.every(({ isLate }) => isLate)) continue;
+/** Moves groups as near to one end as each may. */
+function settle(
+  groups: Part[][],
+  [sign, ahead]: typeof FORWARDS | typeof BACKWARDS,
+  room: (shape: Shape) => number,
+): void {
+  for (const group of [...groups].sort((a, b) => sign * (startOf(a) - startOf(b)))) {
     const limits = group.flatMap((part) => [
-      least(part, toEnd),
-      ...part.behind.map(({ part: { shift }, slack }) => shift + slack),
+      -least(part, room),
+      ...part[ahead].map(({ part: { shift }, slack }) => sign * shift - slack),
     ]);
-    const most = Math.min(...limits);
-    const others = group.flatMap(({ beside }) =>
-      beside.filter((one) => !group.includes(one)).map(({ shift }) => shift),
-    );
-    const inRow = others.filter((shift) => shift <= most && shift > Math.max(most - IN_LINE, group[0]?.shift ?? 0));
-    for (const part of group) part.shift = inRow.length > 0 ? Math.max(...inRow) : most;
+    for (const part of group) part.shift = sign * Math.max(...limits);
   }
 }
 
