@@ -404,3 +404,46 @@ def test_what_all_blocks_have_otherwise_does_not_follow_from_sharing():
     found = modeldiagrams.diff(remembering(Cached), remembering(Scaled, shared=True))
     (scaled,) = [change for change in found.changes if change.text.startswith("op mul added")]
     assert (scaled.count, scaled.caused_by) == (2, None)
+
+
+class Heads(nn.Module):
+    """Returns what two heads make, in this order."""
+
+    def __init__(self, order, *, names=None, act=None):
+        super().__init__()
+        self.body, self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 3), nn.Linear(8, 3)
+        self.order, self.names, self.act = order, names, act
+
+    def forward(self, x):
+        x = self.body(x)
+        if self.act is not None:
+            x = self.act(x)
+        made = {"x": x, "one": self.one(x).relu(), "two": self.two(x).tanh()}
+        found = tuple(made[name] for name in self.order)
+        return found if self.names is None else dict(zip(self.names, found, strict=True))
+
+
+EXCHANGED = [
+    ({"order": ("one", "two")}, {"order": ("two", "one")}, [("[0]", "[1]"), ("[1]", "[0]")]),
+    ({"order": ("one", "two")}, {"order": ("x", "two", "one")}, [("[0]", "[2]")]),
+    ({"order": ("one", "two")}, {"order": ("x", "one", "two")}, []),
+    (
+        {"order": ("one", "two"), "names": ("a", "b")},
+        {"order": ("two", "one"), "names": ("a", "b")},
+        [("a", "b"), ("b", "a")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), EXCHANGED)
+@pytest.mark.parametrize("act", [None, nn.ReLU()])
+def test_exchanged_outputs_are_told_whatever_else_changed(before, after, expected, act):
+    graphs = (Heads(**before), Heads(**after, act=act))
+    pair = [modeldiagrams.trace(model.eval(), (torch.zeros(2, 8),)) for model in graphs]
+    found, back = modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))
+    told = {one.text for one in found.changes if one.id == "output-rewired"}
+    assert told == {f"output {x} is now output {y}" for x, y in expected}
+    told = {one.text for one in back.changes if one.id == "output-rewired"}
+    assert told == {f"output {y} is now output {x}" for x, y in expected}
+    assert "other" not in {one.id for one in (*found.changes, *back.changes)}
+    assert not found.same_computation

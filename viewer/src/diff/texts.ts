@@ -21,7 +21,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
   "output-removed": ({ subject }) => `output ${subject} removed`,
   "output-renamed": (change) => `output renamed: ${ARROW(change)}`,
   "output-shape": (change) => `shape of output ${ARROW(change)}`,
-  "output-rewired": ({ subject }) => `output ${subject} is another value`,
+  "output-rewired": ({ subject, before, after }) =>
+    before === null ? `output ${subject} is another value` : `output ${before} is now output ${after}`,
   "output-dtype": (change) => `dtype of output ${ARROW(change)}`,
   repeats: ({ subject, before, after, where }) => `${where.join(", ")}: ${before} → ${after} × ${subject}`,
   calls: ({ subject, before, after }) => `calls of ${subject}: ${before} → ${after}`,
