@@ -134,6 +134,55 @@ describe("the union of two graphs", () => {
     expect(only("after")).toEqual(["act/gelu > /mul", "/mul > /add"]);
   });
 
+  it("knows which graph has an edge by the output that it comes from", () => {
+    const graphs = [":0", ":1"].map((output) => {
+      const graph = sketch("x > norm > chunk > relu > y\nnorm > add\nchunk > add > z");
+      const node = graph.nodes.find(({ id }) => id === "/chunk");
+      Object.assign(node ?? {}, { outputs: ["/chunk:0", "/chunk:1"] });
+      graph.tensors["/chunk:1"] = { shape: [1, 8], dtype: "float32" };
+      for (const edge of graph.adjacency["/chunk"] ?? []) if (edge.to === "/add") edge.tensor = `/chunk${output}`;
+      return graph;
+    });
+    const found = union(graphs[0] as GraphData, graphs[1] as GraphData).adjacency["/chunk"];
+    expect(found?.map(({ to, tensor, only }) => [to, tensor, only])).toEqual([
+      ["/relu", "/chunk:0", undefined],
+      ["/add", "/chunk:1", "after"],
+      ["/add", "/chunk:0", "before"],
+    ]);
+  });
+
+  it("knows which graph has edges of an op that has no counterpart and no mark", () => {
+    const was = sketch("x > norm > relu > add > y\nnorm > add");
+    const is = sketch("x > norm > relu\nx > view > add\nrelu > add > y");
+    const sides = Object.fromEntries(
+      Object.entries(union(was, is, false).adjacency).flatMap(([from, edges]) =>
+        edges.map(({ to, only }) => [`${from} > ${to}`, only]),
+      ),
+    );
+    expect(sides["input:x > /view"]).toBe("after");
+    expect(sides["/view > /add"]).toBe("after");
+    expect(sides["/norm > /add"]).toBe("before");
+    const rearranged = union(
+      sketch("x > norm > add > y\nx > add"),
+      sketch("x > norm > view > add > y\nx > add"),
+      false,
+    );
+    expect(Object.values(rearranged.adjacency).flatMap((edges) => edges.map(({ only }) => only))).toEqual(
+      Array(5).fill(undefined),
+    );
+  });
+
+  it("labels an edge that is gone with the shape that it had", () => {
+    const was = sketch("x > norm > relu\nx > block/tanh > block/mul\nrelu > block/mul > y");
+    for (const spec of Object.values(was.tensors)) spec.shape = [7, 7];
+    const is = sketch("x > norm > relu\nx > block/tanh\nrelu > block/mul > y");
+    const shown = view(index(union(was, is)), { expanded: ["block"], unrolled: [], direction: "TB" }).root;
+    const inside = shown.items.find(({ id }) => id === "block")?.frame?.wires ?? [];
+    expect(inside.map(({ only, label, former }) => [only, label, former])).toContainEqual(["before", "7×7", undefined]);
+    const others = [...shown.wires, ...inside].filter(({ only }) => only === undefined);
+    expect(others.map(({ label, former }) => [label, former])).toEqual(others.map(() => ["1×8", "7×7"]));
+  });
+
   it("labels a tensor that both graphs have on either side, whatever reads it in only one", () => {
     for (const graph of [union(residual, plain), union(plain, residual)]) {
       const { root } = layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB" }), null);

@@ -1,6 +1,6 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
 import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../graph/graph.js";
-import type { Item } from "./frame.js";
+import type { Item, Wire } from "./frame.js";
 import { type Glyph, glyph } from "./op_families.js";
 import { scalarOperand } from "./op_words.js";
 
@@ -48,6 +48,16 @@ export function withDifference({ graph }: GraphIndex, item: Item, chain: readonl
     return item.frame === null ? { ...holds, marks: [...holds.marks, "changed"], changes: [] } : holds;
   }
   return { ...add(mark.status), detail: mark.words || item.detail, glyph: null, changes: mark.changes };
+}
+
+/** A tensor that only the earlier of two graphs reads has the label that it had there. */
+export function withFormerLabels(wires: Wire[]): Wire[] {
+  const keyOf = (wire: Wire) => `${wire.from} ${wire.source}`;
+  const kept = new Set(wires.flatMap((wire) => (wire.only === "before" ? [] : [keyOf(wire)])));
+  return wires.map(({ former, ...wire }) => {
+    if (former === undefined) return wire;
+    return kept.has(keyOf(wire)) ? { ...wire, former } : { ...wire, label: former };
+  });
 }
 
 export function marksOf(index: GraphIndex, node: GraphNode): string[] {

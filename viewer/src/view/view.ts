@@ -17,7 +17,7 @@ import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, formerLabel, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
-import { glyphOf, marksOf, withDifference } from "./marks.js";
+import { glyphOf, marksOf, withDifference, withFormerLabels } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
@@ -199,7 +199,7 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
       ...formerLabel(index, link.tensor),
     });
   }
-  return withCables([...wires.values()]);
+  return withCables(withFormerLabels([...wires.values()]));
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
