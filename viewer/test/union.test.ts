@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
 import { unionOf } from "../src/diff/union.js";
+import { draw } from "../src/draw/draw.js";
 import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
@@ -216,6 +217,26 @@ describe("the union of two graphs", () => {
     expect(Object.values(former).every(({ shape }) => JSON.stringify(shape) === "[7,7]")).toBe(true);
     const wires = view(index(union(wider, plain)), { expanded: [], unrolled: [], direction: "TB" }).root.wires;
     expect(wires.map(({ former }) => former)).toEqual(wires.map(() => "7×7"));
+  });
+
+  it("knows what boxes said before where nothing marks them", () => {
+    const classes = { "b.fc": "Linear", "b.last": "Linear" };
+    const [was, is] = [16, 32].map((size) => {
+      const graph = sketch("x > b.fc/linear > b.last/linear > y", classes);
+      moduleOf(graph, "b.fc").attributes = { in_features: 8, out_features: size };
+      moduleOf(graph, "b.last").attributes = { in_features: size, out_features: 8 };
+      graph.tensors["b.fc/linear:0"] = { shape: [1, size], dtype: "float32" };
+      for (const [id, total] of [["b.fc", 8 * size] as const, ["b.last", 8 * size] as const, ["b", 16 * size] as const])
+        if (graph.nodes.some((node) => node.id === id))
+          moduleOf(graph, id).parameters = { own: 0, total, trainable: 0 };
+      return graph;
+    }) as [GraphData, GraphData];
+    const items = shown(union(was, is), ["b"]);
+    const told = items.map(({ name, marks, detail, former }) => [name, marks.join(), detail, former?.detail]);
+    expect(told).toContainEqual(["b.last", "same", "Linear 32 → 8", "Linear 16 → 8"]);
+    expect(told).toContainEqual(["b.fc", "changed", "16 → 32", undefined]);
+    const opened = view(index(union(was, is)), { expanded: ["b"], unrolled: [], direction: "TB" });
+    expect(draw(layout(opened, null))).toContain('data-former="Linear 16 → 8"');
   });
 
   it("has edges forwards only, between nodes that it has, with tensors that it has", () => {

@@ -39,6 +39,7 @@ export function unionOf(
     parameters: { ...after.parameters, ...renamed(before.parameters, (spec) => ({ ...spec, tied: [] })) },
     marks: Object.fromEntries(marks),
     formerTensors: formerTensors(union, after),
+    formerNodes: formerNodes(union, after),
   };
 }
 
@@ -158,6 +159,26 @@ function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => s
   return "outputs" in node && Array.isArray(node.outputs)
     ? ({ ...node, id, outputs: node.outputs.map((one) => `${GONE}${one}`) } as GraphNode)
     : { ...node, id };
+}
+
+/** What nodes of both graphs were in the earlier one, where they say something else of themselves. */
+function formerNodes({ before, pairs, nodes }: Union, after: GraphData): Record<string, GraphNode> {
+  const paired = before.nodes.flatMap((node): [string, GraphNode][] => {
+    const id = pairs.get(node.id) ?? "";
+    const now = nodes.get(id);
+    if (now?.kind !== node.kind || factsOf(node, before) === factsOf(now, after)) return [];
+    const path = node.kind === "module" ? node.path : "";
+    return [[id, goneNode(node, id, () => path)]];
+  });
+  return Object.fromEntries(paired);
+}
+
+function factsOf(node: GraphNode, { parameters }: GraphData): string {
+  const { id: _, outputs: __, ...facts } = node as GraphNode & { outputs?: unknown };
+  if (facts.kind === "module") return JSON.stringify([facts.path, facts.class, facts.attributes, facts.parameters]);
+  const weights = facts.kind === "op" ? Object.values(facts.weights ?? {}) : [];
+  const shapes = weights.map((name) => (Object.hasOwn(parameters, name) ? parameters[name]?.shape : null));
+  return JSON.stringify([facts.kind === "op" ? [facts.name, facts.arguments] : facts, shapes]);
 }
 
 // -- marks ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import {
   boxWords,
   DETAIL_LINE,
   detailLines,
+  formerData,
   GLYPH,
   isTerminal,
   isTwoLines,
@@ -80,13 +81,15 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
-  const first = { roles: ["name"], context, x: nameMiddle, y: base, text: name } as const;
+  const lines = twoLines ? detailLines(item) : [];
+  const data = formerData(item, 0);
+  const first = { roles: ["name"], context, data, x: nameMiddle, y: base, text: name } as const;
+  const below = (text: string, i: number) =>
+    ({ roles: ["detail"], context, x: middle, y: 32 + i * DETAIL_LINE, text }) as const;
   return [
-    painter.text(twoLines ? first : { ...first, detail }),
+    painter.text(twoLines ? first : { ...first, detail, detailData: formerData(item, 1, 0) }),
     drawBadge(item, nameEnd, base - 12, painter),
-    ...(twoLines ? detailLines(item) : []).map((text, i) =>
-      painter.text({ roles: ["detail"], context, x: middle, y: 32 + i * DETAIL_LINE, text }),
-    ),
+    ...lines.map((text, i) => painter.text({ ...below(text, i), data: formerData(item, lines.length, i) })),
     item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",
   ].join("");
 }

@@ -68,6 +68,8 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   marks?: Record<string, Mark>;
   /** Only there: tensor of both graphs → what it was in the earlier one. */
   formerTensors?: Record<string, TensorSpec>;
+  /** Only there: node of both graphs → what it was in the earlier one, if its facts were others. */
+  formerNodes?: Record<string, GraphNode>;
 }
 
 /** Parts of a graph that are found by id or name. */
@@ -78,6 +80,7 @@ interface ById {
   parameters: ReadonlyMap<string, format.ParameterSpec>;
   marks?: ReadonlyMap<string, Mark>;
   formerTensors?: ReadonlyMap<string, TensorSpec>;
+  formerNodes?: ReadonlyMap<string, GraphNode>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */

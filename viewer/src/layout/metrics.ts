@@ -47,6 +47,16 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
+/** What a text, or a line of a detail, was in the earlier of two graphs: for what is drawn in its place. */
+export function formerData({ former, ...item }: Item, lines: number, line?: number): { former?: string } {
+  if (former === undefined) return {};
+  const was = { ...item, ...former };
+  if (line === undefined) return former.name === item.name ? {} : { former: boxWords(was).name };
+  if (former.detail === item.detail) return {};
+  const found = lines === 1 ? [boxWords(was).detail] : detailLines(was);
+  return { former: found[line] ?? "" };
+}
+
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
@@ -92,14 +102,18 @@ export function detailLines(item: Item): string[] {
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
-  const { name, detail } = boxWords(item);
-  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
   const lines = detailLines(item);
-  const below = Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
-  const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
+  const text = Math.max(widthOfWords(item), item.former === undefined ? 0 : widthOfWords({ ...item, ...item.former }));
   const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
+}
+
+function widthOfWords(item: Item): number {
+  const { name, detail } = boxWords(item);
+  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
+  const below = Math.max(...detailLines(item).map((line) => textWidth(line, DETAIL_SIZE)));
+  return isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
 }
 
 /** Round up to a multiple. */

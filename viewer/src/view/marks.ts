@@ -1,6 +1,7 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
-import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../graph/graph.js";
+import { ancestors, type Contents, type GraphIndex, type GraphNode, type OnlyIn } from "../graph/graph.js";
 import type { Item, Wire } from "./frame.js";
+import type { Words } from "./labels.js";
 import { type Glyph, glyph } from "./op_families.js";
 import { scalarOperand } from "./op_words.js";
 
@@ -36,9 +37,52 @@ export function signOf({ marks, changes }: Item): string {
   return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
 }
 
-/** The item with what changed in its modules, as far as a difference is shown. What holds changes shows so while it is closed. */
-export function withDifference({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
-  if (graph.marks === undefined) return item;
+/** The item with what changed in its modules, as far as a difference is shown, and with its text in the earlier graph. */
+export function withDifference(
+  index: GraphIndex,
+  item: Item,
+  chain: readonly string[],
+  wordsIn: (index: GraphIndex) => Words,
+): Item {
+  const { marks, formerNodes } = index.graph;
+  if (marks === undefined) return item;
+  const marked = withMarks(index, item, chain);
+  if (!chain.some((id) => formerNodes?.has(id) || marks.get(id)?.status === "holds")) return marked;
+  const [was, now] = [wordsIn(sideOf(index, "before")), wordsIn(sideOf(index, "after"))];
+  // words of a change hold for both
+  const isOwn = marked.detail === wordsIn(index).detail;
+  const former = { name: was.name, detail: isOwn ? was.detail : marked.detail };
+  const later = { ...marked, name: now.name, detail: isOwn ? now.detail : marked.detail };
+  return former.name === later.name && former.detail === later.detail ? later : { ...later, former };
+}
+
+const sides = new WeakMap<GraphIndex, Map<OnlyIn, GraphIndex>>();
+
+/** One of the two graphs, as far as words need it: its nodes, and what is inside of each. */
+function sideOf(index: GraphIndex, side: OnlyIn): GraphIndex {
+  const known = sides.get(index) ?? new Map<OnlyIn, GraphIndex>();
+  sides.set(index, known);
+  const found = known.get(side) ?? onSide(index, side);
+  known.set(side, found);
+  return found;
+}
+
+function onSide(index: GraphIndex, side: OnlyIn): GraphIndex {
+  const { marks, formerNodes } = index.graph;
+  const other = side === "before" ? "added" : "removed";
+  const isHere = (id: string) => marks?.get(id)?.status !== other;
+  const nodeOf = (id: string, node: GraphNode) => (side === "before" ? (formerNodes?.get(id) ?? node) : node);
+  return {
+    ...index,
+    nodes: new Map([...index.nodes].map(([id, node]) => [id, nodeOf(id, node)])),
+    contents: new Map(
+      [...index.contents].map(([id, inside]) => [id, { ...inside, children: inside.children.filter(isHere) }]),
+    ),
+  };
+}
+
+/** What holds changes shows so while it is closed. */
+function withMarks({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
   const found = chain.flatMap((id) => graph.marks?.get(id) ?? []);
   const mark = found.find(({ status }) => status !== "holds") ?? found[0];
   const add = (name: string) => ({ ...item, marks: [...item.marks, name] });

@@ -229,7 +229,8 @@ function itemOf(
   const isLoop = isFolded && run.isLoop;
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
   const marks = marksOf(index, node);
-  const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
+  const wordsIn = (at: GraphIndex) => boxedWords(at, box.chain, members, counterpart(index, id, repeats));
+  const text = wordsIn(index);
   const item: Item = {
     id,
     kind: node.kind,
@@ -248,12 +249,10 @@ function itemOf(
     frame,
     narrow: context.state.narrow === true,
   };
-  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain);
+  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain, wordsIn);
 }
 
-function isBundle(node: GraphNode | undefined): boolean {
-  return node?.kind === "bundle";
-}
+const isBundle = (node: GraphNode | undefined) => node?.kind === "bundle";
 
 /** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
 function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
