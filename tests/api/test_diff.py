@@ -447,3 +447,60 @@ def test_exchanged_outputs_are_told_whatever_else_changed(before, after, expecte
     assert told == {f"output {y} is now output {x}" for x, y in expected}
     assert "other" not in {one.id for one in (*found.changes, *back.changes)}
     assert not found.same_computation
+
+
+class Projections(nn.Module):
+    """An attention with a layer for each of these groups of projections."""
+
+    def __init__(self, groups, width):
+        super().__init__()
+        self.groups, self.sizes = groups, {"q": width, "k": width // 2, "v": width // 2}
+        for group in groups:
+            setattr(self, group, nn.Linear(width, sum(self.sizes[name] for name in group)))
+        self.out = nn.Linear(width // 2, width)
+
+    def forward(self, x):
+        made = {}
+        for group in self.groups:
+            parts = getattr(self, group)(x).split([self.sizes[name] for name in group], -1)
+            made |= dict(zip(group, parts, strict=True))
+        query = made["q"].unflatten(-1, (2, -1)).sum(-2)
+        return self.out(torch.softmax(query @ made["k"].transpose(-1, -2), -1) @ made["v"])
+
+
+def projections(*groups):
+    model = nn.Sequential(nn.Linear(8, 8), *(Projections(groups, 8) for _ in range(3)), nn.Linear(8, 2))
+    return modeldiagrams.trace(model.eval(), (torch.zeros(2, 4, 8),))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (("q", "k", "v"), ("qkv",), "q, k, v merged into qkv"),
+        (("k", "q", "v"), ("qkv",), "k, q, v merged into qkv"),
+        (("q", "k", "v"), ("q", "kv"), "k, v merged into kv"),
+        (("qkv",), ("q", "kv"), "qkv split into q, kv"),
+    ],
+)
+def test_layers_that_became_one_are_one_line(before, after, expected):
+    found = modeldiagrams.diff(projections(*before), projections(*after))
+    (told,) = [change for change in found.changes if change.level != "detail"]
+    assert told.text == f"Linear: {expected} ×3 at *.{told.where[0].rpartition('.')[2]}"
+    assert (told.level, told.count, told.parameters) == ("breaking", 3, 0)
+    back = modeldiagrams.diff(projections(*after), projections(*before))
+    (there,) = [change for change in back.changes if change.level != "detail"]
+    assert {told.id, there.id} == {"merged", "split"}
+    assert [(y, x) for x, y in there.places] == list(told.places)
+
+
+def test_a_layer_of_another_size_is_no_sum_of_layers():
+    class Narrow(Projections):
+        def __init__(self, groups, width):
+            super().__init__(groups, width)
+            self.qkv = nn.Linear(width, 2 * width, bias=False)
+
+    Narrow.__name__ = Narrow.__qualname__ = "Projections"
+    model = nn.Sequential(nn.Linear(8, 8), Narrow(("qkv",), 8), nn.Linear(8, 2))
+    other = modeldiagrams.trace(model.eval(), (torch.zeros(2, 4, 8),))
+    found = modeldiagrams.diff(projections("q", "k", "v"), other)
+    assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)

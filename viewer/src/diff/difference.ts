@@ -168,7 +168,7 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
     after,
     where: [],
     places: places.map(([x, y]) => [x?.id ?? null, y?.id ?? null]),
-    count: places.length,
+    count: isOfSeveral(id) ? places.filter((place) => !place.includes(null)).length : places.length,
     parameters: parametersOf(id, places),
     caused_by: null,
   };
@@ -192,9 +192,15 @@ function worded(change: Change): Change {
   return { ...placed, text: textOf(placed) };
 }
 
+/** Whether each of its changes has several places, of which one has a counterpart. */
+function isOfSeveral(id: ChangeId): boolean {
+  return id === "merged" || id === "split";
+}
+
 /** Where a change is, by ids in the second graph, or else in the first. */
 function whereIn(id: ChangeId, places: Change["places"]): string[] {
-  const paths = places.map(([x, y]) => (y ?? x ?? "").replace(/\/.*$/, "").replace(/^\w+:/, ""));
+  const told = isOfSeveral(id) ? places.filter((place) => !place.includes(null)) : places;
+  const paths = told.map(([x, y]) => (y ?? x ?? "").replace(/\/.*$/, "").replace(/^\w+:/, ""));
   const lists = id === "repeats" ? paths.map((path) => stemOf(path).replace(/[._]$/, "")) : paths;
   const patterns = new Map<string, Set<string>>();
   for (const path of lists) patterns.set(patternOf(path), (patterns.get(patternOf(path)) ?? new Set()).add(path));

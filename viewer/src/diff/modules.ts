@@ -3,6 +3,7 @@ import { sizesAndArguments } from "./arguments.js";
 import { type Facts, NONE, type Place } from "./facts.js";
 import { type Item, inside, isLeaf } from "./items.js";
 import type { Matching } from "./match.js";
+import { type Merged, mergedLayers } from "./merged.js";
 import { areOfOneFamily, familyOf, isNumbered, patternOf, stemOf } from "./words.js";
 
 /** What is said as a whole: nothing inside is said again. */
@@ -10,6 +11,7 @@ export type Covered = Set<Item>;
 
 export function moduleFacts(matching: Matching, facts: Facts): Covered {
   const covered: Covered = new Set();
+  for (const merged of mergedLayers(matching)) mergedFacts(facts, covered, merged);
   const pairs = [...matching.after].filter(([x, y]) => x.kind === "module" && y.kind === "module");
   for (const [x, y] of pairs.sort(([, x], [, y]) => x.position - y.position)) {
     if (covered.has(x)) continue;
@@ -21,6 +23,13 @@ export function moduleFacts(matching: Matching, facts: Facts): Covered {
   reordered(matching, facts);
   renumbered(pairs, matching, facts);
   return covered;
+}
+
+function mergedFacts(facts: Facts, covered: Covered, { id, parts, whole, places, items }: Merged): void {
+  const names = [parts.map(({ name }) => patternOf(name)), patternOf(whole.name)] as const;
+  const values = id === "merged" ? names : ([names[1], names[0]] as const);
+  for (const place of places) facts.add(id, whole.label, values, place);
+  for (const item of items) covered.add(item);
 }
 
 function placeFacts(matching: Matching, facts: Facts, x: Item, y: Item): void {

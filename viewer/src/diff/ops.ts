@@ -51,7 +51,7 @@ export function opFacts(matching: Matching, facts: Facts, covered: Covered): voi
     const holder = matching.holder(x, matching.after);
     if (x.kind !== y.kind) opAndModule(facts, x, y);
     else if (x.kind === "op" && x.label !== y.label) holder === null || codeOf(holder).replaced.push([x, y]);
-    else if (x.kind === "op") pairOfOps(matching, facts, x, y, orders);
+    else if (x.kind === "op") pairOfOps(matching, facts, [x, y], orders, covered);
   }
   for (const x of [...codes.keys()].sort((one, other) => one.position - other.position)) {
     code(facts, x, matching.after.get(x) as Item, codeOf(x));
@@ -77,11 +77,31 @@ function opAndModule(facts: Facts, x: Item, y: Item): void {
 }
 
 /** Two ops of one label. */
-function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, orders: readonly Place[]): void {
+function pairOfOps(
+  matching: Matching,
+  facts: Facts,
+  [x, y]: readonly [Item, Item],
+  orders: readonly Place[],
+  covered: Covered,
+): void {
   // what is a layer says its arguments itself
   const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isSaid) argumentsOf(facts, x, y);
-  if (!isReordered(orders, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
+  const isSaidOfSources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
+  if (!isSaidOfSources && !isReordered(orders, x, y) && isRewired(matching, x, y))
+    facts.add("rewired", y.label, NONE, [x, y]);
+}
+
+/** What made a value, before it was rearranged. */
+function originOf(item: Item): Item {
+  let at = item;
+  for (
+    let next: Item | undefined = at;
+    next !== undefined;
+    next = isPlumbing(at.label) ? at.sources[0]?.from : undefined
+  )
+    at = next;
+  return at;
 }
 
 function argumentsOf(facts: Facts, x: Item, y: Item): void {
