@@ -95,12 +95,7 @@ function pairOfOps(
 /** What made a value, before it was rearranged. */
 function originOf(item: Item): Item {
   let at = item;
-  for (
-    let next: Item | undefined = at;
-    next !== undefined;
-    next = isPlumbing(at.label) ? at.sources[0]?.from : undefined
-  )
-    at = next;
+  while (isPlumbing(at.label) && at.sources[0] !== undefined) at = at.sources[0].from;
   return at;
 }
 

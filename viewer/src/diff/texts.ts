@@ -70,6 +70,7 @@ const WORDS: Readonly<Record<string, Wording>> = {
 export function wordsOf(change: Change): string {
   const { id, subject, before, after } = change;
   if (id === "size") return pairs(before, after);
+  if (id === "merged" || id === "split") return `${value(before)} → ${value(after)}`;
   const name = id === "argument" || id === "op-argument" ? `${lastWord(subject)} ` : "";
   return name !== "" || /replaced$/.test(id) ? `${name}${value(before)} → ${value(after)}` : textWithoutPlaces(change);
 }
