@@ -504,3 +504,37 @@ def test_a_layer_of_another_size_is_no_sum_of_layers():
     other = modeldiagrams.trace(model.eval(), (torch.zeros(2, 4, 8),))
     found = modeldiagrams.diff(projections("q", "k", "v"), other)
     assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)
+
+
+def recurring(calls, *, own=False):
+    class Cells(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells = nn.ModuleList(nn.GRUCell(8, 8) for _ in range(calls if own else 1))
+            self.last = nn.Linear(8, 2)
+
+        def forward(self, x):
+            h = x
+            for i in range(calls):
+                h = self.cells[i if own else 0](x, h)
+            return self.last(h)
+
+    return modeldiagrams.trace(Cells().eval(), (torch.ones(1, 8),))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_more_calls_of_a_module_are_one_line(back):
+    pair = [recurring(1), recurring(30)]
+    found = modeldiagrams.diff(*(reversed(pair) if back else pair))
+    counts = "30 → 1" if back else "1 → 30"
+    assert [change.text for change in found.changes] == [f"calls of GRUCell: {counts} at cells.0"]
+    assert len(found.changes[0].places) == 29
+
+
+@pytest.mark.parametrize(("calls", "more"), [(30, []), (40, ["calls of GRUCell: 30 → 40 at cells.0"])])
+def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_modules(calls, more):
+    found = modeldiagrams.diff(recurring(30, own=True), recurring(calls))
+    assert [change.text for change in found.changes] == [
+        *more,
+        "GRUCell is now one module called several times ×29 at cells.*",
+    ]
