@@ -50,10 +50,18 @@ export function differenceOf(before: string, after: string): Difference {
 /** Compare two graphs: always in one direction, so that the other says the same the other way round. */
 export function comparisonOf(before: string, after: string): Comparison {
   const [one, other]: [GraphData, GraphData] = [JSON.parse(before), JSON.parse(after)];
-  // as this engine writes them, because browsers have them in other files than Python
-  if (JSON.stringify(one) <= JSON.stringify(other)) return compared(one, other, false);
+  if (before === after || isFirst(one, other)) return compared(one, other, false);
   const { difference, pairs } = compared(other, one, true);
   return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
+}
+
+/** Orders two graphs, as this engine writes them: browsers have them in other files than Python. */
+function isFirst(one: GraphData, other: GraphData): boolean {
+  for (const part of ["model", "nodes", "adjacency"] as const) {
+    const [x, y] = [JSON.stringify(one[part]), JSON.stringify(other[part])];
+    if (x !== y) return x < y;
+  }
+  return JSON.stringify(one) <= JSON.stringify(other);
 }
 
 function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {

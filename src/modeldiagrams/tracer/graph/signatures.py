@@ -57,13 +57,15 @@ class _Work:
         parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
         last = None
         for step in steps:
-            if step.scope is not None and step.scope.kept is not None:
-                parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
+            scope = step.scope
+            if scope is not None and scope.kept is not None:
+                parts.append(scope.kept.label)
             if type(step) is Op:
-                parts.append(_made_by(step))
+                outputs = step.outputs
+                parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
-                    if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
+                    if type(origin) is not GraphInput and origin.parent is call:  # as `_origin` says; nearly all
                         parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
@@ -105,6 +107,8 @@ class _Work:
                 return "weight", value.spec
             return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
+        if call.is_leaf and parent is not call:  # no call inside has made it
+            return entered.setdefault(value, len(entered)), value.spec
         path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:
@@ -156,8 +160,7 @@ def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered:
 
 
 def _made_by(op: Op) -> tuple[Any, ...]:
-    outputs = op.outputs
-    return (op.site, outputs[0].spec) if len(outputs) == 1 else (op.site, *[value.spec for value in outputs])
+    return op.site, *[value.spec for value in op.outputs]
 
 
 def _digest_of(*parts: Any) -> str:

@@ -179,6 +179,8 @@ class CallStack:
         self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
+        if self.recorder.is_closed:  # on a thread that still runs: the graph has no tensors of ops that ran since
+            return result
         if isinstance(result, Tensor):
             returned = [("output", result)]
         else:

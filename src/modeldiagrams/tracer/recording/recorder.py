@@ -58,13 +58,14 @@ class Recorder(TorchFunctionMode):
         self._describe = functools.cache(describe)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
-        self._is_closed = False
+        self.is_closed = False
+        """The pass is over."""
         self.context.on_main_thread = True
 
     @property
     def context(self) -> ThreadContext:
         """The context of the running thread."""
-        return ThreadContext([self.recording.root]) if self._is_closed else self.threads.context
+        return ThreadContext([self.recording.root]) if self.is_closed else self.threads.context
 
     @contextlib.contextmanager
     def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
@@ -79,7 +80,7 @@ class Recorder(TorchFunctionMode):
     @contextlib.contextmanager
     def entered(self, context: ThreadContext) -> Iterator[None]:
         """Record on the current thread, whose context this is."""
-        if self._is_closed:
+        if self.is_closed:
             yield
             return
         context.is_recording = True
@@ -105,7 +106,7 @@ class Recorder(TorchFunctionMode):
 
     def close(self) -> None:
         """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
-        self._is_closed = True
+        self.is_closed = True
         self.recording = Recording(self.recording.root)  # for ops that are running right now
         self.counter = None  # knows this recorder: memory is freed at once, not by garbage collection
         self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
@@ -114,7 +115,7 @@ class Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         function = self._describe(func)
-        if function.is_metadata or self._is_closed or self.threads.context.paused:
+        if function.is_metadata or self.is_closed or self.threads.context.paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,8 +34,11 @@ SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
 CALL_IMPLEMENTATION: Any = nn.Module._call_impl
 """What ``module(…)`` runs: its hooks and its forward."""
-BOOKKEEPING = frozenset(vars(nn.Module()))
+_NEW_MODULE = vars(nn.Module())
+BOOKKEEPING = frozenset(_NEW_MODULE)
 """Attributes that every module has: parameters, buffers, hooks."""
+bookkeeping_of: Any = itemgetter(*[name for name, held in _NEW_MODULE.items() if isinstance(held, dict | set)])
+"""The containers among them, of the ``__dict__`` of a module; raises KeyError where one is missing."""
 unseen_by_modes: Any = torch._C.DisableTorchFunction
 """Context: no function mode sees torch functions that are called inside."""
 

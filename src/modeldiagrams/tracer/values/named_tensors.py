@@ -52,7 +52,7 @@ class NamedTensors:
                 self._add(parameter, "parameter", prefix + key)
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
-            self._not_saved.update(prefix + key for key in not_persistent(inner))
+            self._not_saved.update([prefix + key for key in not_persistent(inner)])
         searched: dict[int, Any] = {}  # objects that modules share, such as a configuration
         # after all weights, because a plain attribute may hold one
         for inner in {id(inner): inner for _, inner in modules}.values():
@@ -61,8 +61,12 @@ class NamedTensors:
 
     def _add_attributes(self, module: nn.Module, searched: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
-        attributes = vars(module).items()
-        for key, value in [(k, v) for k, v in attributes if k not in BOOKKEEPING and type(v) not in _NO_TENSORS]:
+        attributes = vars(module)
+        own = [key for key in attributes.keys() - BOOKKEEPING if type(attributes[key]) not in _NO_TENSORS]
+        if len(own) > 1:
+            own.sort(key=list(attributes).index)
+        for key in own:
+            value = attributes[key]
             kind = type(value)
             if issubclass(kind, nn.Module) or id(value) in searched:
                 continue
