@@ -234,7 +234,7 @@ describe("the union of two graphs", () => {
     const items = shown(union(was, is), ["b"]);
     const told = items.map(({ name, marks, detail, former }) => [name, marks.join(), detail, former?.detail]);
     expect(told).toContainEqual(["b.last", "same", "Linear 32 → 8", "Linear 16 → 8"]);
-    expect(told).toContainEqual(["b.fc", "changed", "16 → 32", undefined]);
+    expect(told).toContainEqual(["b.fc", "changed", "16 → 32", "16 → 32"]);
     const opened = view(index(union(was, is)), { expanded: ["b"], unrolled: [], direction: "TB" });
     expect(draw(layout(opened, null))).toContain('data-former="Linear 16 → 8"');
   });

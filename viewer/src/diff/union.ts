@@ -1,13 +1,13 @@
 /** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
-import type { GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
+import type { GraphData, GraphIndex, GraphNode, Mark, ModuleNode, Texts } from "../graph/graph.js";
+import { index } from "../graph/indexing.js";
+import { singleChain } from "../view/boxes.js";
+import { boxedWords } from "../view/group_names.js";
 import type { Comparison } from "./difference.js";
 import type { Change } from "./facts.js";
 import { insert, isInside, type Next } from "./insert.js";
 import { wordsOf } from "./texts.js";
-import { adjacencyOf, formerTensors, type Union } from "./union_edges.js";
-
-/** Before ids, names and tensors of what is gone: no trace has any like it. */
-const GONE = "−";
+import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
 
 /** The later graph, with what is gone of the earlier one in its place. */
 export function unionOf(
@@ -39,7 +39,7 @@ export function unionOf(
     parameters: { ...after.parameters, ...renamed(before.parameters, (spec) => ({ ...spec, tied: [] })) },
     marks: Object.fromEntries(marks),
     formerTensors: formerTensors(union, after),
-    formerNodes: formerNodes(union, after),
+    texts: textsOf(union, after),
   };
 }
 
@@ -161,24 +161,19 @@ function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => s
     : { ...node, id };
 }
 
-/** What nodes of both graphs were in the earlier one, where they say something else of themselves. */
-function formerNodes({ before, pairs, nodes }: Union, after: GraphData): Record<string, GraphNode> {
-  const paired = before.nodes.flatMap((node): [string, GraphNode][] => {
-    const id = pairs.get(node.id) ?? "";
-    const now = nodes.get(id);
-    if (now?.kind !== node.kind || factsOf(node, before) === factsOf(now, after)) return [];
-    const path = node.kind === "module" ? node.path : "";
-    return [[id, goneNode(node, id, () => path)]];
+/** What nodes of both graphs say of themselves in each, where that differs. */
+function textsOf({ before, pairs, nodes }: Union, after: GraphData): Record<string, Texts> {
+  const [then, now] = [index(before), index(after)];
+  const textIn = (graph: GraphIndex, id: string) => {
+    const { name, detail } = boxedWords(graph, singleChain(graph, id), []);
+    return [name, detail] as const;
+  };
+  const texts = [...pairs].flatMap(([id, here]): [string, Texts][] => {
+    if (id === "" || then.nodes.get(id)?.kind !== now.nodes.get(here)?.kind || !nodes.has(here)) return [];
+    const [was, is] = [textIn(then, id), textIn(now, here)];
+    return was[0] === is[0] && was[1] === is[1] ? [] : [[here, [was, is]]];
   });
-  return Object.fromEntries(paired);
-}
-
-function factsOf(node: GraphNode, { parameters }: GraphData): string {
-  const { id: _, outputs: __, ...facts } = node as GraphNode & { outputs?: unknown };
-  if (facts.kind === "module") return JSON.stringify([facts.path, facts.class, facts.attributes, facts.parameters]);
-  const weights = facts.kind === "op" ? Object.values(facts.weights ?? {}) : [];
-  const shapes = weights.map((name) => (Object.hasOwn(parameters, name) ? parameters[name]?.shape : null));
-  return JSON.stringify([facts.kind === "op" ? [facts.name, facts.arguments] : facts, shapes]);
+  return Object.fromEntries(texts);
 }
 
 // -- marks ------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@ import { append } from "../graph/append.js";
 import type { Edge, GraphData, GraphNode, Mark, TensorSpec } from "../graph/graph.js";
 import { replacedOps } from "./replaced.js";
 
+/** Before ids, names and tensors of what is gone: no trace has any like it. */
+export const GONE = "−";
+
 /** Two graphs as one. */
 export interface Union {
   before: GraphData;
@@ -45,12 +48,13 @@ export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<s
       edges.map((edge): Edge => (isNew(from, edge) ? { ...edge, only: "after" } : edge)),
     ]),
   );
+  const read = new Set(Object.values(after.adjacency).flatMap((edges) => edges.map(({ tensor }) => tensor)));
   const opsIn = new Map<string, string[]>();
   for (const [op, module] of replaced.after) append(opsIn, module, op);
   for (const one of then) {
     if (keysNow.has(keyOf(one)) || one.from === one.edge.to) continue;
     const ended = withOps(one, opsIn);
-    const edge = edgeHere(union, ended);
+    const edge = edgeHere(union, ended, read);
     if (edge !== undefined) append(found, ended.from, edge);
   }
   return Object.fromEntries(found);
@@ -152,11 +156,20 @@ function withOps({ from, source, edge }: Ended, opsIn: ReadonlyMap<string, strin
   return { from: opsIn.get(from)?.at(-1) ?? from, source, edge: { ...edge, to: first ?? edge.to } };
 }
 
-/** An edge of the earlier graph, with the tensor that its source has here; undefined if it would run backwards. */
-function edgeHere({ nodes, position }: Union, { from, source, edge }: Ended): Edge | undefined {
+/**
+ * An edge of the earlier graph, with the tensor that its source has here or, if nothing reads that any more, with its own;
+ * undefined if it would run backwards.
+ */
+function edgeHere(
+  { nodes, position }: Union,
+  { from, source, edge }: Ended,
+  read: ReadonlySet<string>,
+): Edge | undefined {
   const tensor = outputsOf(nodes.get(from))[outputsOf(source).indexOf(edge.tensor)];
   const isForward = (position.get(from) ?? 0) < (position.get(edge.to) ?? 0);
-  return tensor === undefined || !isForward ? undefined : { ...edge, tensor, only: "before" };
+  if (tensor === undefined || !isForward) return undefined;
+  const isOwn = !read.has(tensor) && !tensor.startsWith(GONE);
+  return { ...edge, tensor: isOwn ? `${GONE}${edge.tensor}` : tensor, only: "before" };
 }
 
 function outputsOf(node: GraphNode | undefined): string[] {

@@ -16,7 +16,7 @@ import {
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index({ marks, formerTensors, formerNodes, ...data }: GraphData): GraphIndex {
+export function index({ marks, formerTensors, texts, ...data }: GraphData): GraphIndex {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   return indexed({
     ...data,
@@ -26,7 +26,7 @@ export function index({ marks, formerTensors, formerNodes, ...data }: GraphData)
     parameters: mapped(data.parameters),
     ...(marks && { marks: mapped(marks) }),
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
-    ...(formerNodes && { formerNodes: mapped(formerNodes) }),
+    ...(texts && { texts: mapped(texts) }),
   });
 }
 

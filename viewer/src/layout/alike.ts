@@ -36,8 +36,7 @@ export function frameKey(frame: Frame): string {
 function itemKey(item: Item): string {
   const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, former, frame } = item;
   const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${frame?.direction}`;
-  const texts = [name, detail, ...(former === undefined ? [] : [former.name, former.detail])];
-  return `\n${sizes} ${texts.map(({ length }) => length).join(" ")} ${texts.join("")}`;
+  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 
 function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number): string {

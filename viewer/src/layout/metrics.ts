@@ -48,14 +48,14 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
-/** What a text, or a line of a detail, was in the earlier of two graphs: for what is drawn in its place. */
-export function formerData({ former, ...item }: Item, lines: number, line?: number): { former?: string } {
-  if (former === undefined) return {};
-  const was = { ...item, ...former };
-  if (line === undefined) return former.name === item.name ? {} : { former: boxWords(was).name };
-  if (former.detail === item.detail) return {};
-  const found = lines === 1 ? [boxWords(was).detail] : detailLines(was);
-  return { former: found[line] ?? "" };
+/** The text of a box as the earlier of two graphs had it. */
+export function formerWords(item: Item): { name: string; detail: string } {
+  return boxWords({ ...item, ...item.former });
+}
+
+/** For the lines of a text that was another: the first says all. */
+export function formerData({ former }: Item, was: string, line = 0): { former?: string } {
+  return former === undefined ? {} : { former: line > 0 ? "" : was };
 }
 
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
@@ -105,7 +105,7 @@ export function detailLines(item: Item): string[] {
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
   const lines = detailLines(item);
-  const text = Math.max(widthOfWords(item), item.former === undefined ? 0 : widthOfWords({ ...item, ...item.former }));
+  const text = Math.max(widthOfWords(item), item.former ? widthOfWords({ ...item, ...item.former }) : 0);
   const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };

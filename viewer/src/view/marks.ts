@@ -1,7 +1,6 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
-import { ancestors, type Contents, type GraphIndex, type GraphNode, type OnlyIn } from "../graph/graph.js";
-import type { Item, Wire } from "./frame.js";
-import type { Words } from "./labels.js";
+import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../graph/graph.js";
+import type { Item } from "./frame.js";
 import { type Glyph, glyph } from "./op_families.js";
 import { scalarOperand } from "./op_words.js";
 
@@ -37,48 +36,18 @@ export function signOf({ marks, changes }: Item): string {
   return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
 }
 
-/** The item with what changed in its modules, as far as a difference is shown, and with its text in the earlier graph. */
-export function withDifference(
-  index: GraphIndex,
-  item: Item,
-  chain: readonly string[],
-  wordsIn: (index: GraphIndex) => Words,
-): Item {
-  const { marks, formerNodes } = index.graph;
-  if (marks === undefined) return item;
+/** The item with what changed in its modules, as far as a difference is shown, and with its text in each graph. */
+export function withDifference(index: GraphIndex, item: Item, chain: readonly string[]): Item {
+  if (index.graph.marks === undefined) return item;
   const marked = withMarks(index, item, chain);
-  if (!chain.some((id) => formerNodes?.has(id) || marks.get(id)?.status === "holds")) return marked;
-  const [was, now] = [wordsIn(sideOf(index, "before")), wordsIn(sideOf(index, "after"))];
-  // words of a change hold for both
-  const isOwn = marked.detail === wordsIn(index).detail;
-  const former = { name: was.name, detail: isOwn ? was.detail : marked.detail };
-  const later = { ...marked, name: now.name, detail: isOwn ? now.detail : marked.detail };
-  return former.name === later.name && former.detail === later.detail ? later : { ...later, former };
-}
-
-const sides = new WeakMap<GraphIndex, Map<OnlyIn, GraphIndex>>();
-
-/** One of the two graphs, as far as words need it: its nodes, and what is inside of each. */
-function sideOf(index: GraphIndex, side: OnlyIn): GraphIndex {
-  const known = sides.get(index) ?? new Map<OnlyIn, GraphIndex>();
-  sides.set(index, known);
-  const found = known.get(side) ?? onSide(index, side);
-  known.set(side, found);
-  return found;
-}
-
-function onSide(index: GraphIndex, side: OnlyIn): GraphIndex {
-  const { marks, formerNodes } = index.graph;
-  const other = side === "before" ? "added" : "removed";
-  const isHere = (id: string) => marks?.get(id)?.status !== other;
-  const nodeOf = (id: string, node: GraphNode) => (side === "before" ? (formerNodes?.get(id) ?? node) : node);
-  return {
-    ...index,
-    nodes: new Map([...index.nodes].map(([id, node]) => [id, nodeOf(id, node)])),
-    contents: new Map(
-      [...index.contents].map(([id, inside]) => [id, { ...inside, children: inside.children.filter(isHere) }]),
-    ),
-  };
+  const texts = item.members.length > 0 ? undefined : index.graph.texts?.get(item.id);
+  if (texts === undefined) return marked;
+  const [was, now] = texts.map(([name, detail]) => ({
+    name,
+    // words of a change hold for both
+    detail: marked.detail === item.detail ? detail : marked.detail,
+  }));
+  return { ...marked, ...now, ...(was && { former: was }) };
 }
 
 /** What holds changes shows so while it is closed. */
@@ -92,16 +61,6 @@ function withMarks({ graph }: GraphIndex, item: Item, chain: readonly string[]):
     return item.frame === null ? { ...holds, marks: [...holds.marks, "changed"], changes: [] } : holds;
   }
   return { ...add(mark.status), detail: mark.words || item.detail, glyph: null, changes: mark.changes };
-}
-
-/** A tensor that only the earlier of two graphs reads has the label that it had there. */
-export function withFormerLabels(wires: Wire[]): Wire[] {
-  const keyOf = (wire: Wire) => `${wire.from} ${wire.source}`;
-  const kept = new Set(wires.flatMap((wire) => (wire.only === "before" ? [] : [keyOf(wire)])));
-  return wires.map(({ former, ...wire }) => {
-    if (former === undefined) return wire;
-    return kept.has(keyOf(wire)) ? { ...wire, former } : { ...wire, label: former };
-  });
 }
 
 export function marksOf(index: GraphIndex, node: GraphNode): string[] {

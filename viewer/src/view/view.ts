@@ -17,7 +17,7 @@ import { counterpart } from "./fold.js";
 import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, formerLabel, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
-import { glyphOf, marksOf, withDifference, withFormerLabels } from "./marks.js";
+import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
@@ -199,7 +199,7 @@ function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<
       ...formerLabel(index, link.tensor),
     });
   }
-  return withCables(withFormerLabels([...wires.values()]));
+  return withCables([...wires.values()]);
 }
 
 function portOf(ports: string[] | undefined, tensor: string): number {
@@ -229,8 +229,7 @@ function itemOf(
   const isLoop = isFolded && run.isLoop;
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
   const marks = marksOf(index, node);
-  const wordsIn = (at: GraphIndex) => boxedWords(at, box.chain, members, counterpart(index, id, repeats));
-  const text = wordsIn(index);
+  const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   const item: Item = {
     id,
     kind: node.kind,
@@ -249,10 +248,12 @@ function itemOf(
     frame,
     narrow: context.state.narrow === true,
   };
-  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain, wordsIn);
+  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain);
 }
 
-const isBundle = (node: GraphNode | undefined) => node?.kind === "bundle";
+function isBundle(node: GraphNode | undefined): boolean {
+  return node?.kind === "bundle";
+}
 
 /** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
 function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
