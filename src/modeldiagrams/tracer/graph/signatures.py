@@ -16,7 +16,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from modeldiagrams.tracer.values.records import Value
     from modeldiagrams.tracer.values.scopes import Scope
@@ -49,12 +49,13 @@ class _Work:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
         self._digest = functools.cache(_digest_of)  # layers repeat
+        self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(qualified_name(class_)))
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
+        parts: list[Any] = [self._class_name(type(call.module))]  # as `_text` takes them
         last = None
         for step in steps:
             scope = step.scope
