@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["blamed", "forward_uses", "refusal"]
 
 _MOST_FRAMES = 12
+_SAID = (
+    (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
+    (r"called with an iterable|not iterable|must be an iterable", Use("items")),
+    (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
+)
+"""Messages, and what the argument should be that they are about."""
 
 
 def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
@@ -46,17 +52,17 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         for slot in known:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
+    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
+    members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
+    use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
     for frame, at in _frames(error):
+        spread = _spread(frame, at)
+        if members and spread:
+            return Refused(spread[0], members)
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
-        if not slots:
-            continue
-        if re.search(r"not a Module subclass|is not a Module|cannot assign .* as child module", message):
-            return Refused(slots[0], Use("forward", None))
-        if re.search(r"called with an iterable|not iterable|must be an iterable", message):
-            return Refused(slots[0], Use("items", None))
-        if re.search(r"attribute name must be string", message):
-            return Refused(slots[0], Use("text", ""))
+        if use and slots:
+            return Refused(slots[0], use)
     return None
 
 
@@ -72,6 +78,15 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     values = [resolved(item, frame.f_locals) for item in ast.walk(node) if isinstance(item, ast.expr)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
+
+
+def _spread(frame: FrameType, instruction: int) -> list[Slot]:
+    """Mappings that the running call gets as its keyword arguments: ``make(**cfg)``."""
+    match expression_at(frame, instruction):
+        case ast.Call(keywords=keywords):
+            values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
+            return [slot for value in values for slot in _slots(value)]
+    return []
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:

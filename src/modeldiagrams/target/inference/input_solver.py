@@ -17,15 +17,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.target.inference.entries import leaves, put
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
+from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -73,11 +74,13 @@ class InputSolver:
 
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.model)
+        self.states = [*own_states(self.model, self.sizes.batch)]
         self._probe = Probe(self.model)
         self._waiting: list[tuple[int, int, int, Entries]] = []
         self._seen: set[str] = set()
         self._work = 0
         parameters = parameters_of(self.model.forward)
+        self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
         self.optional = tuple(
             name
@@ -85,12 +88,19 @@ class InputSolver:
             if p.default is not inspect.Parameter.empty and p.kind not in VARIADIC
         )
 
-    def solutions(self, most_tries: int = _MOST_TRIES) -> Iterator[Solution]:
-        """Entries that carry the model through a pass, the most usual ones first."""
+    def solutions(self, most_tries: int = _MOST_TRIES, more_tries: int = _MOST_TRIES) -> Iterator[Solution]:
+        """Entries that carry the model through a pass, the most usual ones first.
+
+        Args:
+            most_tries: Passes until there is a solution.
+            more_tries: Passes after the first one, for a better one.
+        """
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries)
         started = time.process_time()
-        for _ in range(most_tries):
+        tries = most_tries
+        while tries > 0:
+            tries -= 1
             if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
                 return
             entries = heapq.heappop(self._waiting)[3]
@@ -100,6 +110,7 @@ class InputSolver:
             if probed.error is None:
                 keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
                 yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
+                tries = min(tries, more_tries)
                 continue
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 self._push(-probed.depth, place, changed)
@@ -119,13 +130,17 @@ class InputSolver:
         known = usual("fields", name)[:1]
         return self._own_sizes(known[0] if known else tensor_candidates(self.model, name)[0].entry, path)
 
+    def again(self, entries: Entries) -> Probed | None:
+        """A pass that is no try by itself: it shows what a failure depends on."""
+        return self._run(entries)
+
     def _push(self, depth: int, order: int, entries: Entries) -> None:
         key = repr(entries)
         if key not in self._seen:
             self._seen.add(key)
             heapq.heappush(self._waiting, (depth, order, len(self._seen), entries))
 
-    def _probed(self, entries: Entries) -> Probed | None:
+    def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
         try:
@@ -133,6 +148,12 @@ class InputSolver:
         except TargetError:
             return None
         self._work += probed.depth
+        return probed
+
+    def _probed(self, entries: Entries) -> Probed | None:
+        probed = self._run(entries)
+        if probed is None:
+            return None
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
@@ -157,7 +178,7 @@ class InputSolver:
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
-                    lists[name] = [*state_entries(self.model, self.sizes.batch), *lists[name]]
+                    lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
@@ -165,6 +186,8 @@ class InputSolver:
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
         plain = resolved(entry, _USUAL)
+        if is_repeated(plain) and path[0] not in self._taken_apart:
+            return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*leaves(plain)]:
             plain = put(plain, leaf.path, self.sizes.of(replace(leaf, path=(*path, *leaf.path))).entry)
         return plain

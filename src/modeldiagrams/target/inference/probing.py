@@ -22,10 +22,12 @@ from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["Probe", "Probed"]
+    from modeldiagrams.target.inference.entries import Path
+
+__all__ = ["Probe", "Probed", "origins_of"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
@@ -33,6 +35,8 @@ _LARGE = 30_000_000
 _MOST_WORK = 10**10
 """Elements of the inputs times parameters, up to which a pass has values."""
 _LONGEST_MESSAGE = 1000
+_ORIGINS = "_modeldiagrams_origins"
+"""Attribute of a tensor: the inputs that it was made of."""
 
 
 @dataclass
@@ -63,6 +67,20 @@ class Probed:
     def frames(self) -> list[tuple[FrameType, int]]:
         """Frames of the error with their instructions, innermost first."""
         return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(self.error)]
+
+    @property
+    def place(self) -> tuple[str, tuple[int, ...]]:
+        """Where it failed: the same for the same line, reached in the same way."""
+        return self.function, tuple(trace.tb_lineno for trace in tracebacks(self.error))
+
+    def origins(self, shapes: Iterable[tuple[int, ...]]) -> frozenset[Path]:
+        """The inputs that operands of these shapes were made of."""
+        wanted = {*shapes}
+        return frozenset().union(*(origins_of(o) for o in self.operands if tuple(o.shape) in wanted))
+
+    def places(self) -> dict[int, Path]:
+        """Identity of a value → its place in the inputs."""
+        return {id(value): path for value, path in reversed([*_visited(self.args, self.kwargs)])}
 
 
 class Probe:
@@ -110,6 +128,8 @@ class Probe:
                     (lambda tensor: tensor.to("meta")) if self._is_on_meta else (lambda tensor: tensor)
                 )
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
+                for value, path in _visited(args, kwargs):
+                    _mark(value, frozenset({path}))
                 with self._as_it_was((args, kwargs)), mode, watch:
                     result = self._model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
@@ -149,7 +169,45 @@ class _Watch(TorchFunctionMode):
             operands = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
             self.failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
             raise
+        origins = frozenset().union(*map(origins_of, _tensors((args, kwargs))))
+        for made in _tensors(result) if origins else ():
+            _mark(made, origins | origins_of(made))
         return result
+
+
+def origins_of(tensor: Any) -> frozenset[Path]:
+    """The places of the inputs that a tensor was made of."""
+    return getattr(tensor, _ORIGINS, frozenset())
+
+
+def _mark(value: Any, origins: frozenset[Path]) -> None:
+    if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
+        object.__setattr__(value, _ORIGINS, origins)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors in arguments or results: cheaper than a general walk, for every call of a pass."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors([*value.values()])
+
+
+def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
+    """All values in the inputs with their places, outer ones first."""
+    pending: list[tuple[Any, Path]] = [(value, (key,)) for key, value in [*enumerate(args), *kwargs.items()]]
+    for value, path in pending:
+        yield value, path
+        if isinstance(value, dict):
+            inside: Any = value.items()
+        elif isinstance(value, list | tuple):
+            inside = enumerate(value)
+        else:
+            inside = vars(value).items() if type(value).__name__ == "SimpleNamespace" else ()
+        pending.extend((item, (*path, key)) for key, item in inside)
 
 
 def _needs_values(error: BaseException | None) -> bool:

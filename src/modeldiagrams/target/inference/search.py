@@ -93,6 +93,8 @@ class _Search:
     lists: tuple[list[Any], ...]
     """Candidates of each."""
     budget: Budget
+    passes: int
+    """How many there are at most."""
     parameter_count: int
     """Every pass handles each of them."""
     is_on_meta: bool
@@ -119,7 +121,7 @@ class _Search:
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
-        return self.budget.is_exhausted or len(self.depths) >= _MAX_PASSES or fails_alike
+        return self.budget.is_exhausted or len(self.depths) >= self.passes or fails_alike
 
     def _combinations(self) -> Iterator[_Combination]:
         """Combinations not tried so far, each chosen by the results of those before."""
@@ -208,13 +210,16 @@ class _Search:
         return {name: candidate for name, candidate in chosen.items() if candidate is not ABSENT}
 
 
-def search(model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget) -> Found | None:
+def search(
+    model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget, passes: int = _MAX_PASSES
+) -> Found | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
         model: What is called.
         candidates: Input, by name or by position, → its candidates, likeliest first.
         budget: Limits and logs the passes.
+        passes: How many there are at most.
 
     Returns:
         The first inputs that work; None if none did within the budget.
@@ -227,6 +232,7 @@ def search(model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]]
         names=(*sizes, *candidates),
         lists=(*(list(SIZES[size]) for size in sizes), *map(_unique, candidates.values())),
         budget=budget,
+        passes=passes,
         parameter_count=sum(1 for _ in model.parameters()),
         is_on_meta=any(parameter.is_meta for parameter in model.parameters()),
     )

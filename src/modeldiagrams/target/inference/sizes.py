@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from modeldiagrams.target.inference.parameter_names import role_of
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -60,8 +62,9 @@ class Sizes:
     def of(self, leaf: Leaf) -> Leaf:
         """The same with sizes of its own, except for edges of a graph and for lengths that make no sense if short."""
         rank = len(leaf.shape)
-        if leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,):
-            return leaf
+        role = role_of(str(leaf.path[-1])) if leaf.path else None
+        if (leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,)) or (role and role.name == "edge weights"):
+            return leaf  # there are as many as edges
         shape = [
             size
             if size >= _LONG

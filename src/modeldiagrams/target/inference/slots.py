@@ -13,7 +13,8 @@ from torch import nn
 from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
-from modeldiagrams.target.inference.unknown import Fields, Items, Refused, Use, text, wrapped
+from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
+from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed, number_values, usual, usual_item
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
@@ -102,6 +103,8 @@ class Slot:
 
     def _texts(self) -> list[Any]:
         compared = [value for value in self.compared if isinstance(value, str)]
+        if not compared and self.place is not None:  # names of several things are not the same
+            return [f"{self.name.removesuffix('s')}{self.place[0]}"]
         return list(dict.fromkeys([*compared, *usual("texts", self.name)]))
 
     def _numbers(self) -> list[Any]:
@@ -233,12 +236,24 @@ class Slot:
         Returns:
             Whether anything is different now.
         """
-        before = (self.kind, self.count, self.call, len(self.compared), self.choice)
+        before = self._known()
         self._learn(refused.use)
-        return before != (self.kind, self.count, self.call, len(self.compared), self.choice)
+        return before != self._known()
+
+    def _known(self) -> tuple[Any, ...]:
+        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children)
 
     def _learn(self, use: Use) -> None:
         self.choice = 0
+        match use:
+            case Use("members", tuple(names)):
+                self.children = {**self.children, **{name: self.child(name) for name in names}}
+            case Use("forward"):
+                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+            case _:
+                self._learn_kind(use)
+
+    def _learn_kind(self, use: Use) -> None:
         match use:
             case Use("attribute", str(name)):
                 self.kind, self.why = self._kind_with(name), f"its {name} is read"
@@ -260,10 +275,7 @@ class Slot:
                 self.kind, self.call = "class", (count, names)
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
             case Use("lacks", str(name)):
-                self.kind, self.why = "fields", f"its {name} is read"
-                self.ways.add("attribute")
-            case Use("forward"):
-                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+                self.kind, self.why, self.ways = "fields", f"its {name} is read", self.ways | {"attribute"}
 
     def _kind_with(self, name: str) -> Kind:
         if is_listed("text_methods", name):
