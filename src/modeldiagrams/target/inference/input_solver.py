@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import heapq
 import inspect
+import math
 import textwrap
 import time
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.target.inference.entries import is_repeated, leaves, put
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
@@ -47,7 +48,10 @@ _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
 _MOST_CHANGES = 24
 """Of one failed pass."""
+_FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 24
+_LARGE, _LESS = 40, 30
+"""A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
 _NODES = 8
 """Of a graph, where other models have one row of a batch."""
@@ -76,7 +80,7 @@ class InputSolver:
         self.sizes = Sizes(self.model)
         self.states = [*own_states(self.model, self.sizes.batch)]
         self._probe = Probe(self.model)
-        self._waiting: list[tuple[int, int, int, Entries]] = []
+        self._waiting: list[tuple[int, int, int, int, Entries]] = []
         self._seen: set[str] = set()
         self._work = 0
         parameters = parameters_of(self.model.forward)
@@ -96,14 +100,14 @@ class InputSolver:
             more_tries: Passes after the first one, for a better one.
         """
         for order, entries in enumerate(self._seeds()):
-            self._push(0, order, entries)
+            self._push(0, order, entries, 0)
         started = time.process_time()
         tries = most_tries
         while tries > 0:
             tries -= 1
             if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
                 return
-            entries = heapq.heappop(self._waiting)[3]
+            *_, parent, entries = heapq.heappop(self._waiting)
             probed = self._probed(entries)
             if probed is None:
                 continue
@@ -113,7 +117,8 @@ class InputSolver:
                 tries = min(tries, more_tries)
                 continue
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
-                self._push(-probed.depth, place, changed)
+                # what breaks something earlier may be right if that is mended, too
+                self._push(-max(probed.depth, parent if place < _FIRST_CHANGES else 0), place, changed, probed.depth)
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -134,11 +139,23 @@ class InputSolver:
         """A pass that is no try by itself: it shows what a failure depends on."""
         return self._run(entries)
 
-    def _push(self, depth: int, order: int, entries: Entries) -> None:
+    def _push(self, depth: int, order: int, entries: Entries, parent: int) -> None:
+        entries = self._affordable(entries)
         key = repr(entries)
         if key not in self._seen:
             self._seen.add(key)
-            heapq.heappush(self._waiting, (depth, order, len(self._seen), entries))
+            heapq.heappush(self._waiting, (depth, order, len(self._seen), parent, entries))
+
+    def _affordable(self, entries: Entries) -> Entries:
+        """The same with fewer elements, if there are too many, where nobody has said how many there are."""
+        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+            if element_count(entries) <= _MOST_ELEMENTS:
+                break
+            small = [
+                _LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
+            ]
+            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
+        return entries
 
     def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
@@ -194,8 +211,19 @@ class InputSolver:
 
     def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
+        entries = self._with_numbers(entries)
         yield self._shown(entries)
         yield entries
+
+    def _with_numbers(self, entries: Entries) -> Entries:
+        """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
+        for leaf in [*leaves(entries)]:
+            role = role_of(str(leaf.path[-1]))
+            if leaf.dtype == "int64" and role is None:
+                changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
+                probed = self._run(changed)
+                entries = changed if probed is not None and probed.error is None else entries
+        return entries
 
     def _shown(self, entries: Any) -> Any:
         batch = _NODES if self._is_graph or "edge_" in repr(entries) else 1

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.entries import Leaf, leaves, put, put_all, subtree
+from modeldiagrams.target.inference.entries import Leaf, Path, leaves, put, put_all, subtree
 from modeldiagrams.target.inference.slopes import Slopes
 from modeldiagrams.target.inference.structure import structural_changes
 from modeldiagrams.target.inference.wanted import Wanted, wanted_by
@@ -29,6 +29,8 @@ _MAX_SIZE = 8192
 _MAX_RANK = 6
 _IMAGE_RANK = 4
 _SIDES = 2
+_NEW = 10
+"""Number of the first dimension that an input gets later."""
 
 
 def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
@@ -63,8 +65,7 @@ class _Change:
             case "size":
                 yield from self._resized(wanted.got, wanted.value, wanted.shapes)
             case "rank":
-                for leaf in self._about(wanted):
-                    yield from self._of_rank(leaf, len(leaf.shape) + wanted.value)
+                yield from self._of_other_rank(self._about(wanted), wanted.value)
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
@@ -212,7 +213,20 @@ class _Change:
                 shape[at], shape[-1] = shape[-1], shape[at]
                 yield self._with(replace(leaf, shape=tuple(shape)))
 
-    def _of_rank(self, leaf: Leaf, rank: int) -> Iterator[Entries]:
+    def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
+        """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""
+        if len(about) > 1:
+            changes = [[*self._of_rank(leaf, len(leaf.shape) + more, about[0].path)] for leaf in about]
+            for alike in zip(*changes, strict=False):
+                together = self.entries
+                for leaf, changed in zip(about, alike, strict=True):
+                    together = put(together, leaf.path, subtree(changed, leaf.path))
+                yield together
+        for leaf in about:
+            yield from self._of_rank(leaf, len(leaf.shape) + more, leaf.path)
+
+    def _of_rank(self, leaf: Leaf, rank: int, path: Path) -> Iterator[Entries]:
+        """Another rank; new dimensions have the sizes that the input at a path would get."""
         if not 0 < rank <= _MAX_RANK or rank == len(leaf.shape):
             return
         shape = leaf.shape
@@ -220,7 +234,7 @@ class _Change:
             yield self._with(replace(leaf, shape=(*shape[:1], *shape[1 + len(shape) - rank :])))
             yield self._with(replace(leaf, shape=shape[:rank]))
             return
-        new = [self.sizes.new(leaf.path, len(shape) + index) for index in range(rank - len(shape))]
+        new = [self.sizes.new(path, _NEW + index) for index in range(rank - len(shape))]
         yield self._with(replace(leaf, shape=(*shape[:1], *new, *shape[1:])))
         yield self._with(replace(leaf, shape=(*shape, *new)))
 

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import logging
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.target.inference.candidates import element_count
+from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.entries import Leaf, Path
 
 __all__ = ["Probe", "Probed", "origins_of"]
 
@@ -33,7 +35,10 @@ _MOST_CALLS = 20_000
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
-"""Elements of the inputs times parameters, up to which a pass has values."""
+"""Rows of the inputs times parameters, up to which a pass has values."""
+_MOST_ELEMENTS = 1 << 21
+"""Of the inputs of such a pass: what is made of them needs several times their memory."""
+_IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
 _ORIGINS = "_modeldiagrams_origins"
 """Attribute of a tensor: the inputs that it was made of."""
@@ -108,7 +113,8 @@ class Probe:
         args, kwargs = from_entries(entries)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass what kernels don't take, such as whole numbers
-        is_cheap = element_count(entries) * self._size <= _MOST_WORK
+        work = sum(map(_rows, leaves(entries))) * self._size
+        is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
         if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
@@ -133,7 +139,7 @@ class Probe:
                 with self._as_it_was((args, kwargs)), mode, watch:
                     result = self._model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
-                return Probed(watch.calls, error, *watch.failed, args, kwargs)
+                return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
             finally:
                 logging.disable(level)
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
@@ -157,7 +163,15 @@ class _Watch(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.calls = 0
-        self.failed: tuple[str, list[Any], tuple[Any, ...]] = ("", [], ())
+        self._error: BaseException | None = None
+        self._failed: tuple[str, list[Any], tuple[Any, ...]] = ("", [], ())
+
+    def failing_call(self, error: BaseException) -> tuple[str, list[Any], tuple[Any, ...]]:
+        """The call that raised an error; where Python code did, the tensors that its frame knows."""
+        if error is self._error:
+            return self._failed
+        frame = tracebacks(error)[0].tb_frame
+        return "", [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim], ()
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1
@@ -165,14 +179,21 @@ class _Watch(TorchFunctionMode):
             raise RuntimeError("this pass does not end")
         try:
             result = func(*args, **(kwargs or {}))
-        except Exception:
+        except Exception as error:
+            self._error = error
             operands = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-            self.failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
+            self._failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
             raise
         origins = frozenset().union(*map(origins_of, _tensors((args, kwargs))))
         for made in _tensors(result) if origins else ():
             _mark(made, origins | origins_of(made))
         return result
+
+
+def _rows(leaf: Leaf) -> int:
+    """How often the weights are used for an input: for each id, pixel, or row of features."""
+    features = leaf.shape[1] if len(leaf.shape) >= _IMAGE_RANK else leaf.shape[-1] if leaf.shape else 1
+    return math.prod(leaf.shape) // (1 if leaf.dtype == "int64" else max(features, 1))
 
 
 def origins_of(tensor: Any) -> frozenset[Path]:
@@ -201,13 +222,14 @@ def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[An
     pending: list[tuple[Any, Path]] = [(value, (key,)) for key, value in [*enumerate(args), *kwargs.items()]]
     for value, path in pending:
         yield value, path
-        if isinstance(value, dict):
-            inside: Any = value.items()
-        elif isinstance(value, list | tuple):
-            inside = enumerate(value)
-        else:
-            inside = vars(value).items() if type(value).__name__ == "SimpleNamespace" else ()
-        pending.extend((item, (*path, key)) for key, item in inside)
+        pending += _inside(value, path)
+
+
+def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
+    owner = vars(value) if type(value).__name__ == "SimpleNamespace" else value
+    if isinstance(value, list | tuple):
+        return [(item, (*path, index)) for index, item in enumerate(value)]
+    return [(item, (*path, str(key))) for key, item in owner.items()] if isinstance(owner, dict) else []
 
 
 def _needs_values(error: BaseException | None) -> bool:

@@ -1,10 +1,9 @@
 """Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
 
 The first pass takes the first candidate of every input. A layer that refuses its input states the width it expects,
-which makes new candidates. Then the search changes one thing at a time, an input or a size that inputs share, and keeps
-what gets the pass further; last, it goes through the combinations in order of the sum of their ranks. A failure that
-stays the same whatever goes in is likely not the inputs' fault, and ends the search in a large model. The number of
-passes is fixed and nothing is random, so the same model always gets the same inputs.
+which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further; last, it
+goes through the combinations in order of the sum of their ranks. A failure that stays the same whatever goes in ends
+the search in a large model. The same model always gets the same inputs.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
@@ -24,8 +25,6 @@ from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from torch import nn
 
     from modeldiagrams.tracer import Mode
 
@@ -273,7 +272,11 @@ def dead_inputs(graph: Graph) -> int:
 def modules_not_called(model: nn.Module, graph: Graph) -> int:
     """How many modules that do something themselves a pass left out."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
-    own = [name for name, module in model.named_modules() if name and not [*module.children()]]
+    # attention uses the weights of its last layer without calling it
+    used = {id(module.out_proj) for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
+    own = [
+        name for name, module in model.named_modules() if name and not [*module.children()] and id(module) not in used
+    ]
     return sum(name not in called for name in own)
 
 

@@ -103,8 +103,9 @@ class Slot:
 
     def _texts(self) -> list[Any]:
         compared = [value for value in self.compared if isinstance(value, str)]
-        if not compared and self.place is not None:  # names of several things are not the same
-            return [f"{self.name.removesuffix('s')}{self.place[0]}"]
+        place = re.search(r"\[(\d+)\][^\[]*$", self.path)
+        if not compared and place:  # names of several things are not the same
+            return [f"{self.name.removesuffix('s')}{place[1]}"]
         return list(dict.fromkeys([*compared, *usual("texts", self.name)]))
 
     def _numbers(self) -> list[Any]:
@@ -231,11 +232,7 @@ class Slot:
             self.compared.append(other)
 
     def learn(self, refused: Refused) -> bool:
-        """Change its kind to one that can be used so.
-
-        Returns:
-            Whether anything is different now.
-        """
+        """Change its kind to one that can be used so; tell whether anything is different now."""
         before = self._known()
         self._learn(refused.use)
         return before != self._known()
@@ -293,9 +290,11 @@ class Slot:
     def _make_mapping(self, count: int = _MANY) -> None:
         self.kind = "fields"
         self.ways.add("key")
-        self.fill(count)
+        if count:
+            self.fill(count)
 
-    def fill(self, count: int = _MANY) -> None:
+    def fill(self, count: int = 0) -> None:
         """Give a mapping whose length is asked for some more keys."""
+        count = count or (_MANY if is_listed("mappings", self.name) else 2)
         for index in range(len(self.children), count):
             self.child(f"item{index}").name = self.name

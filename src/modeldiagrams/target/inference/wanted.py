@@ -13,7 +13,7 @@ from torch import Tensor
 from modeldiagrams.target.inference.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.messages import contrasted
-from modeldiagrams.target.inference.sizes import Sizes
+from modeldiagrams.target.inference.sizes import BATCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +53,8 @@ _FLOAT = re.compile(
 )
 _BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
 _LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
+_INDEXING = ("gather", "scatter", "scatter_add", "index_select", "take_along_dim")
+"""Functions whose second tensor chooses among the first one's items."""
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
 
 
@@ -63,7 +65,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     yield from _by_condition(probed)
     yield from _by_function(probed, shapes)
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
-        yield from _aligned(shapes, Sizes.batch)
+        yield from _aligned(shapes)
     yield from _unpacked_shapes(probed, message)
     yield from _named_attributes(probed, message)
     yield from _masked(message)
@@ -75,7 +77,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     if _WHOLE.search(message):
         rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
         yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
-    if "out of range" in message or "out of bounds" in message:
+    if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message):
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
@@ -116,7 +118,8 @@ def _by_condition(probed: Probed) -> Iterator[Wanted]:
 
 
 def _whole_operands(probed: Probed) -> list[Shape]:
-    return [tuple(operand.shape) for operand in probed.operands if operand.is_floating_point()][:2]
+    operands = probed.operands[1:] if probed.function in _INDEXING else probed.operands
+    return [tuple(operand.shape) for operand in operands if operand.is_floating_point()][:2]
 
 
 def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
@@ -168,14 +171,18 @@ def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("rank", len(first) - len(other), shapes=(other,))
             yield Wanted("rank", len(other) - len(first), shapes=(first,))
         else:
-            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in zip(first, other, strict=True))
+            joined = re.search(r"except in dimension (\d)", probed.message)
+            pairs = [pair for d, pair in enumerate(zip(first, other, strict=True)) if not joined or d != int(joined[1])]
+            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in pairs)
 
 
-def _aligned(shapes: tuple[Shape, ...], batch: int) -> Iterator[Wanted]:
+def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """Operands that are combined element by element: sizes that differ should not, or a rank is wrong."""
     for at, first in enumerate(shapes):
         for second in shapes[at + 1 :]:
-            if len(first) != len(second) and first[:1] == second[:1] == (batch,):  # rows of one, columns of the other
+            if (
+                len(first) != len(second) and first[:1] == second[:1] and first[:1] in [(batch,) for batch in BATCHES]
+            ):  # rows of one, columns of the other
                 yield Wanted("rank", len(second) - len(first), shapes=(first,))
                 yield Wanted("rank", len(first) - len(second), shapes=(second,))
             pairs = [*zip(reversed(first), reversed(second), strict=False)]
@@ -224,6 +231,7 @@ _RANKS = (
     r"batch\d must be a (?P<want>\d)D",
     r"[a-z]+ must be (a )?(?P<want>\d)-?D",
     r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
+    r"batched (?P<want>\d)D tensor but received (?P<got>\d)-D",
     r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
     r"(?P<want>\d)D Tensor, but got Tensor of dimension (?P<got>\d)",
     r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
@@ -245,6 +253,11 @@ def _ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[
     ):
         yield Wanted("rank", 1, shapes=first)
     yield from _listed_ranks(message, shapes)
+    if probed.function in ("expand_as", *_INDEXING) and len(shapes) > 1:
+        chosen, other = (1, 0) if probed.function in _INDEXING else (0, 1)
+        yield Wanted("rank", len(shapes[other]) - len(shapes[chosen]), shapes=shapes[chosen : chosen + 1])
+    if "unbatched" in message and shapes:
+        yield Wanted("rank", 1, shapes=(min(shapes, key=len),))
     if probed.function == "permute" and first:
         dims = [a for a in probed.arguments[1:] for a in (a if isinstance(a, tuple | list) else (a,))]
         yield Wanted("rank", len(dims) - len(first[0]), shapes=first)
@@ -277,7 +290,7 @@ def _views(message: str) -> Iterator[Wanted]:
         if sizes[0] == -1 and len(tail) > 1:
             yield Wanted("view", got=got, shapes=(tail,))
         yield Wanted("size", product, got)
-        for batch in (7, 1):
+        for batch in (*BATCHES, 1):
             if got % batch == 0 and product % batch == 0:
                 yield Wanted("size", product // batch, got // batch)
             if got % batch == 0:
