@@ -219,7 +219,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
     """All values in the inputs with their places, outer ones first."""
-    pending: list[tuple[Any, Path]] = [(value, (key,)) for key, value in [*enumerate(args), *kwargs.items()]]
+    pending = [*_inside(args, ()), *_inside(kwargs, ())]
     for value, path in pending:
         yield value, path
         pending += _inside(value, path)

@@ -183,8 +183,9 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             if (
                 len(first) != len(second) and first[:1] == second[:1] and first[:1] in [(batch,) for batch in BATCHES]
             ):  # rows of one, columns of the other
-                yield Wanted("rank", len(second) - len(first), shapes=(first,))
-                yield Wanted("rank", len(first) - len(second), shapes=(second,))
+                low, high = sorted((first, second), key=len)
+                yield Wanted("rank", len(low) - len(high), shapes=(high,))
+                yield Wanted("rank", len(high) - len(low), shapes=(low,))
             pairs = [*zip(reversed(first), reversed(second), strict=False)]
             for a, b in pairs:
                 if a != b and 1 not in (a, b):
