@@ -1,16 +1,17 @@
-"""``python -m benchmarks [trace|cold|picture|layout|site|widget|inference]``: print the tables."""
+"""``python -m benchmarks [trace|cold|picture|layout|diff|site|widget|inference]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, inference, layout, picture, site, trace, widget
+from benchmarks import cold, diff, inference, layout, picture, site, trace, widget
 
 BENCHMARKS = {
     "trace": trace.main,
     "cold": cold.main,
     "picture": picture.main,
     "layout": layout.main,
+    "diff": diff.main,
     "site": site.main,
     "widget": widget.main,
     "inference": inference.main,

@@ -23,9 +23,9 @@ class Large(NamedTuple):
 
     make: Callable[[], torch.nn.Module]
     inputs: dict[str, tuple[int, ...]]
-    full: int
-    toggle: int
-    toggle95: int
+    full: int = 0
+    toggle: int = 0
+    toggle95: int = 0
 
 
 def image() -> dict[str, tuple[int, ...]]:
@@ -40,11 +40,12 @@ def resnet152() -> torch.nn.Module:
     return transformers.ResNetForImageClassification(transformers.ResNetConfig(depths=[3, 8, 36, 3]))
 
 
-def llama70b() -> torch.nn.Module:
+def llama(layers: int = 80) -> torch.nn.Module:
+    """Llama 3 with 70 billion parameters, or with more layers of that size."""
     config = transformers.LlamaConfig(
         hidden_size=8192,
         intermediate_size=28672,
-        num_hidden_layers=80,
+        num_hidden_layers=layers,
         num_attention_heads=64,
         num_key_value_heads=8,
     )
@@ -60,7 +61,7 @@ CASES: dict[str, Large] = {
         *(100, 10, 30),
     ),
     "ResNet-152": Large(resnet152, image(), 100, 10, 30),
-    "Llama-3-70B": Large(llama70b, tokens(), 100, 40, 100),
+    "Llama-3-70B": Large(llama, tokens(), 100, 40, 100),
     "DeepSeek-V3": Large(
         lambda: transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config()), tokens(), 150, 50, 120
     ),
@@ -73,7 +74,7 @@ def main() -> None:
     words = ("right", 8), ("drawn", 7), ("toggle", 11), ("p95", 12), ("dot", 9), ("ratio", 7)
     print(f"{'model':14}{'nodes':>7}{'full':>12}" + "".join(f"{word:>{width}}" for word, width in words))
     with tempfile.TemporaryDirectory() as folder:
-        files = [traced(name, Path(folder)) for name in CASES]
+        files = [traced(name, case, Path(folder)) for name, case in CASES.items()]
         for (name, case), found in zip(CASES.items(), measured(files), strict=True):
             dot = found["dot"]
             print(
@@ -84,9 +85,8 @@ def main() -> None:
             )
 
 
-def traced(name: str, folder: Path) -> Path:
+def traced(name: str, case: Large, folder: Path) -> Path:
     """The model's graph in a file; nothing is computed."""
-    case = CASES[name]
     # experts of a mixture run in the type they are published in
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16)

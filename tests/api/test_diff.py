@@ -332,3 +332,75 @@ def test_weights_of_a_shared_module_count_once():
     once, often = (modeldiagrams.trace(Recurring(calls).eval(), (torch.ones(1, 8),)) for calls in (0, 5))
     (added,) = [change for change in modeldiagrams.diff(once, often).changes if change.id == "added"]
     assert added.parameters == sum(p.numel() for p in nn.GRUCell(8, 8).parameters())
+
+
+class Remembering(nn.Module):
+    """An attention that reads what the last call under its number has kept."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number, self.norm = number, nn.LayerNorm(8)
+        self.query, self.key, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x, memory):
+        y = self.norm(x)
+        kept = memory[self.number] if self.number in memory else y[:, :1]
+        for step in y.split(1, 1):
+            kept = torch.cat([kept, step], 1)
+        memory[self.number] = kept[:, :2]
+        scores = torch.softmax(self.query(y) @ self.key(kept).transpose(1, 2), -1)
+        return x + self.out(scores @ kept)
+
+
+class Cached(Remembering):
+    """A cross attention that makes its keys once."""
+
+    def forward(self, x, memory):
+        y = self.norm(x)
+        if self.number not in memory:
+            memory[self.number] = torch.tanh(self.key(x))
+        scores = torch.softmax(self.query(y) @ memory[self.number].transpose(1, 2), -1)
+        return x + self.out(scores @ y)
+
+
+def remembering(block, *, steps=4, shared=False):
+    class Blocks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.ModuleList([block(0), block(1)])
+            if shared:
+                self.blocks[1] = self.blocks[0]
+
+        def forward(self, x):
+            memory = {}
+            for one in self.blocks:
+                x = one(x, memory)
+            return x
+
+    return modeldiagrams.trace(Blocks().eval(), (torch.zeros(1, steps, 8),))
+
+
+def test_ops_of_a_shared_block_that_have_other_shapes_are_in_the_same_order():
+    found = modeldiagrams.diff(*(remembering(Remembering, steps=40, shared=shared) for shared in (False, True)))
+    assert {"shared", "rearranged"} <= {change.id for change in found.changes}
+    assert "op-order" not in {change.id for change in found.changes}
+
+
+@pytest.mark.parametrize("block", [Remembering, Cached])
+def test_what_differs_in_a_call_of_a_shared_block_follows_from_the_sharing(block):
+    pair = [remembering(block, shared=shared) for shared in (False, True)]
+    for found, sharing in ((modeldiagrams.diff(*pair), "shared"), (modeldiagrams.diff(*reversed(pair)), "unshared")):
+        told = [change.id for change in found.changes if change.caused_by is None]
+        assert told == [sharing]
+        assert len(found.changes) > 1
+
+
+def test_what_all_blocks_have_otherwise_does_not_follow_from_sharing():
+    class Scaled(Cached):
+        def forward(self, x, memory):
+            return super().forward(x, memory) * 0.5
+
+    Scaled.__name__ = Scaled.__qualname__ = "Cached"
+    found = modeldiagrams.diff(remembering(Cached), remembering(Scaled, shared=True))
+    (scaled,) = [change for change in found.changes if change.text.startswith("op mul added")]
+    assert (scaled.count, scaled.caused_by) == (2, None)

@@ -212,7 +212,11 @@ def module_to_function(subject: Subject, random_: random.Random) -> Edited:
     for user in callers:
         holder, _ = parent_of(model, f"{user.path}.x".lstrip("."))
         del holder._modules[name]
-    return Edited(model, [Line("module-to-op", paths(callers, name), paths(callers))])
+    with_it = [one for one in callers if functions.get(type(one.module.get_submodule(name))) == function]
+    lines = [Line("module-to-op", paths(with_it, name), paths(with_it))]
+    if others := [one for one in callers if one not in with_it]:  # they had, say, an `Identity` there
+        lines.append(Line("op-added", None, paths(others)))
+    return Edited(model, lines)
 
 
 KINDS = {

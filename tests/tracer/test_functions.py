@@ -394,6 +394,11 @@ def made_finite(h):
     return (h * 2).exp().relu()
 
 
+def kept_as_attribute(holder, y):
+    holder.y = y
+    return (y + 1).exp().relu()
+
+
 def test_parameters_that_were_assigned_before_the_first_op_name_no_inputs():
     graph = trace(Lambda(lambda _, a: swapped(a, a + 1, a * 2)), (x(),))
     assert list(graph.functions["/swapped()"].inputs) == ["z"]
@@ -401,6 +406,11 @@ def test_parameters_that_were_assigned_before_the_first_op_name_no_inputs():
     assert list(graph.functions["/unpacked()"].inputs) == ["y"]
     graph = trace(Lambda(lambda _, a: made_finite(a) * 2), (x(),))
     assert list(graph.functions["/made_finite()"].inputs) == ["h"]
+
+
+def test_parameters_that_became_attributes_of_the_same_name_name_inputs():
+    graph = trace(Lambda(lambda module, a: kept_as_attribute(module, a) * 2), (x(),))
+    assert list(graph.functions["/kept_as_attribute()"].inputs) == ["y"]
 
 
 def deeper(h, n):

@@ -14,11 +14,9 @@ from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
-from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import InputSolver
-from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.inference.search import (
     Budget,
@@ -29,7 +27,6 @@ from modeldiagrams.target.inference.search import (
     search,
     trial_pass,
 )
-from modeldiagrams.target.inference.wanted import wanted_by
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
@@ -51,7 +48,9 @@ _MANY = 10**6
 """More inputs than any model has."""
 _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
-_FEWEST_TRIES = 30
+_LAST_PASSES = 32
+"""With other combinations of usual inputs, where no failure could be answered."""
+_FEWEST_TRIES = 36
 """By what fails, however many candidates were tried before."""
 _MORE_TRIES = 12
 """After the first solution, for a better one."""
@@ -140,28 +139,21 @@ def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
     if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
-    return _from_usual(model, budget, _FIRST_PASSES) or _from_failures(model, budget) or _from_usual(model, budget)
+    answered = _from_usual(model, budget, _FIRST_PASSES) or _from_failures(model, budget)
+    if answered is None:
+        budget.max_passes = len(budget.lines) + _LAST_PASSES
+    return answered or _from_usual(model, budget, _LAST_PASSES)
 
 
-def _from_usual(model: nn.Module, budget: Budget, passes: int = 0) -> Inputs | None:
+def _from_usual(model: nn.Module, budget: Budget, passes: int) -> Inputs | None:
     """Inputs that are usual for names and layers, or better ones where some of them make no difference."""
     for inferred in inferred_candidates(model):
-        found = search(model, inferred, budget, passes) if passes else search(model, inferred, budget)
-        if found and passes and _has_wrong_dtypes(model, found):
-            continue
+        found = search(model, inferred, budget, passes)
         if found:
             dead = _dead_inputs(model, found)
             better = _from_failures(model, budget, dead) if dead else None
             return better or _from_found(found, Rule.INFERRED, budget)
     return None
-
-
-def _has_wrong_dtypes(model: nn.Module, found: Found) -> bool:
-    """Whether a pass with values refuses what fake tensors let pass: whole numbers where a layer takes others."""
-    if all(leaf.dtype != "int64" for leaf in leaves(found.entries)):
-        return False
-    probed = Probe(model).run(found.entries)
-    return probed.error is not None and any(wanted.what == "dtype" for wanted in wanted_by(probed))
 
 
 def _dead_inputs(model: nn.Module, found: Found) -> int:
@@ -178,7 +170,7 @@ def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> 
     """
     best: tuple[_Flaws, Found] | None = None
     solver = InputSolver(model, budget.lines)
-    tries = max(_FEWEST_TRIES, budget.max_passes - len(budget.lines))
+    tries = max(_FEWEST_TRIES, budget.max_passes - _LAST_PASSES - len(budget.lines))
     for solution in islice(solver.solutions(tries, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         trace, result = trial_pass(model, args, kwargs, "auto")

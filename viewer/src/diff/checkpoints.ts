@@ -2,10 +2,11 @@
 import { append } from "../graph/append.js";
 import { Certainty } from "./certainty.js";
 import { Interner } from "./hashes.js";
-import { type Item, isLeaf, type Side } from "./items.js";
+import type { Item, Keys, Side } from "./items.js";
 import type { Matching } from "./match.js";
+import { otherRoles } from "./other_roles.js";
 import { Roles } from "./roles.js";
-import { lastPart } from "./words.js";
+import { besidesOf, lastPart } from "./words.js";
 
 export interface Renaming {
   before: string;
@@ -28,15 +29,16 @@ export interface Checkpoints {
   other_role: string[];
 }
 
-/** A weight by its key in the state dict. */
-type Keys = ReadonlyMap<string, Side["parameters"] extends Map<string, infer Spec> ? Spec : never>;
-
 interface Found {
   keys: readonly [Keys, Keys];
   pairs: Map<string, string>;
   taken: Set<string>;
   ambiguous: { before: string[]; after: string[] }[];
+  /** The keys of each module's weights of one shape. */
+  twins: readonly [Groups, Groups];
 }
+
+type Groups = ReadonlyMap<string, readonly string[]>;
 
 export interface WeightMap {
   checkpoints: Checkpoints;
@@ -52,7 +54,9 @@ export function checkpoints(matching: Matching): WeightMap {
   const { a, b } = matching;
   const interner = new Interner();
   const roles = [new Roles(a, interner), new Roles(b, interner)] as const;
-  const found: Found = { keys: [saved(a), saved(b)], pairs: new Map(), taken: new Set(), ambiguous: [] };
+  const keys = [saved(a), saved(b)] as const;
+  const twins = [grouped(keys[0], twinsOf), grouped(keys[1], twinsOf)] as const;
+  const found: Found = { keys, twins, pairs: new Map(), taken: new Set(), ambiguous: [] };
   const owners = ownerMap(matching);
   const sameComputation = roles[0].outputs() === roles[1].outputs() && roles[0].outputs() !== "";
   const weights = [withTies(a, roles[0].ofWeights()), withTies(b, roles[1].ofWeights())] as const;
@@ -78,6 +82,17 @@ function usesOfTensors({ parameters, steps }: Side): number[] {
 
 function saved({ parameters }: Side): Keys {
   return new Map([...parameters].filter(([, { persistent }]) => persistent !== false));
+}
+
+function grouped(keys: Keys, group: (keys: Keys, key: string) => string): Groups {
+  const found = new Map<string, string[]>();
+  for (const key of keys.keys()) append(found, group(keys, key), key);
+  return found;
+}
+
+function twinsOf(keys: Keys, key: string): string {
+  const { owner, shape } = keys.get(key) ?? {};
+  return `${owner} ${shape}`;
 }
 
 type RolesOf = ReadonlyMap<string, string>;
@@ -172,14 +187,14 @@ function byPlace(found: Found, owners: (key: string) => string, matching: Matchi
   const open = [...found.keys[0].keys()].filter((key) => !found.pairs.has(key));
   const keys = candidatesOf(found, open, owners);
   const certainty = new Certainty(matching);
+  const known = new Map<string, Found["ambiguous"][number]>();
+  for (const one of found.ambiguous) for (const name of one.before) setFirst(known, besidesOf(name), one);
   for (const [key, other] of keys) {
     if (key !== other && isDoubtful(found, certainty, key, other, matching)) {
-      const known = found.ambiguous.find(({ before }) => before.some((name) => isBeside(name, key)));
-      if (known === undefined) found.ambiguous.push({ before: [key], after: [other] });
-      else {
-        known.before.push(key);
-        known.after.push(other);
-      }
+      const doubt = setFirst(known, besidesOf(key), { before: [], after: [] });
+      if (doubt.before.length === 0) found.ambiguous.push(doubt);
+      doubt.before.push(key);
+      doubt.after.push(other);
     }
     pair(found, key, other);
   }
@@ -197,35 +212,29 @@ function candidatesOf(found: Found, open: readonly string[], owners: (key: strin
   return [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));
 }
 
-function isBeside(one: string, other: string): boolean {
-  const holder = (key: string) => key.split(".").slice(0, -2).join(".");
-  return holder(one) === holder(other) && lastPart(one) === lastPart(other);
+/** What is there already stays. */
+function setFirst<K, V>(map: Map<K, V>, key: K, value: V): V {
+  const first = map.get(key) ?? value;
+  map.set(key, first);
+  return first;
 }
 
 /** Whether another weight could be meant just as well. */
 function isDoubtful(found: Found, certainty: Certainty, key: string, other: string, { a, b }: Matching): boolean {
   // what has another shape is loaded nowhere
   if (String(found.keys[0].get(key)?.shape) !== String(found.keys[1].get(other)?.shape)) return false;
-  if (lastPart(key) !== lastPart(other) && (hasTwin(found.keys[0], key) || hasTwin(found.keys[1], other))) return true;
+  if (lastPart(key) !== lastPart(other) && (hasTwin(found, 0, key) || hasTwin(found, 1, other))) return true;
   const owner = ownerOf(a, key);
   return owner !== undefined && ownerOf(b, other) !== undefined && !certainty.isCertain(owner);
 }
 
 /** Whether a module has two weights of one shape. */
-function hasTwin(keys: Keys, key: string): boolean {
-  const [shape, owner] = [String(keys.get(key)?.shape), keys.get(key)?.owner];
-  return [...keys].some(([name, spec]) => name !== key && spec.owner === owner && String(spec.shape) === shape);
+function hasTwin({ keys, twins }: Found, at: 0 | 1, key: string): boolean {
+  return (twins[at].get(twinsOf(keys[at], key)) ?? []).length > 1;
 }
 
 function ownerOf({ parameters, byId }: Side, key: string): Item | undefined {
   return byId.get(parameters.get(key)?.owner ?? "");
-}
-
-/** What the module that owns a weight is used for. */
-function use(matching: Matching, at: 0 | 1, key: string): number | undefined {
-  const { parameters, byId } = at === 0 ? matching.a : matching.b;
-  const owner = byId.get(parameters.get(key)?.owner ?? "");
-  return owner === undefined ? undefined : matching.similarity.useOf(owner);
 }
 
 function verdict(found: Found, matching: Matching, sameComputation: boolean): Checkpoints {
@@ -243,7 +252,7 @@ function verdict(found: Found, matching: Matching, sameComputation: boolean): Ch
     gone: [...before.keys()].filter((key) => !found.pairs.has(key)),
     new: [...after.keys()].filter((key) => !found.taken.has(key)),
     ambiguous: found.ambiguous,
-    other_role: otherRoles(found, matching, sameComputation),
+    other_role: otherRoles(found.keys, found.pairs, matching, sameComputation),
   };
   return { verdict: wordFor(result, before.size + after.size > 0 && !pairs.some(fits)), ...result };
 }
@@ -258,53 +267,4 @@ function wordFor(found: Omit<Checkpoints, "verdict">, nothing: boolean): Checkpo
   if (found.ambiguous.length > 0) return "ambiguous";
   if (found.gone.length + found.new.length + found.reshaped.length > 0) return "load-in-part";
   return found.renamed.length > 0 ? "load-after-renaming" : "load";
-}
-
-/** Names on both sides for weights of one shape that do another job now. */
-function otherRoles({ keys, pairs }: Found, matching: Matching, sameComputation: boolean): string[] {
-  return [...keys[0]].flatMap(([key, { shape }]) => {
-    const other = keys[1].get(key);
-    if (other === undefined || String(other.shape) !== String(shape)) return [];
-    const isElsewhere = pairs.has(key) && pairs.get(key) !== key;
-    const isOther = !sameComputation && (isAmongOthers(matching, key) || hasHeir(keys[1], matching, key));
-    return isElsewhere || isOther ? [key] : [];
-  });
-}
-
-/** Whether what a weight was used for is now done by another one of its shape beside it, which did something else. */
-function hasHeir(keys: Keys, matching: Matching, key: string): boolean {
-  const own = use(matching, 0, key);
-  if (own === use(matching, 1, key)) return false;
-  const shape = String(keys.get(key)?.shape);
-  return [...keys].some(
-    ([name, spec]) =>
-      isBeside(name, key) &&
-      String(spec.shape) === shape &&
-      use(matching, 1, name) === own &&
-      use(matching, 0, name) !== own,
-  );
-}
-
-/** Whether the module of a weight reads from other modules than before, and feeds others, all of which both have. */
-function isAmongOthers({ a, b, after, before }: Matching, key: string): boolean {
-  const [x, y] = [a, b].map(({ byId, parameters }) => byId.get(parameters.get(key)?.owner ?? ""));
-  if (x === undefined || y === undefined || !isLeaf(x) || !isLeaf(y) || x.parent === null) return false;
-  return (["sources", "readers"] as const).every((direction) => {
-    const [old, now] = [neighbours(x, direction), neighbours(y, direction)];
-    if (old.length === 0 || now.length === 0) return false;
-    if (!old.every((item) => after.has(item)) || !now.every((item) => before.has(item))) return false;
-    return !old.some((item) => now.includes(after.get(item) as Item));
-  });
-}
-
-function neighbours(module: Item, direction: "sources" | "readers"): Item[] {
-  const ends = module.children.flatMap((op) =>
-    direction === "sources" ? op.sources.map(({ from }) => from) : op.readers.map(({ to }) => to),
-  );
-  return ends.filter((item) => item.parent !== module && item.kind === "op").map(unitOf);
-}
-
-/** The layer around an op, or the op itself. */
-function unitOf(op: Item): Item {
-  return op.parent !== null && op.parent.parent !== null && isLeaf(op.parent) ? op.parent : op;
 }

@@ -20,15 +20,28 @@ export function classesTogether(facts: Fact[]): Fact[] {
   return [...others, ...settled];
 }
 
+/** A call of a shared module has that module's code, arguments and state: whatever differs inside follows from the sharing. */
+export function sharingTogether(facts: Fact[]): Fact[] {
+  const sharing = facts.filter(({ id }) => id === "shared" || id === "unshared");
+  for (const fact of facts) {
+    const cause = sharing.find((one) => one !== fact && fact.places.every((place) => isWithin(place, one)));
+    if (cause !== undefined) fact.cause = cause;
+  }
+  return facts;
+}
+
+/** Whether a place is inside of one of another fact. */
+function isWithin(place: Place, { places }: Fact): boolean {
+  return places.some((ends) => place.every((item, at) => item === null || isInside(item, ends[at as 0 | 1] as Item)));
+}
+
 /** What a module of another class has otherwise; sizes are decided for the whole model. */
 const OWN = /^(added|removed|replaced|renamed|argument|op-|residual|rewritten|rewired|weight-(added|removed))/;
 
 /** If whatever differs inside follows from another class, that is the change, and they say which. */
 function caused(fact: Fact, others: Fact[]): Fact {
   if (!fact.places.every((ends) => ends.every((item) => item !== null && isSmall(item)))) return fact;
-  const isInIt = (place: Place) =>
-    fact.places.some((ends) => place.every((item, at) => item === null || isInside(item, ends[at as 0 | 1] as Item)));
-  const own = others.filter(({ id, places }) => OWN.test(id) && places.every(isInIt));
+  const own = others.filter(({ id, places }) => OWN.test(id) && places.every((place) => isWithin(place, fact)));
   if (own.length < LEAST_OWN) return fact;
   const cause: Fact = { ...fact, id: "replaced" };
   for (const one of own) one.cause = cause;

@@ -1,7 +1,7 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 import type { GraphData, Json } from "../graph/graph.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
-import { classesTogether, sizesTogether } from "./decisions.js";
+import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
 import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
 import { interfaceFacts, reasons } from "./interface.js";
 import { type Item, isLeaf, type Side, side } from "./items.js";
@@ -50,10 +50,18 @@ export function differenceOf(before: string, after: string): Difference {
 /** Compare two graphs: always in one direction, so that the other says the same the other way round. */
 export function comparisonOf(before: string, after: string): Comparison {
   const [one, other]: [GraphData, GraphData] = [JSON.parse(before), JSON.parse(after)];
-  // as this engine writes them, because browsers have them in other files than Python
-  if (JSON.stringify(one) <= JSON.stringify(other)) return compared(one, other, false);
+  if (before === after || isFirst(one, other)) return compared(one, other, false);
   const { difference, pairs } = compared(other, one, true);
   return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
+}
+
+/** Orders two graphs, as this engine writes them: browsers have them in other files than Python. */
+function isFirst(one: GraphData, other: GraphData): boolean {
+  for (const part of ["model", "nodes", "adjacency"] as const) {
+    const [x, y] = [JSON.stringify(one[part]), JSON.stringify(other[part])];
+    if (x !== y) return x < y;
+  }
+  return JSON.stringify(one) <= JSON.stringify(other);
 }
 
 function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {
@@ -101,7 +109,7 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
   outputFacts(matching, facts);
   weightFacts(matching, facts, covered, weights);
   if (facts.all().length === 0 && !similarity.isExact(a.root, b.root)) unexplained(matching, facts);
-  return classesTogether(sizesTogether(facts.all()));
+  return classesTogether(sharingTogether(sizesTogether(facts.all())));
 }
 
 /** Whatever has no words of its own: never "no change". */

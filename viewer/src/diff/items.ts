@@ -55,8 +55,11 @@ export interface Side {
   /** In the file's order, which is that of execution; without the root. */
   steps: Item[];
   byId: Map<string, Item>;
-  parameters: Map<string, GraphData["parameters"][string]>;
+  parameters: Keys;
 }
+
+/** Weights by their keys in the state dict. */
+export type Keys = ReadonlyMap<string, GraphData["parameters"][string]>;
 
 export function side(data: GraphData): Side {
   const tensors = new Map(Object.entries(data.tensors));
@@ -196,6 +199,10 @@ export function inside({ items }: Side, { position, size }: Item): Item[] {
 /** Whether a module holds no other module that does something: layers of PyTorch, and containers that call nothing. */
 export function isLeaf({ kind, children }: Item): boolean {
   return kind === "module" && children.every((child) => child.kind !== "module");
+}
+
+export function isModule({ kind }: Item): boolean {
+  return kind === "module";
 }
 
 export function isOpOrModule({ kind }: Item): boolean {

@@ -1,8 +1,9 @@
 /** Which item of one graph is which of the other: from the roots down, then whatever moved. */
 import { append } from "../graph/append.js";
 import { align, type Pairs } from "./align.js";
+import { pairsInAnyOrder } from "./any_order.js";
 import { addHashes, Interner, noHashes } from "./hashes.js";
-import { compare, type Item, inside, isLeaf, type Side } from "./items.js";
+import { type Item, inside, isLeaf, type Side } from "./items.js";
 import { type Uses, usesIn } from "./roles.js";
 import { LEAST, Similarity } from "./similarity.js";
 import { isNumbered, lastPart } from "./words.js";
@@ -53,9 +54,8 @@ export class Matching {
     this.#named = hashes.named;
     this.similarity = new Similarity(hashes, new Map([...levels[0], ...levels[1]]));
     this.#match(a.root, b.root);
-    for (const isEqual of [this.similarity.isExact, this.similarity.hasSameSkeleton]) {
-      this.#recover(isEqual.bind(this.similarity));
-    }
+    this.#recover((item) => this.similarity.exactly(item));
+    this.#recover((item) => this.similarity.skeletonOf(item));
     this.#pairNeighbours();
   }
 
@@ -157,15 +157,7 @@ export class Matching {
       rest[0].delete(pair[0]);
       rest[1].delete(pair[1]);
     }
-    for (const fits of this.#unordered) {
-      for (const i of rest[0]) {
-        const j = [...rest[1]].find((at) => fits(before[i] as Item, after[at] as Item));
-        if (j === undefined) continue;
-        pairs.push([i, j]);
-        rest[0].delete(i);
-        rest[1].delete(j);
-      }
-    }
+    pairs.push(...pairsInAnyOrder(before, after, rest, this.similarity));
     return { pairs, sure };
   }
 
@@ -199,35 +191,28 @@ export class Matching {
     return align(before, after, { key, score: (x, y) => this.similarity.of(x, y), least: LEAST });
   }
 
-  /** What pairs children that changed their order, the most telling first. */
-  readonly #unordered: ((x: Item, y: Item) => boolean)[] = [
-    (x, y) => x.kind === "module" && x.name === y.name && x.label === y.label && this.similarity.isUsedAlike(x, y),
-    (x, y) => x.kind === "module" && this.similarity.isExact(x, y) && this.similarity.isUsedAlike(x, y),
-    (x, y) => x.kind === "module" && y.kind === "module" && x.name === y.name && x.label === y.label,
-    (x, y) =>
-      x.kind === "module" &&
-      y.kind === "module" &&
-      x.name === y.name &&
-      !isNumbered(x.name) &&
-      this.similarity.structure(x, y) >= 0.4,
-    (x, y) => x.kind === "module" && this.similarity.isExact(x, y),
-    (x, y) => x.kind === y.kind && x.kind !== "op" && x.kind !== "module" && x.name === y.name,
-  ];
-
-  /** Pairs equal modules that have none yet, wherever they are, the largest first. */
-  #recover(isEqual: (before: Item, after: Item) => boolean): void {
+  /** Pairs modules of one hash that have no pair yet, wherever they are, the largest first. */
+  #recover(hash: (item: Item) => number | undefined): void {
     const left = this.#leftOver(this.a, this.after, this.replaced);
     const inReplaced = new Set([...this.replaced].flatMap((item) => this.after.get(item) ?? []));
-    const candidates = new Map<string, Item[]>();
-    for (const item of this.#leftOver(this.b, this.before, inReplaced)) append(candidates, item.label, item);
+    const candidates = new Map<number | undefined, Item[]>();
+    for (const item of this.#leftOver(this.b, this.before, inReplaced)) append(candidates, hash(item), item);
     for (const item of left.sort((x, y) => y.size - x.size || x.position - y.position)) {
       if (this.after.has(item)) continue;
-      const equals = (candidates.get(item.label) ?? []).filter(
-        (other) => !this.before.has(other) && isEqual(item, other),
-      );
-      const best = equals.sort((x, y) => compare(this.#distance(item, x), this.#distance(item, y)))[0];
+      const best = this.#nearest(item, candidates.get(hash(item)) ?? []);
       if (best !== undefined && this.#isPlausible(item, best)) this.#match(item, best);
     }
+  }
+
+  /** The candidate for an item that is nearest, of those without a pair. */
+  #nearest(item: Item, candidates: readonly Item[]): Item | undefined {
+    let [nearest, least]: [Item | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+    for (const other of candidates) {
+      const far = this.before.has(other) ? least : this.#distance(item, other);
+      if (far < least) [nearest, least] = [other, far];
+      if (least === 0) break;
+    }
+    return nearest;
   }
 
   #leftOver(of: Side, pairs: ReadonlyMap<Item, Item>, closed: ReadonlySet<Item>): Item[] {
@@ -241,22 +226,24 @@ export class Matching {
     );
   }
 
-  /** Sorts the candidates for one item: near in the tree, then by name, use and order. */
-  #distance(before: Item, after: Item): string {
-    const far = [
-      !this.isPair(this.holder(before, this.after), this.holder(after, this.before)),
-      before.name !== after.name,
-      lastPart(before.name) !== lastPart(after.name),
-      !this.similarity.isUsedAlike(before, after),
-    ];
-    return `${far.map(Number).join("")}${String(after.position).padStart(9, "0")}`;
+  /** How far two items are from each other: first in the tree, then in name and use; candidates come in order. */
+  #distance(before: Item, after: Item): number {
+    return (
+      (this.#isNear(before, after) ? 0 : 8) +
+      (before.name === after.name ? 0 : 4) +
+      (lastPart(before.name) === lastPart(after.name) ? 0 : 2) +
+      (this.similarity.isUsedAlike(before, after) ? 0 : 1)
+    );
+  }
+
+  /** Whether what is around both is a pair. */
+  #isNear(before: Item, after: Item): boolean {
+    return this.isPair(this.holder(before, this.after), this.holder(after, this.before));
   }
 
   /** Equal only in skeleton, far away and under another name is another thing. */
   #isPlausible(before: Item, after: Item): boolean {
-    return (
-      this.similarity.isExact(before, after) || this.#distance(before, after)[0] === "0" || before.name === after.name
-    );
+    return this.similarity.isExact(before, after) || before.name === after.name || this.#isNear(before, after);
   }
 
   /** The innermost container that has a pair. */

@@ -20,6 +20,7 @@ export class Roles {
   /** What becomes of a value; ops that pass it on are left out. */
   readonly #after = new Map<Item, string[]>();
   readonly #steps = new Map<Item, number>();
+  readonly #facts = new Map<Item, string>();
   readonly #side: Side;
   readonly #interner: Interner;
   readonly #outputs: Item[];
@@ -66,12 +67,22 @@ export class Roles {
     const parts = COMMUTATIVE.test(item.label)
       ? sources.map(([, value]) => value).sort((a, b) => a - b)
       : sources.map(([argument, value]) => `${argument} ${value}`);
-    return this.#interner.of(`b${item.label} ${this.#facts(item, number)} ${parts.join()}`);
+    return this.#interner.of(`b${item.label} ${this.#factsOf(item, number)} ${parts.join()}`);
   }
 
-  #facts(item: Item, number: number): string {
+  /** Of an item, and of an input its number. */
+  #factsOf(item: Item, number: number): string {
     if (item.kind === "output") return "";
     if (item.kind === "input") return `${number} ${JSON.stringify([item.shapes, item.dtypes])}`;
+    let facts = this.#facts.get(item);
+    if (facts === undefined) {
+      facts = this.#read(item);
+      this.#facts.set(item, facts);
+    }
+    return facts;
+  }
+
+  #read(item: Item): string {
     const given = RESHAPES.test(item.label) ? [] : Object.entries(item.arguments);
     const kept = given.flatMap(([name, value]) =>
       value === null || IMMATERIAL.has(name) ? [] : [[name, SIZED.test(item.label) ? single(value) : value]],
@@ -105,7 +116,7 @@ export class Roles {
     let number = this.#steps.get(by);
     if (number === undefined) {
       const after = (this.#after.get(by) ?? []).join(";");
-      number = this.#interner.of(`a${by.label} ${this.#facts(by, 0)} ${after}`);
+      number = this.#interner.of(`a${by.label} ${this.#factsOf(by, 0)} ${after}`);
       this.#steps.set(by, number);
     }
     return `${port} ${number}`;

@@ -18,13 +18,23 @@ export class Similarity {
     this.#uses = uses;
   }
 
+  /** Equal for items that are equal. */
+  exactly(item: Item): number | undefined {
+    return this.#hashes.exact.get(item);
+  }
+
+  /** Equal for items that are equal apart from arguments and sizes. */
+  skeletonOf(item: Item): number | undefined {
+    return this.#hashes.skeleton.get(item);
+  }
+
   /** Whether an item is all that another is, apart from arguments and sizes. */
   hasSameSkeleton(before: Item, after: Item): boolean {
-    return this.#hashes.skeleton.get(before) === this.#hashes.skeleton.get(after);
+    return this.skeletonOf(before) === this.skeletonOf(after);
   }
 
   isExact(before: Item, after: Item): boolean {
-    return this.#hashes.exact.get(before) === this.#hashes.exact.get(after);
+    return this.exactly(before) === this.exactly(after);
   }
 
   /** Whether the values of both are used alike. */

@@ -49,6 +49,12 @@ export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
+/** Equal for weights of one name in modules beside each other. */
+export function besidesOf(key: string): string {
+  const end = key.lastIndexOf(".");
+  return `${key.slice(0, Math.max(0, key.lastIndexOf(".", end - 1)))} ${key.slice(end + 1)}`;
+}
+
 /** Whether two values of an argument mean the same: `1` and `[1, 1]`, or numbers that were rounded otherwise. */
 export function isSameValue(a: Json, b: Json): boolean {
   const [x, y] = [single(a), single(b)];

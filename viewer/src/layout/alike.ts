@@ -33,9 +33,9 @@ export function frameKey(frame: Frame): string {
 }
 
 /** With the lengths of texts, which may contain anything. */
-function itemKey({ name, detail, marks, frame, ...item }: Item): string {
-  const { kind, glyph, times, unrolled, loop, expandable, stack } = item;
-  const sizes = [kind, glyph, times, unrolled, loop, expandable, stack, marks.join(), frame?.direction].join(" ");
+function itemKey(item: Item): string {
+  const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, frame } = item;
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${frame?.direction}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}`;
 }
 

@@ -30,8 +30,9 @@ const NARROW_PADDING = 8;
 const ONE_LINE = 28;
 const TWO_LINES = 40;
 export const DETAIL_LINE = 14;
-/** Width of a detail that is broken, least width that this saves, and where; and the same of a list in a narrow box. */
+/** Width of a detail that is broken, least width that this saves, and where; and the same in a narrow box, and of a list there. */
 const LONG_DETAIL = [200, 40, AT_FACT] as const;
+const LONG_IN_NARROW = [150, 40, AT_FACT] as const;
 const LONG_LIST = [110, 24, AFTER_COMMA] as const;
 const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
@@ -83,7 +84,8 @@ export function isTerminal(item: Item): boolean {
 export function detailLines(item: Item): string[] {
   const { detail } = boxWords(item);
   const broad = textWidth(detail, DETAIL_SIZE);
-  const [longest, saved, breaks] = item.narrow && detail.includes(", ") ? LONG_LIST : LONG_DETAIL;
+  const inNarrow = detail.includes(", ") ? LONG_LIST : LONG_IN_NARROW;
+  const [longest, saved, breaks] = item.narrow ? inNarrow : LONG_DETAIL;
   if (!isTwoLines(item) || item.marks.includes("error") || broad <= longest) return [detail];
   const halves = halved(detail, breaks);
   return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < saved ? [detail] : halves;

@@ -21,6 +21,7 @@ from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
+from modeldiagrams.tracer.fake.kernel_checks import KernelDtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Probe:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
         probed = self._run(args, kwargs, is_fake=True)
-        # fake tensors let pass what kernels don't take, such as whole numbers
+        # fake tensors let pass some of what kernels don't take
         work = sum(map(_rows, leaves(entries))) * self._size
         is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
         if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
@@ -124,6 +125,7 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
+        kernels = KernelDtypes() if is_fake else contextlib.nullcontext()
         watch = _Watch()
         quiet = io.StringIO()
         level = logging.root.manager.disable
@@ -136,7 +138,7 @@ class Probe:
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
                 for value, path in _visited(args, kwargs):
                     _mark(value, frozenset({path}))
-                with self._as_it_was((args, kwargs)), mode, watch:
+                with self._as_it_was((args, kwargs)), mode, kernels, watch:
                     result = self._model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)

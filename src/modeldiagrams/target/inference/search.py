@@ -1,9 +1,8 @@
 """Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
 
 The first pass takes the first candidate of every input. A layer that refuses its input states the width it expects,
-which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further; last, it
-goes through the combinations in order of the sum of their ranks. A failure that stays the same whatever goes in ends
-the search in a large model. The same model always gets the same inputs.
+which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further, and last
+goes through all combinations, those of likely candidates first.
 """
 
 from __future__ import annotations
@@ -273,10 +272,8 @@ def modules_not_called(model: nn.Module, graph: Graph) -> int:
     """How many modules that do something themselves a pass left out."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
     # attention uses the weights of its last layer without calling it
-    used = {id(module.out_proj) for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
-    own = [
-        name for name, module in model.named_modules() if name and not [*module.children()] and id(module) not in used
-    ]
+    used = {module.out_proj for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
+    own = [name for name, module in model.named_modules() if name and not {*module.children()} and module not in used]
     return sum(name not in called for name in own)
 
 

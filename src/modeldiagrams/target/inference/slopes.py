@@ -7,6 +7,7 @@ that moves with the batch shows that an input lacks a dimension.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ _MOST_GROUPS = 8
 _MAX_SIZE = 8192
 _MOST_SIDES = 16
 _MOST_ENLARGED = 3
+_MOST_EXCHANGED = 3
+_STEP = 2
 
 
 @dataclass
@@ -59,12 +62,25 @@ class Slopes:
         for size, places, moved in moving:
             for gap, step in moved:
                 yield from self._alone(size, places, gap / step * size)
+        if not moving:
+            yield from self._exchanged()
         yield from self._together([(size, places, moved[0]) for size, places, moved in moving])
         for size, places, _ in moving[:_MOST_ENLARGED]:
             larger = self._sized(places, 4 * size)
             probed = self.again(larger)
             if probed is not None and (probed.error is None or probed.depth > self.probed.depth):
                 yield larger
+
+    def _exchanged(self) -> Iterator[Entries]:
+        """Two sizes have to keep their sum, for something before: what one of them gains, the other loses."""
+        groups = [group for group in self._groups() if group[0] > _STEP][:_MOST_EXCHANGED]
+        for (more, first), (less, second) in itertools.permutations(groups, 2):
+            changed = replace(self, entries=self._sized(first, more + _STEP))
+            for wanted, moved in self._moved(self.again(changed._sized(second, less - _STEP))):  # noqa: SLF001
+                step = -(wanted.got - wanted.value) * _STEP / moved
+                if step == int(step) and -more < step < less:
+                    changed = replace(self, entries=self._sized(first, more + int(step)))
+                    yield changed._sized(second, less - int(step))  # noqa: SLF001
 
     def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[int, int]]:
         """Differences and by how much they change if a size is twice as large."""

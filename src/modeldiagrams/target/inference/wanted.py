@@ -191,6 +191,7 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
                 if a != b and 1 not in (a, b):
                     yield Wanted("size", b, a, shapes=(first,))
                     yield Wanted("size", a, b, shapes=(second,))
+                    yield from (Wanted("size", 1, size, shapes=(shape,)) for size, shape in ((b, second), (a, first)))
             for shape in (first, second):
                 yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
 

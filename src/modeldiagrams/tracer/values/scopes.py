@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     _CodeOf: TypeAlias = "Callable[[FrameType], Code]"
-    _InputsOf: TypeAlias = Callable[[FrameType], Mapping[str, Any]]
+    _InputsOf: TypeAlias = "Callable[[FrameType, Code], Mapping[str, Any]]"
 
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
@@ -22,11 +25,20 @@ _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
 """What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
 _READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
+_JOINED_STORES = {"STORE_FAST_STORE_FAST": 2, "STORE_FAST_LOAD_FAST": 1}
+"""Two instructions in one, from Python 3.13 on, of which the second may only read → how many assign."""
+_STORES = re.compile(
+    b"|".join(
+        re.escape(bytes([dis.opmap[name]]))
+        for name in ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF", *_JOINED_STORES)
+        if name in dis.opmap
+    )
+)
+"""Instructions that assign or delete a variable of a function, among every second byte of its code."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """One call of a Python function, or one `record_function`, inside a module call."""
 
     name: str
@@ -38,17 +50,16 @@ class Scope:
     """``file:line`` of the function's definition."""
     call_site: str | None = None
     """``file:line`` of the call."""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = {}
     """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
+    label: str = ""
+    """The same without the id of the module call, quoted, for signatures."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
-    depth: int = field(init=False)
+    depth: int = 1
     """How many scopes there are with all around it."""
-
-    def __post_init__(self) -> None:
-        self.depth = self.parent.depth + 1 if self.parent else 1
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
@@ -70,20 +81,22 @@ class Code:
     """Short and full name; None for what is no function of user code."""
     definition: str
     """``file:line`` where it begins."""
-    parameters: tuple[str, ...]
-    """Names of its parameters, with those of ``*args`` and ``**kwargs``."""
+    parameters: Mapping[str, int]
+    """As `parameters_of` says, with those of ``*args`` and ``**kwargs``."""
     is_tracer: bool
     """Part of the tracer, inside the boundary."""
     ends_walk: bool
     """User code, the boundary or a module call."""
     lines: dict[int, str] = field(default_factory=dict)
     """``file:line`` by instruction."""
-    stores: dict[str, int] | None = None
-    """As `first_stores` says, once it was asked."""
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
-        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
+        at = frame.f_lasti
+        line = self.lines.get(at)
+        if line is None:
+            line = self.lines[at] = f"{self.file}:{frame.f_lineno}"
+        return line
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
@@ -100,39 +113,34 @@ def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
     return short, f"{module}.{qualified.replace('.<locals>', '')}"
 
 
-def parameters_of(code: CodeType) -> tuple[str, ...]:
-    """Names of the parameters of a function; none of one that may hold the dict of its variables.
+def parameters_of(code: CodeType) -> dict[str, int]:
+    """Parameters of a function, and the first instruction that assigns or deletes each.
 
-    To look at a frame's variables from outside writes into that dict, until Python 3.12.
+    None of a function that may hold the dict of its variables: to look at a frame's variables from outside writes into
+    that dict, until Python 3.12.
     """
     if not _READS_VARIABLES.isdisjoint(code.co_names):
-        return ()
+        return {}
     n = code.co_argcount + code.co_kwonlyargcount
     n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_varnames[:n]
-
-
-def first_stores(code: CodeType) -> dict[str, int]:
-    """Variable of a function → the first instruction that assigns or deletes it."""
-    stores: dict[str, int] = {}
-    for step in dis.get_instructions(code):
-        if step.opname.startswith(("STORE_", "DELETE_")):
-            # Python 3.13 joins two instructions into one, of which the second may only read
-            names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-            for name in names[:1] if "LOAD" in step.opname else names:
-                stores.setdefault(name, step.offset)
-    return stores
+    names = code.co_varnames[:n]
+    found = dict.fromkeys(names, sys.maxsize)
+    raw = code.co_code
+    for store in _STORES.finditer(raw[::2]):  # `dis` would take longer than to record hundreds of ops
+        at = 2 * store.start()
+        n_joined = _JOINED_STORES.get(dis.opname[raw[at]], 0)
+        variables = (raw[at + 1] >> 4, raw[at + 1] & 15)[:n_joined] if n_joined else (raw[at + 1],)
+        for name in [names[variable] for variable in variables if variable < n]:
+            found[name] = min(found[name], at)
+    return found
 
 
 def argument_values(frame: FrameType, code: Code) -> list[tuple[str, Any]]:
     """What a running function was called with, as far as its parameters still hold it."""
     if not code.parameters:
         return []
-    if code.stores is None:
-        code.stores = first_stores(code.code)
-    variables, last, stores = frame.f_locals, frame.f_lasti, code.stores
-    kept = (name for name in code.parameters if name in variables and stores.get(name, last) >= last)
-    found = [(name, variables[name]) for name in kept]
+    variables, last = frame.f_locals, frame.f_lasti
+    found = [(n, variables[n]) for n, stored in code.parameters.items() if n in variables and stored >= last]
     if isinstance(variables, dict):  # until Python 3.12, and would keep the values as long as the function runs
         variables.clear()
     return found
@@ -145,36 +153,34 @@ class Scopes:
     the variables of finished functions alive.
     """
 
-    __slots__ = ("_innermost", "_running", "current")
+    __slots__ = ("current", "innermost", "running")
 
     def __init__(self) -> None:
         self.current: Scope | None = None
         """The innermost scope around the line that `SourceFinder.line_of` found last."""
-        self._running: dict[Any, Scope | None] = {}
+        self.running: dict[Any, Scope | None] = {}
         """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self._innermost: Any = _Mark()
+        self.innermost: Any = _NOT_BEGUN
         """The last mark."""
 
-    def move_to(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Note where the running call was made: in a frame of user code."""
-        if frame.f_trace is not self._innermost:  # else as for most ops
-            self._begin(frame, code_of, inputs_of)
-        self.current = self._running[self._innermost]
+    def begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
+        """Drop the functions that have ended, and begin those that are new around a frame of user code.
 
-    def _begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Drop the functions that have ended, and begin those that are new around a frame."""
-        running = self._running
+        Needed only where ``frame.f_trace`` is not the `innermost` mark.
+        """
+        running = self.running
         begun, caller = self._begun(frame, code_of)
-        self._innermost = _mark_of(caller)
-        while running and next(reversed(running)) is not self._innermost:
+        self.innermost = _mark_of(caller)
+        while running and next(reversed(running)) is not self.innermost:
             running.popitem()
         for inner, code in reversed(begun):
-            scope = None if caller is None else running[self._innermost]
+            scope = None if caller is None else running[self.innermost]
             if caller is not None and (scope is None or scope.depth < _DEEPEST):
                 short, full = code.names or ("", "")
-                scope = Scope(short, scope, full, code.definition, code_of(caller).line(caller), inputs_of(inner))
-            self._innermost = _marked(inner)
-            running[self._innermost] = scope
+                line, inputs = code_of(caller).line(caller), inputs_of(inner, code)
+                scope = Scope(short, scope, full, code.definition, line, inputs, depth=_depth_inside(scope))
+            self.innermost = _marked(inner)
+            running[self.innermost] = scope
             caller = inner
 
     def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
@@ -182,7 +188,7 @@ class Scopes:
         begun: list[tuple[FrameType, Code]] = []
         outermost: tuple[FrameType, Code] | None = None
         at: FrameType | None = frame
-        while at is not None and _mark_of(at) not in self._running:
+        while at is not None and _mark_of(at) not in self.running:
             code = code_of(at)
             if code.file is not None:
                 outermost = (at, code)
@@ -198,15 +204,20 @@ class Scopes:
 
     def enter(self, name: str, line: str | None) -> Scope | None:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
-        if not self._running:
+        if not self.running:
             return None
-        scope = self._running[self._innermost] = Scope(name, self._running[self._innermost], call_site=line)
+        outer = self.running[self.innermost]
+        scope = self.running[self.innermost] = Scope(name, outer, call_site=line, depth=_depth_inside(outer))
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
         if scope is not None:
-            self._running = {mark: scope.parent if held is scope else held for mark, held in self._running.items()}
+            self.running = {mark: scope.parent if held is scope else held for mark, held in self.running.items()}
+
+
+def _depth_inside(scope: Scope | None) -> int:
+    return scope.depth + 1 if scope else 1
 
 
 class _Mark:
@@ -216,6 +227,9 @@ class _Mark:
 
     def __call__(self, *_: object) -> None:
         pass
+
+
+_NOT_BEGUN = _Mark()
 
 
 def _marked(frame: FrameType) -> Any:

@@ -4,7 +4,7 @@
  */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import { LEAST_SKIPS } from "../../view/pairs.js";
-import { AROUND, type Arms, armsIn } from "./arms.js";
+import { AROUND, type Arms, armsIn, hasBlocks } from "./arms.js";
 
 /** A frame with the insides of two of its items. */
 export interface Joined {
@@ -68,6 +68,7 @@ function join(frame: Frame, pair: readonly [number, number]): Joined | null {
     }
   }
   const items = owners.flatMap((owner, i) => (insides[owner] ?? frame).items[places[i] ?? 0] ?? []);
+  if (!hasBlocks(items)) return null;
   const parts = wiresOf(frame, pair, insides);
   if (parts === null) return null;
   const at = (owner: number, place: number) =>
