@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["VARIADIC", "parameters_of", "unpacked_parameters"]
+__all__ = ["VARIADIC", "Part", "parameters_of", "unpacked_parameters"]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
-_MOST_ELEMENTS = 1 << 21
+_MOST_ELEMENTS = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
