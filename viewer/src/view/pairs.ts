@@ -21,7 +21,7 @@ export function pairsIn(traced: GraphIndex, state: State): string[][] {
     if (isTo) add(`${to}`, from);
   }
   return [...tensors]
-    .filter(([, { size }]) => size >= LEAST_SKIPS)
+    .filter(([pair, { size }]) => size >= LEAST_SKIPS + (pair.includes(" ") ? 0 : 1))
     .sort(([pair, one], [single, other]) => single.split(" ").length - pair.split(" ").length || other.size - one.size)
     .map(([pair]) => pair.split(" ").map((item) => items[Number(item)]?.id ?? ""));
 }

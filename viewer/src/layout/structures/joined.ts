@@ -33,7 +33,9 @@ export function joinedIn(frame: Frame): Joined | null {
     inside?.direction === "TB" && times === 1 ? [i] : [],
   );
   for (const [one, others] of tensorsBetween(frame, new Set(open))) {
-    const decoders = [...others].filter(([other, { size }]) => (one < other || other === NONE) && size >= LEAST_SKIPS);
+    const isTelling = (other: number, count: number) => count >= LEAST_SKIPS + (one === NONE || other === NONE ? 1 : 0);
+    const isAfter = (other: number) => one < other || other === NONE;
+    const decoders = [...others].filter(([other, { size }]) => isAfter(other) && isTelling(other, size));
     // what many read, such as rotary tables, are no skips
     for (const [other] of decoders.length > MOST_DECODERS ? [] : decoders) {
       const joined = join(frame, [one, other]);
@@ -49,7 +51,7 @@ const MOST_DECODERS = 4;
 /** In place of a container, if there is none. */
 export const NONE = -2;
 
-/** Open container → those that read it → the tensors between both; without a container, the items. */
+/** Open container → those that read it → the tensors between both; without a container, the items, which also read the bottom. */
 function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number, Map<number, Set<string>>> {
   const between = new Map<number, Map<number, Set<string>>>();
   const add = (from: number, to: number, what: string) => {
@@ -58,8 +60,8 @@ function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number
   };
   for (const { from, to, source } of wires) {
     if (open.has(from) && open.has(to)) add(from, to, source);
-    else if (open.has(from)) add(from, NONE, `${to}`);
-    else if (open.has(to)) add(NONE, to, `${from}`);
+    else if (open.has(from) && to !== BORDER) add(from, NONE, `${to}`);
+    else if (open.has(to) && from !== BORDER) add(NONE, to, `${from}`);
   }
   return between;
 }
