@@ -37,7 +37,7 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
     functions = keep_scopes(recording.steps, contents)
     builder = _Builder(recording, connections(recording), weights, signatures(contents))
     builder.add_nodes(places(recording, builder.connections.users, functions))
-    return ir.Graph(
+    graph = ir.Graph(
         model=builder.model(),
         nodes=tuple(builder.nodes),
         adjacency=builder.adjacency(),
@@ -48,6 +48,9 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         status=msgspec.structs.replace(status, unseen=tuple(builder.unseen)),
         provenance=_provenance(),
     )
+    for scope in functions:
+        scope.kept = None  # itself: as `Recording.release`
+    return graph
 
 
 def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
@@ -129,8 +132,6 @@ class _Builder:
         self._signatures = signatures_
         self._about: Callable[[Any], tuple[str, str | None]] = functools.cache(_about)
         self._unnamed: Callable[[Spec], ir.TensorSpec] = functools.cache(_tensor_spec)  # equal ones share an object
-        self._roles = {values[-1]: name for name, values in reversed(recording.outputs)}
-        self._roles.update((source.value, source.names[0]) for source in recording.inputs)
 
     def add_nodes(self, places_: Places) -> None:
         """Add all nodes in order, with their parents and tensors."""
@@ -146,6 +147,14 @@ class _Builder:
         for name, _ in recording.outputs:
             self.nodes.append(ir.OutputNode(id=f"output:{name}", name=name))
             self.parents[f"output:{name}"] = None
+        self._name_tensors()
+
+    def _name_tensors(self) -> None:
+        """Tell which tensors the model takes and returns; a tensor that it returns several times has its first name."""
+        named = [(values[-1], name) for name, values in reversed(self._recording.outputs)]
+        named += [(source.value, source.names[0]) for source in self._recording.inputs]
+        for value, name in named:
+            self.tensors[value.id] = _tensor_spec(value.spec, name)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
@@ -175,7 +184,7 @@ class _Builder:
         inside: Any = {"scope": kept} if (kept := _kept_id(scope)) else {}
         self.nodes.append(_INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,), **inside))
         self.parents[given.id] = (parent.id or None) if parent else None
-        self._add_tensors(given.outputs)
+        self.tensors[given.value.id] = self._unnamed(given.value.spec)
         if not given.names:
             self.unseen.append(given.value.id)
 
@@ -195,7 +204,8 @@ class _Builder:
         )
         self.nodes.append(node)
         self.parents[id_] = op.parent.id or None
-        self._add_tensors(outputs)
+        for value in outputs:
+            self.tensors[value.id] = self._unnamed(value.spec)
 
     def _add_module(self, call: ModuleCall) -> None:
         class_, source = self._about(type(call.module))
@@ -216,11 +226,6 @@ class _Builder:
         )
         self.nodes.append(node)
         self.parents[call.id] = call.parent.id or None  # type: ignore[union-attr]
-
-    def _add_tensors(self, values: list[Value]) -> None:
-        for value in values:
-            name = self._roles.get(value)
-            self.tensors[value.id] = _tensor_spec(value.spec, name) if name else self._unnamed(value.spec)
 
     def _function(self, scope: Scope, members: list[Op | ModuleCall], signature: str) -> ir.FunctionCall:
         around = scope.parent.kept if scope.parent else None

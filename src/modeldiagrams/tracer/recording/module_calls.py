@@ -125,11 +125,7 @@ class CallStack:
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
         call.source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
-        parent.is_leaf = False
-        outer: ModuleCall | None = parent
-        while outer is not None and outer.is_empty:
-            outer.is_empty = False
-            outer = outer.parent
+        parent.is_leaf = parent.is_empty = False
         self.recorder.recording.steps.append(call)
         return call
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
-from modeldiagrams.tracer.torch_facts.private_api import BOOKKEEPING, bookkeeping_of
+from modeldiagrams.tracer.torch_facts.private_api import bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -109,17 +109,14 @@ class ObjectSnapshot:
         return self._add_attributes if _may_hold_state(kind) else id  # nothing to add
 
     def _add_module(self, module: nn.Module) -> None:
-        attributes = vars(module)
         self._modules.append((module, type(module)))
-        own = attributes.keys() - BOOKKEEPING
-        has_all = len(attributes) == len(own) + len(BOOKKEEPING)
-        bookkeeping = bookkeeping_of(attributes) if has_all else ()
-        if not has_all or not _CONTAINERS.issuperset(map(type, bookkeeping)):  # other than torch's
+        attributes, bookkeeping = vars(module), bookkeeping_of(module)
+        if bookkeeping is None:
             self._add_dict(attributes)
             return
         self._dicts.append(attributes)
         self._copies.append(attributes.copy())
-        self._add_items(map(attributes.get, sorted(own)))
+        self._add_items([value for _, value in own_attributes(module)])
         self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
         self._pending += filter(None, reversed(bookkeeping))
 
@@ -178,12 +175,13 @@ def _may_hold_state(class_: type) -> bool:
 
 def _are_unchanged(dicts: Sequence[dict[Any, Any]], copies: Sequence[dict[Any, Any]]) -> bool:
     """Whether all dicts still hold what their copies hold, compared in one pass because almost none changes."""
-    if list(map(len, dicts)) != list(map(len, copies)):
+    try:
+        if list(map(list, dicts)) != list(map(list, copies)):
+            return False
+    except Exception:  # noqa: BLE001 (a user's keys)
         return False
     chain = itertools.chain.from_iterable
-    return all(map(operator.is_, chain(dicts), chain(copies))) and all(
-        map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies)))
-    )
+    return all(map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies))))
 
 
 def restore_content(container: Any, before: Any) -> None:

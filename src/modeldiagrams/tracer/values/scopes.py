@@ -153,37 +153,34 @@ class Scopes:
     the variables of finished functions alive.
     """
 
-    __slots__ = ("_innermost", "_running", "current")
+    __slots__ = ("current", "innermost", "running")
 
     def __init__(self) -> None:
         self.current: Scope | None = None
         """The innermost scope around the line that `SourceFinder.line_of` found last."""
-        self._running: dict[Any, Scope | None] = {}
+        self.running: dict[Any, Scope | None] = {}
         """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self._innermost: Any = _NOT_BEGUN
+        self.innermost: Any = _NOT_BEGUN
         """The last mark."""
 
-    def move_to(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Note where the running call was made: in a frame of user code."""
-        if frame.f_trace is not self._innermost:  # else as for most ops
-            self._begin(frame, code_of, inputs_of)
-        self.current = self._running[self._innermost]
+    def begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
+        """Drop the functions that have ended, and begin those that are new around a frame of user code.
 
-    def _begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Drop the functions that have ended, and begin those that are new around a frame."""
-        running = self._running
+        Needed only where ``frame.f_trace`` is not the `innermost` mark.
+        """
+        running = self.running
         begun, caller = self._begun(frame, code_of)
-        self._innermost = _mark_of(caller)
-        while running and next(reversed(running)) is not self._innermost:
+        self.innermost = _mark_of(caller)
+        while running and next(reversed(running)) is not self.innermost:
             running.popitem()
         for inner, code in reversed(begun):
-            scope = None if caller is None else running[self._innermost]
+            scope = None if caller is None else running[self.innermost]
             if caller is not None and (scope is None or scope.depth < _DEEPEST):
                 short, full = code.names or ("", "")
                 line, inputs = code_of(caller).line(caller), inputs_of(inner, code)
                 scope = Scope(short, scope, full, code.definition, line, inputs, depth=_depth_inside(scope))
-            self._innermost = _marked(inner)
-            running[self._innermost] = scope
+            self.innermost = _marked(inner)
+            running[self.innermost] = scope
             caller = inner
 
     def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
@@ -191,7 +188,7 @@ class Scopes:
         begun: list[tuple[FrameType, Code]] = []
         outermost: tuple[FrameType, Code] | None = None
         at: FrameType | None = frame
-        while at is not None and _mark_of(at) not in self._running:
+        while at is not None and _mark_of(at) not in self.running:
             code = code_of(at)
             if code.file is not None:
                 outermost = (at, code)
@@ -207,16 +204,16 @@ class Scopes:
 
     def enter(self, name: str, line: str | None) -> Scope | None:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
-        if not self._running:
+        if not self.running:
             return None
-        outer = self._running[self._innermost]
-        scope = self._running[self._innermost] = Scope(name, outer, call_site=line, depth=_depth_inside(outer))
+        outer = self.running[self.innermost]
+        scope = self.running[self.innermost] = Scope(name, outer, call_site=line, depth=_depth_inside(outer))
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
         if scope is not None:
-            self._running = {mark: scope.parent if held is scope else held for mark, held in self._running.items()}
+            self.running = {mark: scope.parent if held is scope else held for mark, held in self.running.items()}
 
 
 def _depth_inside(scope: Scope | None) -> int:
