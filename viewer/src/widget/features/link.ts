@@ -49,6 +49,8 @@ export function link(widget: Widget): void {
 
 async function restore(widget: Widget, linked: LinkedView): Promise<void> {
   if (linked.with !== widget.comparedWith) await widget.compareWith(linked.with);
+  // what the link opens is in that comparison; why there is none is said
+  if (linked.with !== widget.comparedWith) return widget.host.scrollIntoView({ block: "nearest" });
   await widget.change((session) => stateOf(session, linked));
   widget.host.scrollIntoView({ block: "nearest" });
   if (linked.node !== undefined) widget.goTo(linked.node);
