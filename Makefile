@@ -6,7 +6,9 @@ PIP_ARGS ?=
 CORES ?= auto
 quick unit-python: export OMP_NUM_THREADS = 1
 # a file's tests share what they start; files run in the order of tests/conftest.py
-PYTEST = $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+# bytecode first, also where Python is told to write none: tests start many processes
+PYTEST = $(BIN)/python -m compileall -q src sphinx_ext mkdocs_plugin && \
+	$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed

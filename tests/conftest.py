@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ SWEEPS = frozenset(
         "target/test_zero_config_variants.py",
         "target/test_zero_config_written.py",
         "tracer/test_long_and_deep_models.py",
+        "tracer/test_oracle.py",
         "truth/test_true_pictures.py",
     }
 )
@@ -67,20 +69,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files from what the code does now")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Don't import what `-m` leaves out: imports take longer than most tests."""
+    return any(f"not {mark}" in config.option.markexpr for mark in _marks(collection_path)) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Don't look for garbage among what is imported, neither now nor while tests run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by where they are, so that no test has to remember it, and put them in an order."""
     for item in items:
-        path = item.path.relative_to(TESTS)
-        folder = path.parts[0]
-        if folder in PROCESS_FOLDERS:
-            item.add_marker("process")
-        if path.as_posix() in SWEEPS:
-            item.add_marker("sweep")
-        if folder == "zoo":
-            item.add_marker("zoo")
-        if folder == "browser":
-            item.add_marker("browser")
+        for mark in _marks(item.path):
+            item.add_marker(mark)
     items.sort(key=_turn)
+
+
+def _marks(path: Path) -> set[str]:
+    """What a file's tests are, or those of all files in a folder."""
+    name = path.relative_to(TESTS).as_posix()
+    folder = name.split("/")[0]
+    marks = {
+        "process": folder in PROCESS_FOLDERS,
+        "sweep": name in SWEEPS,
+        "zoo": folder == "zoo",
+        "browser": folder == "browser",
+    }
+    return {mark for mark, has in marks.items() if has}
 
 
 def _turn(item: pytest.Item) -> int:

@@ -101,7 +101,7 @@ def test_diagrams_work_and_load_nothing_before_use(
     toggled = 0
     for path, fragments in pages(demo, tool).items():
         with reader_with() as reader:
-            reader.page.goto(f"{root}/{path.as_posix()}", wait_until="networkidle")
+            reader.page.goto(f"{root}/{path.as_posix()}")
             ours = {url.rpartition("/")[2] for url in reader.urls if "/modeldiagrams/" in url}
             assert ours == {"model-graph.css", "model-graph.js"}, path
             toggled += sum(toggle_twice(reader.page, number) for number in range(len(fragments)))

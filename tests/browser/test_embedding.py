@@ -6,8 +6,8 @@ from browser.pages import HEAD
 TIMES = 20
 
 
-def test_script_may_be_included_several_times(reader, address):
-    reader.page.goto(f"{address}/again.html")
+def test_script_may_be_included_several_times(reader, server):
+    reader.page.goto(f"{server}/again.html")
     reader.page.add_script_tag(url="modeldiagrams/model-graph.js")
     expand(reader, 0)
     expand(reader, 1)

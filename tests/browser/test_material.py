@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +11,8 @@ import pytest
 
 from browser.pages import encoder
 from browser.serving import served
+from hosts.builders import mkdocs_build
+from hosts.fork_server import Tools
 from modeldiagrams.ir.serialize import save
 
 FENCE = "```model-graph\nmodel: net.json\ndepth: 0\n```\n"
@@ -69,31 +68,22 @@ theme: {name: mkdocs, color_mode: auto, user_color_mode_toggle: true}
 plugins: [search, modeldiagrams]
 """,
 }
-# one process for all sites, because importing takes most of the time
-SCRIPT = """
-import sys
-from mkdocs.__main__ import cli
-out, *sites = sys.argv[1:]
-for site in sites:
-    cli(["build", "-q", "--strict", "-f", f"{out}/{site}.yml", "-d", f"{out}/{site}"], standalone_mode=False)
-"""
 
 
 @pytest.fixture(scope="module")
-def sites(tmp_path_factory) -> Iterator[tuple[Path, str]]:
+def sites(tmp_path_factory, tools: Tools) -> Iterator[tuple[Path, str]]:
     """The folder of the same pages in every theme, and its address."""
     folder = tmp_path_factory.mktemp("themes")
     (folder / "docs").mkdir()
     for name, text in PAGES.items():
         (folder / "docs" / f"{name}.md").write_text(text)
     save(encoder("Net", layers=2), folder / "docs" / "net.json")
+    build = mkdocs_build(tools["mkdocs"])
     with served(folder) as address:
         for name, config in SITES.items():
             (folder / f"{name}.yml").write_text(COMMON + config.replace("ADDRESS", address))
-        command = [sys.executable, "-c", SCRIPT, folder, *SITES]
-        environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, env=environment)
-        assert result.returncode == 0, result.stderr
+            result = build(folder, folder / name, "-q", "--strict", config=f"{name}.yml")
+            assert result.returncode == 0, result.stderr
         yield folder, address
 
 

@@ -43,8 +43,8 @@ def test_scripts_from_other_hosts_are_refused(reader, site, server):
     assert "pkg.Encoder.js" not in reader.requests
 
 
-def test_hostile_names_stay_text(reader, address):
-    reader.page.goto(f"{address}/hostile.html")
+def test_hostile_names_stay_text(reader, server):
+    reader.page.goto(f"{server}/hostile.html")
     assert HOSTILE.replace("\u202e", "\ufffd") in reader.page.locator(".mg-problem").inner_text()
     expand(reader)
     reader.page.locator(".mg-outline > summary").click()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
 import pytest
 
 from graphs import small_graph
+from hosts.builders import sphinx_build
+from hosts.fork_server import Tools
 from modeldiagrams.ir.serialize import save
 
 ROOT = Path(__file__).parents[2]
@@ -70,17 +71,6 @@ extensions = ["myst_parser", "sphinx_design", "sphinx_modeldiagrams"]
 myst_enable_extensions = ["colon_fence"]
 numfig = True
 """
-# one process for all sites, because importing takes most of the time
-SCRIPT = """
-import sys
-from sphinx.cmd.build import main
-source, out, *themes = sys.argv[1:]
-codes = [
-    main(["-q", "-W", "-n", "-d", f"{out}/doctrees", "-D", f"html_theme={theme}", source, f"{out}/{theme}"])
-    for theme in themes
-]
-sys.exit(max(codes))
-"""
 
 
 def write(source: Path) -> None:
@@ -96,14 +86,15 @@ def write(source: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def sites(tmp_path_factory) -> Path:
+def sites(tmp_path_factory, tools: Tools) -> Path:
     """The folder of the same site in every theme."""
     folder = tmp_path_factory.mktemp("themes")
     source, out = folder / "source", folder / "out"
     write(source)
-    command = [sys.executable, "-c", SCRIPT, source, out, *THEMES]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-    assert result.returncode == 0, result.stderr
+    build = sphinx_build(tools["sphinx"])
+    for theme in THEMES:
+        result = build(source, out / theme, "-W", "-n", "-D", f"html_theme={theme}", doctrees=out / "doctrees")
+        assert result.returncode == 0, result.stderr
     return out
 
 

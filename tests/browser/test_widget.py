@@ -5,9 +5,9 @@ from browser.controls import box, settled
 BEFORE_INTEREST = ["one.html", "model-graph.css", "model-graph.js"]
 
 
-def test_initial_picture_needs_no_script(reader_with, address):
+def test_initial_picture_needs_no_script(reader_with, site):
     with reader_with(java_script_enabled=False) as reader:
-        reader.page.goto(f"{address}/one.html")
+        reader.page.goto(f"{site.as_uri()}/one.html")
         assert reader.page.locator("model-graph > svg [data-id='layers.0']").is_visible()
         assert reader.page.locator("summary").is_visible()
 
@@ -29,8 +29,8 @@ def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     assert sorted(set(reader.requests)) == sorted([*BEFORE_INTEREST, "core.js", "pkg.Encoder.js", "viz.js"])
 
 
-def test_click_expands_and_collapses(reader, address):
-    reader.page.goto(f"{address}/one.html")
+def test_click_expands_and_collapses(reader, server):
+    reader.page.goto(f"{server}/one.html")
     reader.node("layers.0").click()
     reader.node("layers.0.attention").wait_for()
     reader.header("layers.0").click()
@@ -53,8 +53,8 @@ def test_toggled_module_stays_in_place(reader, server):
     assert after["x"] <= pointer_x <= after["x"] + after["width"]
 
 
-def test_diagrams_of_one_page_are_independent(reader, address):
-    reader.page.goto(f"{address}/two.html")
+def test_diagrams_of_one_page_are_independent(reader, server):
+    reader.page.goto(f"{server}/two.html")
     reader.node("layers.0", 1).click()
     reader.node("layers.0.mlp", 1).wait_for()
     assert reader.node("layers.0.mlp", 0).count() == 0

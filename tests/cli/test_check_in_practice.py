@@ -41,8 +41,12 @@ def repository(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repository")
     (folder / "docs").mkdir()
     (folder / "net_of_repository.py").write_text(MODEL, "utf-8")
+    # the second test finds what the first has traced
+    kept = str(tmp_path_factory.mktemp("kept"))
     (folder / "docs" / "conf.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(folder)!r})\nextensions = ['sphinx_modeldiagrams']\n", "utf-8"
+        f"import sys\nsys.path.insert(0, {str(folder)!r})\n"
+        f"extensions = ['sphinx_modeldiagrams']\nmodeldiagrams_cache_dir = {kept!r}\n",
+        "utf-8",
     )
     (folder / "docs" / "index.rst").write_text("Net\n===\n\n.. model-graph:: net_of_repository.Net\n", "utf-8")
     assert len(take_snapshots(folder / "docs").written) == 1

@@ -34,9 +34,9 @@ _SYNTAXES = ("reStructuredText", "Markdown")
 
 
 @pytest.fixture(scope="module")
-def worker():
+def worker(tools):
     """One for all commands that run in this process: importing torch takes most of their time."""
-    with Worker() as worker:
+    with tools.lending(), Worker() as worker:
         yield worker
 
 

@@ -7,4 +7,4 @@ from isolation.random_models import SECRET, check
 
 def test_nobody_notices_hostile_models(tmp_path, monkeypatch):
     monkeypatch.setenv(*SECRET)
-    check(tmp_path, range(8))
+    check(tmp_path, range(4))

@@ -34,25 +34,29 @@ def bare(tmp_path_factory) -> Path:
     return python
 
 
-@pytest.fixture
-def site(tmp_path) -> Path:
+def write_site(folder: Path) -> Path:
     """The same two pages for Sphinx and for MkDocs: a graph file, and a model."""
-    shutil.copytree(MODELS, tmp_path / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "docs").mkdir()
-    for folder in (tmp_path, tmp_path / "docs"):
-        save(small_graph(), folder / "net.json")
-    (tmp_path / "conf.py").write_text(
+    shutil.copytree(MODELS, folder / "tinymodels", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "docs").mkdir()
+    for place in (folder, folder / "docs"):
+        save(small_graph(), place / "net.json")
+    (folder / "conf.py").write_text(
         "import sys\nsys.path.insert(0, '.')\nproject = 'x'\nextensions = ['sphinx_modeldiagrams']\n"
         "html_theme = 'basic'\nexclude_patterns = ['docs', 'out*']\n"
     )
-    (tmp_path / "index.rst").write_text(
+    (folder / "index.rst").write_text(
         "Net\n===\n\n.. model-graph:: net.json\n\n.. model-graph:: tinymodels.Net\n   :inputs: [1, 4]\n"
     )
-    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
-    (tmp_path / "docs" / "index.md").write_text(
+    (folder / "mkdocs.yml").write_text("site_name: x\nplugins: [modeldiagrams]\n")
+    (folder / "docs" / "index.md").write_text(
         "# Net\n\n```model-graph\nnet.json\n```\n\n```model-graph\nmodel: tinymodels.Net\ninputs: [1, 4]\n```\n"
     )
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def site(tmp_path) -> Path:
+    return write_site(tmp_path)
 
 
 def run(python: Path, site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -79,33 +83,38 @@ def test_without_torch_graph_files_are_drawn_and_models_are_one_warning(bare, si
     assert page.count('class="mg-problem"') == 1
 
 
-def take_and_build_without_torch(bare: Path, site: Path, builder: tuple[str, ...], strict: str) -> Path:
-    """The one snapshot, of the one model."""
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory) -> Path:
+    """A site with the one snapshot, of the one model, as MkDocs takes it; tests/cli has one that Sphinx took."""
+    site = write_site(tmp_path_factory.mktemp("taken") / "site")
+    conf = (site / "conf.py").rename(site / "conf.txt")
     save(small_graph(), site / "model-graphs" / "old.json")
     taken = run(sys.executable, site, "modeldiagrams", "snapshot", ".", "--prune")
     assert taken.returncode == 0, taken.stderr
     assert "old.json: no page uses it; removed" in taken.stderr
     (snapshot,) = (site / "model-graphs").iterdir()
     assert taken.stdout.splitlines()[-1].endswith(snapshot.name)
-    done = run(bare, site, *builder, strict)
+    conf.rename(site / "conf.py")
+    return site
+
+
+@pytest.mark.parametrize("builder", [(*SPHINX, "-W"), (*MKDOCS, "--strict")], ids=["sphinx", "mkdocs"])
+def test_snapshots_are_drawn_without_torch(bare, taken, builder):
+    done = run(bare, taken, *builder)
     assert done.returncode == 0, done.stderr
-    assert (site / "out" / "index.html").read_text("utf-8").count("<svg") == 2
-    return snapshot
+    assert (taken / "out" / "index.html").read_text("utf-8").count("<svg") == 2
 
 
-def test_sphinx_takes_snapshots_without_torch(bare, site):
-    take_and_build_without_torch(bare, site, SPHINX, "-W")
-
-
-def test_mkdocs_takes_snapshots_without_torch_and_reports_drift_with_it(bare, site):
-    (site / "conf.py").unlink()
-    snapshot = take_and_build_without_torch(bare, site, MKDOCS, "--strict")
+def test_drift_is_reported_with_torch(taken, tmp_path, tools):
+    site = shutil.copytree(taken, tmp_path / "site")
+    (snapshot,) = (site / "model-graphs").iterdir()
     model = site / "tinymodels" / "__init__.py"
     model.write_text("# a comment\n# that moves all lines\n" + model.read_text("utf-8"), "utf-8")
-    moved = run(sys.executable, site, *MKDOCS, "--strict")
+    build = ["build", "-f", str(site / "mkdocs.yml"), "-d", str(site / "out")]
+    moved = tools["mkdocs"].run([*build, "--strict"])
     assert moved.returncode == 0, moved.stderr
     save(small_graph(), snapshot)
-    drifted = run(sys.executable, site, *MKDOCS)
+    drifted = tools["mkdocs"].run(build)
     (warning,) = [line for line in drifted.stderr.splitlines() if "model-graph: " in line]
     assert (
         f"the snapshot model-graphs/{snapshot.name} no longer matches the model (class mypkg.Net → tinymodels.Net; "

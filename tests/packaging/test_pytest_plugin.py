@@ -188,7 +188,3 @@ def test_runs_that_do_not_use_it_import_nothing(tmp_path):
     (tmp_path / "test_lone.py").write_text(LONE, "utf-8")
     report = run(tmp_path)
     assert "1 passed" in report, report
-
-
-def test_its_flag_is_pytests():
-    assert "--update-architectures" in run(".", "--help")

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,6 +19,10 @@ from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import Picture, render
 from pictures.opened import opened
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+
+from demo_models.architectures.folding import Evoformer
 
 
 class Bottleneck(nn.Module):
@@ -257,6 +263,7 @@ CASES = {
     "branches": (Branching, IMAGE, {"Branches"}),
     "inception": (MODELS["inception"].make, LARGE_IMAGE, {"InceptionBlock"}),
     "searched": (MODELS["searched"].make, LARGE_IMAGE, {"SearchedCell"}),
+    "evoformer": (Evoformer, (torch.zeros(6, 16, 23),), {"EvoformerBlock"}),
 }
 
 

@@ -15,12 +15,13 @@ from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from truth.drawn import Box, read
+from truth.levels import NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from demo_models.architectures.denoising import DiffusionUNet
-from demo_models.architectures.pixels import HRNet
+from demo_models.architectures.pixels import FeaturePyramid, HRNet
 
 WIDEST = 822
 """In a column of 740 px, the smallest text of a picture so wide has 9 px."""
@@ -89,6 +90,39 @@ def test_u(make, inputs, down: list[str], bottom: str, up: list[str]) -> None:
     assert middle(boxes[down[-1]]) < middle(boxes[bottom]) < middle(boxes[up[0]])
     plain = read(render(graph, View(shapes="none")).svg).boxes
     assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
+
+
+def test_feature_pyramid() -> None:
+    """As in the figure of its paper: pathways beside each other, laterals between them, and all levels lead out."""
+    boxes = read(render(trace(FeaturePyramid().eval(), (), IMAGE), View()).svg).boxes
+    assert boxes[""].width <= WIDEST
+    assert not [name for name in boxes if name.startswith("bundle:")]
+    down, up = ["backbone.stages.0", "backbone.stages.1", "backbone.stages.2"], ["pyramid/add", "pyramid/add#2"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert boxes[up[1]].y + boxes[up[1]].height < boxes[up[0]].y
+    for level, join in enumerate(reversed(up)):
+        stage, lateral = boxes[down[level]], boxes[f"pyramid.lateral.{level}"]
+        assert stage.x + stage.width < lateral.x < lateral.x + lateral.width < boxes[join].x
+        assert abs(lateral.y - stage.y) < lateral.height
+    heads = [boxes[name] for name in ("head", "head#2", "head#3")]
+    assert min(head.y for head in heads) > boxes["pyramid"].y + boxes["pyramid"].height
+
+
+@pytest.mark.parametrize("opened", [None, ["down.1"]], ids=["outer", "inner"])
+def test_nested_u(opened: list[str] | None) -> None:
+    """As in the figure of U²-Net: each level is read at the side, too, and fused below; an open one is a U again."""
+    graph = trace(NestedU().eval(), (torch.zeros(1, 3, 64, 64),))
+    boxes = read(render(graph, View(expand=opened)).svg).boxes
+    down, up = ["down.0", "down.1", "down.2", "bottom"], ["up.2", "up.1", "up.0"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert max(boxes[name].x + boxes[name].width for name in down) < min(boxes[name].x for name in up)
+    for level, side in zip(reversed(up), ("side.0", "side.1", "side.2"), strict=True):
+        assert boxes[side].y + boxes[side].height < boxes[level].y
+    assert boxes["fuse"].y > max(boxes[name].y + boxes[name].height for name in (*down, *up))
+    if opened is not None:
+        assert boxes["down.1.down.0"].x + boxes["down.1.down.0"].width < boxes["down.1.up.0"].x
+        assert boxes["down.1.up.0"].y < boxes["down.1.up.2"].y
 
 
 def test_streams_keep_their_places() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 import zero_config_models
@@ -14,6 +16,12 @@ from modeldiagrams.tracer import trace
 PATHS = zero_config_models.paths()
 
 
+@functools.cache
+def found(path):
+    """The model with its inputs, as the rules find them."""
+    return resolve(parse_options({"model": path}).call)
+
+
 def test_collection_has_enough_models():
     assert len(PATHS) >= 60
 
@@ -22,7 +30,7 @@ def test_collection_has_enough_models():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.removeprefix("zero_config_models."))
 def test_model_is_connected_without_any_option(path):
-    target = resolve(parse_options({"model": path}).call)
+    target = found(path)
     graph = record(target).graph
     check_graph(graph)
     assert target.note is None, target.tried
@@ -35,5 +43,5 @@ def test_model_is_connected_without_any_option(path):
 @pytest.mark.parametrize("path", PATHS[::2], ids=lambda path: path.removeprefix("zero_config_models."))
 def test_found_inputs_run_with_values_too(path):
     """Ids in range, lengths no longer than sequences: a pass on fake tensors does not tell."""
-    target = resolve(parse_options({"model": path}).call)
+    target = found(path)
     assert trace(target.model, target.args, target.kwargs, mode="real").status.error is None

@@ -12,6 +12,7 @@ import pytest
 
 from modeldiagrams import trace
 from modeldiagrams.ir.serialize import deserialize
+from truth.levels import LEVELS
 from truth.loops import LOOPS
 from truth.models import MODELS
 from truth.oracle import Picture, Trace, judge
@@ -25,9 +26,9 @@ def test_golden_graphs(path: Path) -> None:
     assert Sweep(deserialize(path.read_bytes())).untrue() == []
 
 
-@pytest.mark.parametrize("name", [*MODELS, *LOOPS])
+@pytest.mark.parametrize("name", [*MODELS, *LEVELS, *LOOPS])
 def test_models_with_structures_that_were_drawn_wrong(name: str) -> None:
-    class_, args, x = {**MODELS, **LOOPS}[name]
+    class_, args, x = {**MODELS, **LEVELS, **LOOPS}[name]
     assert Sweep(trace(class_(*args).eval(), (x,)), quick=True).untrue() == []
 
 

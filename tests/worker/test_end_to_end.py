@@ -105,11 +105,6 @@ def test_documentation_process_imports_no_torch_and_starts_no_v8():
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "[]\n"
 
 
-def test_two_processes_make_the_same_bytes(diagram):
-    with DiagramBuilder(None, folder=PROJECT, paths=[PROJECT]) as other:
-        assert make(other, "mypkg.Model", inputs="[1, 4]") == diagram
-
-
 def test_svg_and_html_files_are_self_contained(diagram):
     svg = parseString(modeldiagrams.to_svg(diagram.graph, depth=0)).documentElement  # noqa: S318  (our own)
     assert svg.namespaceURI == "http://www.w3.org/2000/svg"

@@ -10,6 +10,7 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
     "hard_configurations.WeightedFusion",  # a number has to suit modules that are made up
+    "hard_structures.GraphBatchNet",  # ids of atoms and bonds whose numbers depend on the edges
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }

@@ -209,6 +209,60 @@ it.each(OPEN.flatMap((expanded) => ["", "middle/conv > "].map((between) => ({ ex
   },
 );
 
+/** The backbone and the pyramid of an object detector, with a head that reads all levels; perhaps in no containers. */
+function pyramid(backbone = "back.", top = "pyr."): GraphData {
+  const levels = [0, 1, 2, 3];
+  const level = (i: number) => (i === 3 ? `${top}lateral.3/conv` : `${top.replace(".", "")}/add${i}`);
+  const lines = [
+    `x > ${levels.map((i) => `${backbone}b.${i}/mul > ${backbone}b.${i}/add`).join(" > ")}`,
+    ...levels.map((i) => `${backbone}b.${i}/add > ${top}lateral.${i}/conv`),
+    ...[2, 1, 0].map((i) => `${level(i + 1)} > ${top}up.${i}/interpolate > ${level(i)}`),
+    ...[2, 1, 0].map((i) => `${top}lateral.${i}/conv > ${level(i)}`),
+    ...levels.map((i) => `${level(i)} > ${top}smooth.${i}/conv > head.${i}/linear`),
+    ...levels.map((i) => `head.${i}/linear > /cat`),
+    "/cat > y",
+  ];
+  const classes = { ...(backbone && { back: "Backbone" }), ...(top && { pyr: "Pyramid" }) };
+  return sketch(lines.join("\n"), { ...classes, ...unlike(`${backbone}b`) });
+}
+
+it.each([
+  [pyramid(), ["back", "pyr"], "pyr"],
+  [pyramid(), ["back", "pyr", "back.b.1", "pyr.smooth.1", "head.2"], "pyr"],
+  [pyramid("", ""), [], ""],
+])(
+  "has the laterals of a feature pyramid between both arms, and its levels at the side: %#",
+  (graph, expanded, top) => {
+    const { root, shaped, box } = drawn(graph, { expanded });
+    expect(shaped).toBe(true);
+    const placed = root.inner[root.frame.items.findIndex(({ id }) => id === top)] ?? root;
+    const inside = (id: string) => {
+      const name = top === "" || id.startsWith("/") ? `${top}${id}` : `${top}.${id}`;
+      return placed.geometry.boxes[placed.frame.items.findIndex((item) => item.id === name)] ?? box(name);
+    };
+    const chained = ["up.2", "/add2", "up.1", "/add1", "up.0", "/add0"].map(inside);
+    expect(chained.map(({ y }) => y)).toEqual(chained.map(({ y }) => y).sort((a, b) => b - a));
+    const laterals = [0, 1, 2].map((i) => inside(`lateral.${i}`));
+    const levels = [0, 1, 2, 3].map((i) => inside(`smooth.${i}`));
+    expect(new Set(laterals.map(middle)).size).toBe(1);
+    for (const lateral of laterals)
+      expect(lateral.x + lateral.width).toBeLessThan(Math.min(...chained.map(({ x }) => x)));
+    for (const [i, lateral] of laterals.entries()) expect(below(inside(`/add${i}`))).toBeLessThan(lateral.y);
+    for (const smooth of levels.slice(1))
+      expect(smooth.x).toBeGreaterThan(Math.max(...chained.map((one) => one.x + one.width)));
+    expect(levels.map(({ y }) => y)).toEqual(levels.map(({ y }) => y).sort((a, b) => a - b));
+  },
+);
+
+it("leads the levels of a pyramid down beside it, and what reads them is below its middle", () => {
+  const { box, root } = drawn(pyramid(), { expanded: ["back", "pyr"] });
+  const heads = [3, 2, 1, 0].map((i) => box(`head.${i}`));
+  expect(heads.map(({ x }) => x)).toEqual(heads.map(({ x }) => x).sort((a, b) => a - b));
+  expect(Math.min(...heads.map(({ y }) => y))).toBeGreaterThan(Math.max(below(box("pyr")), below(box("back"))));
+  expect(Math.max(...heads.map(({ x, width }) => x + width))).toBeLessThanOrEqual(root.geometry.width);
+  expect(root.geometry.width).toBeLessThan(700);
+});
+
 it.each([
   ["with one of them closed", coded(""), { expanded: ["enc"] }],
   ["with the option", coded(""), { expanded: ["enc", "dec"], shapes: ["columns" as const] }],

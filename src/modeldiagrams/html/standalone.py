@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.fragment import COMPARING, SCRIPTS, data_script, difference_body, element, is_interactive
-from modeldiagrams.html.packing import packed
+from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
 from modeldiagrams.render.assets import asset
@@ -110,4 +110,4 @@ def _viewer(parts: str) -> Markup:
 @cache
 def _parts(names: tuple[str, ...] = SCRIPTS) -> str:
     """The viewer's scripts, packed, as an object of JavaScript."""
-    return msgspec.json.encode({name: packed(asset(name).read_bytes()) for name in names}).decode()
+    return msgspec.json.encode({name: most_packed(asset(name).read_bytes()) for name in names}).decode()

@@ -2,6 +2,9 @@ import os
 import sys
 from pathlib import Path
 
+from modeldiagrams.worker.forks import Forks
+from modeldiagrams.worker.process import Process
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "fixture"
@@ -14,16 +17,20 @@ if os.environ.get("FIXTURE_TORCH_OP"):
     import torch
 
     torch.nn.functional.conv2d(torch.ones(1, 3, 64, 64), torch.ones(8, 3, 3, 3))
-if os.environ.get("FIXTURE_SPY"):
-    from modeldiagrams.worker.process import Process
 
-    _start = Process.__init__
 
-    def _told(self, *arguments, **keywords):
-        print("a process was started")
-        _start(self, *arguments, **keywords)
+def _tell(class_, method):
+    called = getattr(class_, method)
 
-    Process.__init__ = _told
+    def told(*arguments, **keywords):
+        print("a process is needed")
+        return called(*arguments, **keywords)
+
+    setattr(class_, method, told)
+
+
+_tell(Process, "__init__")
+_tell(Forks, "_running")  # tests lend the process that models are forks of
 
 
 def setup(app):

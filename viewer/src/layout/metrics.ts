@@ -30,8 +30,9 @@ const NARROW_PADDING = 8;
 const ONE_LINE = 28;
 const TWO_LINES = 40;
 export const DETAIL_LINE = 14;
-/** Width of a detail that is broken, least width that this saves, and where; and the same of a list in a narrow box. */
+/** Width of a detail that is broken, least width that this saves, and where; and the same in a narrow box, and of a list there. */
 const LONG_DETAIL = [200, 40, AT_FACT] as const;
+const LONG_IN_NARROW = [150, 40, AT_FACT] as const;
 const LONG_LIST = [110, 24, AFTER_COMMA] as const;
 const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
@@ -45,6 +46,16 @@ export function boxWords(item: Item): { name: string; detail: string } {
     name: fitText(item.name, NAME_SIZE, MAX_TEXT, true),
     detail: fitText(item.detail, DETAIL_SIZE, item.marks.includes("error") ? MAX_MESSAGE : MAX_TEXT),
   };
+}
+
+/** The text of a box as the earlier of two graphs had it. */
+export function formerWords(item: Item): { name: string; detail: string } {
+  return boxWords({ ...item, ...item.former });
+}
+
+/** For the lines of a text that was another: the first says all. */
+export function formerData({ former }: Item, was: string, line = 0): { former?: string } {
+  return former === undefined ? {} : { former: line > 0 ? "" : was };
 }
 
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
@@ -83,7 +94,8 @@ export function isTerminal(item: Item): boolean {
 export function detailLines(item: Item): string[] {
   const { detail } = boxWords(item);
   const broad = textWidth(detail, DETAIL_SIZE);
-  const [longest, saved, breaks] = item.narrow && detail.includes(", ") ? LONG_LIST : LONG_DETAIL;
+  const inNarrow = detail.includes(", ") ? LONG_LIST : LONG_IN_NARROW;
+  const [longest, saved, breaks] = item.narrow ? inNarrow : LONG_DETAIL;
   if (!isTwoLines(item) || item.marks.includes("error") || broad <= longest) return [detail];
   const halves = halved(detail, breaks);
   return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < saved ? [detail] : halves;
@@ -92,14 +104,18 @@ export function detailLines(item: Item): string[] {
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
-  const { name, detail } = boxWords(item);
-  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
   const lines = detailLines(item);
-  const below = Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
-  const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
+  const text = Math.max(widthOfWords(item), item.former ? widthOfWords({ ...item, ...item.former }) : 0);
   const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
+}
+
+function widthOfWords(item: Item): number {
+  const { name, detail } = boxWords(item);
+  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
+  const below = Math.max(...detailLines(item).map((line) => textWidth(line, DETAIL_SIZE)));
+  return isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
 }
 
 /** Round up to a multiple. */

@@ -236,24 +236,32 @@ function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
 
 /** With as few bundles as needed for everything collapsed to fit the page. */
 function withBundles(traced: GraphIndex, start: State, page: Page): State {
-  const fits = (state: State, highest: number, widest = page.width) => {
-    const { width, height } = page.measure(state);
-    return width <= widest && height <= highest;
-  };
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
-  if (!page.mayBundle || fits(orderly, page.highest)) return orderly;
-  if (page.measure(orderly).shaped) {
-    if (page.mayScroll && isU(orderly, page) && fits(orderly, page.highest, WIDEST)) return orderly;
-    const shaped = FEWER_ENDS.map((limits): State => ({ ...orderly, ...limits })).find(
-      (state) => fits(state, page.highest) && page.measure(state).shaped,
-    );
-    if (shaped !== undefined) return shaped;
-    const plain: State = { ...orderly, shapes: IN_ONE_FLOW };
-    if (start.shapes === undefined && fits(plain, page.highest)) return plain;
-  }
+  if (!page.mayBundle || isWithin(page, orderly)) return orderly;
   const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
-  return fewer.find((state) => fits(state, page.highestBundled)) ?? fewer[fewer.length - 1] ?? orderly;
+  const last = fewer[fewer.length - 1] ?? orderly;
+  return orderlyWithin(orderly, page) ?? fewer.find((state) => isWithin(page, state, page.highestBundled)) ?? last;
+}
+
+/** With everything collapsed and no bundles but of inputs and outputs: by its structure, in one flow, or of narrow boxes. */
+function orderlyWithin(orderly: State, page: Page): State | undefined {
+  const widest = page.mayScroll ? WIDEST : page.width;
+  if (page.measure(orderly).shaped) {
+    if (isU(orderly, page) && isWithin(page, orderly, page.highest, widest)) return orderly;
+    const shaped = FEWER_ENDS.map((limits): State => ({ ...orderly, ...limits }));
+    const found = shaped.find((state) => isWithin(page, state) && page.measure(state).shaped);
+    if (found !== undefined) return found;
+    const plain: State = { ...orderly, shapes: IN_ONE_FLOW };
+    if (orderly.shapes === undefined && isWithin(page, plain)) return plain;
+  }
+  const narrow: State = { ...orderly, narrow: true };
+  return isWithin(page, narrow, page.highest, widest) ? narrow : undefined;
+}
+
+function isWithin(page: Page, state: State, highest = page.highest, widest = page.width): boolean {
+  const { width, height } = page.measure(state);
+  return width <= widest && height <= highest;
 }
 
 /** Bundles that hide requested modules. */

@@ -19,7 +19,7 @@ from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
-from modeldiagrams.tracer.fake.kernel_dtypes import KernelDtypes
+from modeldiagrams.tracer.fake.kernel_checks import KernelDtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:

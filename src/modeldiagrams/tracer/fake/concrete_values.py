@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from modeldiagrams.tracer.fake.data_dependent import GUESSES, MASKS, guess_nonzero, guess_split, is_checked, is_running
-from modeldiagrams.tracer.fake.kernel_dtypes import check_dtypes
+from modeldiagrams.tracer.fake.kernel_checks import check_dtypes, check_positions
 from modeldiagrams.tracer.fake.known_values import SMALL, KnownValues
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
@@ -82,10 +82,14 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if func is aten.index.Tensor:
                 args = (args[0], self._positions(args[1]))
             check_dtypes(func, args)
+            check_positions(func, args, self._certain)
             result = self._run(func, args, kwargs)
         self.known.written(written, is_known=real is not None and not is_assumed)
         self._remember(func, args, result, real, is_assumed=is_assumed)
         return result
+
+    def _certain(self, tensor: Tensor) -> Tensor | None:
+        return None if self.known.is_assumed(tensor) else self.known.value(tensor)
 
     def _assumed_scalar(self, tensor: Tensor, value: Any) -> Any:
         answer = True if tensor.dtype is torch.bool and is_checked() else value

@@ -14,7 +14,8 @@ from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.tracer.graph.extra_repr import attributes
-from modeldiagrams.tracer.graph.node_order import node_order
+from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
+from modeldiagrams.tracer.graph.node_order import connections, places
 from modeldiagrams.tracer.graph.signatures import scope_signatures, signatures
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
@@ -24,7 +25,7 @@ from modeldiagrams.tracer.values.source_lines import class_source
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from modeldiagrams.tracer.graph.node_order import NodeOrder, Step
+    from modeldiagrams.tracer.graph.node_order import Connections, Places
     from modeldiagrams.tracer.values.records import InputKind, Recording, Spec, Value
     from modeldiagrams.tracer.values.scopes import Scope
 
@@ -33,16 +34,18 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
     """The graph of a pass, which passes `check_graph`; ``unseen`` of the status is filled in here."""
     contents = _contents(recording)
     _add_up_costs(recording.steps)
-    builder = _Builder(recording, node_order(recording, contents), weights, signatures(contents))
+    functions = keep_scopes(recording.steps, contents)
+    builder = _Builder(recording, connections(recording), weights, signatures(contents))
+    builder.add_nodes(places(recording, builder.connections.users, functions))
     return ir.Graph(
         model=builder.model(),
-        nodes=tuple(builder.nodes()),
+        nodes=tuple(builder.nodes),
         adjacency=builder.adjacency(),
-        hierarchy=builder.hierarchy(),
-        tensors=builder.tensors(),
+        hierarchy=builder.parents,
+        tensors=builder.tensors,
         parameters=weights.specs(),
-        functions=builder.functions(),
-        status=builder.status(status),
+        functions=builder.functions(functions),
+        status=msgspec.structs.replace(status, unseen=tuple(builder.unseen)),
         provenance=_provenance(),
     )
 
@@ -62,10 +65,12 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
                 id=path,
                 path=path,
                 parameters=weights.count(module),
-                **_about(type(module)),
+                class_=class_,
+                source=source,
                 attributes=attributes(module),
             )
             for path, module in modules.items()
+            for class_, source in [_about(type(module))]
         ),
         adjacency={},
         hierarchy={path: _parent(path, modules) for path in modules},
@@ -111,13 +116,42 @@ class _Builder:
     """Writes the parts of the graph."""
 
     def __init__(
-        self, recording: Recording, order: NodeOrder, weights: NamedTensors, signatures_: dict[int, str]
+        self, recording: Recording, connections_: Connections, weights: NamedTensors, signatures_: dict[int, str]
     ) -> None:
+        self.connections = connections_
+        self.nodes: list[ir.Node] = []
+        self.parents: dict[str, str | None] = {}
+        self.tensors: dict[str, ir.TensorSpec] = {}
+        self.unseen: list[str] = []
+        """Ids of tensors of unknown origin."""
         self._recording = recording
-        self._order = order
         self._weights = weights
         self._signatures = signatures_
-        self._about: Callable[[Any], dict[str, Any]] = functools.cache(_about)
+        self._about: Callable[[Any], tuple[str, str | None]] = functools.cache(_about)
+        self._unnamed: Callable[[Spec], ir.TensorSpec] = functools.cache(_tensor_spec)  # equal ones share an object
+
+    def add_nodes(self, places_: Places) -> None:
+        """Add all nodes in order, with their parents and tensors."""
+        recording = self._recording
+        for given in recording.inputs:
+            self._add_input(given, None, None)
+        for step in recording.steps:
+            for weight in places_.before.get(id(step), ()):
+                self._add_input(weight, *places_.parents[weight])
+            self._add_op(step) if type(step) is Op else self._add_module(step)
+        for weight in places_.unread:
+            self._add_input(weight, *places_.parents[weight])
+        for name, _ in recording.outputs:
+            self.nodes.append(ir.OutputNode(id=f"output:{name}", name=name))
+            self.parents[f"output:{name}"] = None
+        self._name_tensors()
+
+    def _name_tensors(self) -> None:
+        """Tell which tensors the model takes and returns; a tensor that it returns several times has its first name."""
+        named = [(values[-1], name) for name, values in reversed(self._recording.outputs)]
+        named += [(source.value, source.names[0]) for source in self._recording.inputs]
+        for value, name in named:
+            self.tensors[value.id] = _tensor_spec(value.spec, name)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
@@ -131,66 +165,50 @@ class _Builder:
             signature=self._signatures.get(id(root)),
         )
 
-    def nodes(self) -> list[ir.Node]:
-        nodes = [self._node(step) for step in self._order.steps]
-        nodes += [ir.OutputNode(id=f"output:{name}", name=name) for name, _ in self._recording.outputs]
-        return nodes
-
     def adjacency(self) -> dict[str, tuple[ir.Edge, ...]]:
-        edges = self._order.edges
+        edges = self.connections.edges
         for name, values in self._recording.outputs:
             for value in values:
                 edges[value.origin.id].append(ir.Edge(to=f"output:{name}", tensor=value.id))
-        return {node: tuple(edges[node]) for node in self._order.parents if node in edges}
+        return {node: tuple(edges[node]) for node in self.parents if node in edges}
 
-    def hierarchy(self) -> dict[str, str | None]:
-        return {**self._order.parents, **{f"output:{name}": None for name, _ in self._recording.outputs}}
-
-    def tensors(self) -> dict[str, ir.TensorSpec]:
-        roles = {values[-1]: name for name, values in reversed(self._recording.outputs)}
-        roles.update((source.value, source.names[0]) for source in self._recording.inputs)
-        unnamed = functools.cache(_tensor_spec)  # equal ones share an object
-        return {
-            value.id: _tensor_spec(value.spec, roles[value]) if value in roles else unnamed(value.spec)
-            for step in self._order.steps
-            if type(step) is not ModuleCall
-            for value in step.outputs
-        }
-
-    def functions(self) -> dict[str, ir.FunctionCall]:
-        functions = self._order.functions
+    def functions(self, functions: dict[Scope, list[Op | ModuleCall]]) -> dict[str, ir.FunctionCall]:
         signed = scope_signatures(functions, self._signatures)
         return {scope.id: self._function(scope, members, signed[scope]) for scope, members in functions.items()}
 
-    def status(self, status: ir.Status) -> ir.Status:
-        unseen = tuple(s.value.id for s in self._order.steps if type(s) is GraphInput and not s.names)
-        return msgspec.structs.replace(status, unseen=unseen)
+    def _add_input(self, given: GraphInput, parent: ModuleCall | None, scope: Scope | None) -> None:
+        name: Any = given.names[0] if given.names else None  # None for constants of unknown origin
+        inside: Any = {"scope": kept} if (kept := _kept_id(scope)) else {}
+        self.nodes.append(_INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,), **inside))
+        self.parents[given.id] = (parent.id or None) if parent else None
+        self.tensors[given.value.id] = self._unnamed(given.value.spec)
+        if not given.names:
+            self.unseen.append(given.value.id)
 
-    def _node(self, step: Step) -> ir.Node:
-        if type(step) is Op:
-            return self._op(step)
-        if type(step) is ModuleCall:
-            return self._module(step)
-        return _graph_input_node(step, self._order.scopes.get(step.id))
-
-    def _op(self, op: Op) -> ir.OpNode:
-        site = op.site
-        return ir.OpNode(
-            id=op.id,
+    def _add_op(self, op: Op) -> None:
+        site, id_, outputs = op.site, op.id, op.outputs
+        node = ir.OpNode(
+            id=id_,
             name=site.name,
-            outputs=tuple([value.id for value in op.outputs]),
+            outputs=(outputs[0].id,) if len(outputs) == 1 else tuple([value.id for value in outputs]),
             arguments=site.arguments,
-            weights=self._order.weights.get(op.id) or {},
+            weights=self.connections.weights.get(id_) or {},
             source=site.source,
             flops=op.flops,
             activation_bytes=op.nbytes,
             opaque=site.opaque,
-            scope=self._order.scopes.get(op.id),
+            scope=_kept_id(op.scope) if op.scope else None,
         )
+        self.nodes.append(node)
+        self.parents[id_] = op.parent.id or None
+        for value in outputs:
+            self.tensors[value.id] = self._unnamed(value.spec)
 
-    def _module(self, call: ModuleCall) -> ir.ModuleNode:
-        return ir.ModuleNode(
-            **self._about(type(call.module)),
+    def _add_module(self, call: ModuleCall) -> None:
+        class_, source = self._about(type(call.module))
+        node = ir.ModuleNode(
+            class_=class_,
+            source=source,
             id=call.id,
             path=call.path,
             parameters=self._weights.count(call.module),
@@ -201,8 +219,10 @@ class _Builder:
             flops=call.flops,
             activation_bytes=call.nbytes,
             signature=self._signatures.get(id(call)),
-            scope=self._order.scopes.get(call.id),
+            scope=_kept_id(call.scope) if call.scope else None,
         )
+        self.nodes.append(node)
+        self.parents[call.id] = call.parent.id or None  # type: ignore[union-attr]
 
     def _function(self, scope: Scope, members: list[Op | ModuleCall], signature: str) -> ir.FunctionCall:
         around = scope.parent.kept if scope.parent else None
@@ -222,10 +242,11 @@ class _Builder:
 
     def _tensor_ids(self, values: Mapping[str, Value]) -> dict[str, str]:
         """Ids of values that nodes make; the others are weights shown as attributes of ops."""
-        return {name: value.id for name, value in values.items() if self._is_present(value)}
+        return {name: value.id for name, value in values.items() if type(value.origin) is Op or self._is_present(value)}
 
     def _is_present(self, value: Value) -> bool:
-        return value.origin.id in self._order.parents
+        origin = value.origin
+        return type(origin) is Op or origin in self.connections.users or origin.kind == "input"
 
 
 def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelInfo:
@@ -234,8 +255,10 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     while isinstance(class_, functools.partial):
         class_ = class_.func
     class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    full, source = _about(class_)
     return ir.ModelInfo(
-        **_about(class_),
+        class_=full,
+        source=source,
         name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
         parameters=weights.count(model),
         attributes=attributes(model) if isinstance(model, nn.Module) else {},
@@ -243,23 +266,22 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     )
 
 
-def _about(class_: Any) -> dict[str, Any]:
+def _about(class_: Any) -> tuple[str, str | None]:
     """Full name and source of a class or function."""
     if isinstance(class_, type):
-        return {"class_": full_name(class_), "source": class_source(class_)}
+        return full_name(class_), class_source(class_)
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
     name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
-    return {"class_": name, "source": class_source(class_)}
+    return name, class_source(class_)
 
 
 def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
     return ir.TensorSpec(shape=spec.shape, dtype=spec.dtype, name=name)
 
 
-def _graph_input_node(given: GraphInput, scope: str | None) -> ir.Node:
-    name: Any = given.names[0] if given.names else None  # None for constants of unknown origin
-    inside: Any = {"scope": scope} if scope else {}
-    return _INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,), **inside)
+def _kept_id(scope: Scope | None) -> str | None:
+    """Id of the innermost function call around a node that the graph shows."""
+    return scope.kept.id if scope is not None and scope.kept is not None else None
 
 
 _INPUT_NODES: dict[InputKind, type[ir.InputNode | ir.ParameterNode | ir.BufferNode | ir.ConstantNode]] = {

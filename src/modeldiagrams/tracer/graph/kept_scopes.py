@@ -34,6 +34,7 @@ def keep_scopes(
             and _is_group(scope, members, contents)
         ):
             scope.id = parent.new_id(f"{scope.name}()")
+            scope.label = repr(scope.id.removeprefix(parent.id))
             scope.kept = scope
             kept[scope] = members
     return kept

@@ -1,13 +1,12 @@
-"""The order of the nodes, their parents, and the edges between them."""
+"""The edges between nodes, and the place of weights and constants among them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from modeldiagrams.ir import graph as ir
-from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
@@ -16,58 +15,69 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import Recording
     from modeldiagrams.tracer.values.scopes import Scope
 
-Step: TypeAlias = Op | ModuleCall | GraphInput
-
 
 @dataclass(slots=True)
-class NodeOrder:
-    """The nodes in order, and the parent of each."""
+class Connections:
+    """What flows into the ops of a pass."""
 
-    steps: list[Step] = field(default_factory=list)
-    parents: dict[str, str | None] = field(default_factory=dict)
-    """Node id → id of the parent; None directly under the root."""
-    scopes: dict[str, str] = field(default_factory=dict)
-    """Node id → id of the function call directly around it in its parent; others are left out."""
-    functions: dict[Scope, list[Op | ModuleCall]] = field(default_factory=dict)
-    """The function calls that the graph shows, in order, and what is in them."""
     edges: defaultdict[str, list[ir.Edge]] = field(default_factory=lambda: defaultdict(list))
     """Node id → outgoing edges."""
     weights: dict[str, dict[str, str]] = field(default_factory=dict)
     """Node id of an op → weights that its leaf module owns, by argument."""
-
-    def add(self, step: Step, parent: ModuleCall | None, scope: Scope | None = None) -> None:
-        """Append a node."""
-        self.steps.append(step)
-        self.parents[step.id] = (parent.id or None) if parent else None
-        if scope is not None and scope.kept is not None:
-            self.scopes[step.id] = scope.kept.id
+    users: dict[GraphInput, list[Op]] = field(default_factory=dict)
+    """Each weight and constant that is a node → the ops that read it."""
 
 
-def node_order(recording: Recording, contents: dict[ModuleCall, list[Op | ModuleCall]]) -> NodeOrder:
-    """Connect the steps by edges, and place weights and constants among them."""
-    users: dict[GraphInput, list[Op]] = {}
-    order = NodeOrder(functions=keep_scopes(recording.steps, contents))
+@dataclass(slots=True)
+class Places:
+    """Where weights and constants are."""
+
+    parents: dict[GraphInput, tuple[ModuleCall, Scope | None]] = field(default_factory=dict)
+    before: dict[int, list[GraphInput]] = field(default_factory=dict)
+    """By ``id`` of the step that they precede."""
+    unread: list[GraphInput] = field(default_factory=list)
+    """Those that the model only returns."""
+
+
+def connections(recording: Recording) -> Connections:
+    """Connect the steps by edges. A weight that its leaf module owns becomes an attribute of the op instead."""
+    found = Connections()
+    edges, users = found.edges, found.users
     for op in recording.steps:
-        if type(op) is Op:
-            _connect_inputs(op, users, order)
+        if type(op) is not Op:
+            continue
+        for argument, value, flow in op.inputs:
+            origin = value.origin
+            if type(origin) is GraphInput and origin.kind != "input":
+                name = _owned_name(origin, op.parent)
+                if name is not None:
+                    found.weights.setdefault(op.id, {})[argument] = name
+                    continue
+                users.setdefault(origin, []).append(op)
+            edges[origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
     for _, values in recording.outputs:
         for value in values:
             if type(value.origin) is GraphInput and value.origin.kind != "input":
                 users.setdefault(value.origin, [])
-    return _ordered(recording, order, users)
+    return found
 
 
-def _connect_inputs(op: Op, users: dict[GraphInput, list[Op]], order: NodeOrder) -> None:
-    """Add the edges into an op. A weight that its leaf module owns becomes an attribute of the op instead."""
-    for argument, value, flow in op.inputs:
-        origin = value.origin
-        if type(origin) is GraphInput and origin.kind != "input":
-            name = _owned_name(origin, op.parent)
-            if name is not None:
-                order.weights.setdefault(op.id, {})[argument] = name
-                continue
-            users.setdefault(origin, []).append(op)
-        order.edges[origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
+def places(
+    recording: Recording, users: dict[GraphInput, list[Op]], functions: dict[Scope, list[Op | ModuleCall]]
+) -> Places:
+    """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
+    found = Places()
+    for weight, ops in users.items():
+        parent = weight.call or _common_parent(ops, recording.root)
+        if not ops:
+            found.parents[weight] = (parent, None)
+            found.unread.append(weight)
+            continue
+        readers = [_child_towards(parent, op) for op in ops]
+        scope = _common_scope(readers)
+        found.parents[weight] = (parent, scope)
+        found.before.setdefault(id(_first_inside(scope, readers[0], functions)), []).append(weight)
+    return found
 
 
 def _owned_name(weight: GraphInput, user: ModuleCall) -> str | None:
@@ -78,40 +88,19 @@ def _owned_name(weight: GraphInput, user: ModuleCall) -> str | None:
     return next((name for name in weight.names if name.startswith(prefix)), None)
 
 
-def _ordered(recording: Recording, order: NodeOrder, users: dict[GraphInput, list[Op]]) -> NodeOrder:
-    """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
-    before: dict[int, list[GraphInput]] = {}
-    parents: dict[GraphInput, tuple[ModuleCall, Scope | None]] = {}
-    for weight, ops in users.items():
-        parent = weight.call or _common_parent(ops, recording.root)
-        readers = [_child_towards(parent, op) for op in ops]
-        scope = _common_scope(readers)
-        parents[weight] = (parent, scope)
-        if ops:
-            before.setdefault(id(_first_inside(scope, readers[0], order)), []).append(weight)
-    for given in recording.inputs:
-        order.add(given, None)
-    for step in recording.steps:
-        for weight in before.get(id(step), ()):
-            order.add(weight, *parents[weight])
-        order.add(step, step.parent, step.scope)
-    for weight, ops in users.items():
-        if not ops:
-            order.add(weight, *parents[weight])
-    return order
-
-
 def _common_scope(steps: list[Op | ModuleCall]) -> Scope | None:
     """The innermost function call around all steps, which have one parent; None for that."""
-    first, *others = [step.scope for step in steps] or [None]
+    first, *others = [step.scope for step in steps]
     return next((s for s in first.around() if all(o and s in o.around() for o in others)), None) if first else None
 
 
-def _first_inside(scope: Scope | None, reader: Op | ModuleCall, order: NodeOrder) -> Op | ModuleCall:
+def _first_inside(
+    scope: Scope | None, reader: Op | ModuleCall, functions: dict[Scope, list[Op | ModuleCall]]
+) -> Op | ModuleCall:
     """What comes first of the outermost group around a reader that is not around the weight, too; or the reader."""
     outside = set(scope.around()) if scope else set()
     groups = [s for s in (reader.scope.around() if reader.scope else ()) if s.id and s not in outside]
-    return order.functions[groups[-1]][0] if groups else reader
+    return functions[groups[-1]][0] if groups else reader
 
 
 def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:

@@ -16,7 +16,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from modeldiagrams.tracer.values.records import Value
     from modeldiagrams.tracer.values.scopes import Scope
@@ -49,21 +49,24 @@ class _Work:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
         self._digest = functools.cache(_digest_of)  # layers repeat
+        self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(qualified_name(class_)))
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts: list[Any] = [repr(qualified_name(type(call.module)))]  # as `_text` takes them
+        parts: list[Any] = [self._class_name(type(call.module))]  # as `_text` takes them
         last = None
         for step in steps:
-            if step.scope is not None and step.scope.kept is not None:
-                parts.append(repr(step.scope.kept.id.removeprefix(call.id)))
+            scope = step.scope
+            if scope is not None and scope.kept is not None:
+                parts.append(scope.kept.label)
             if type(step) is Op:
-                parts.append(_made_by(step))
+                outputs = step.outputs
+                parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
-                    if type(origin) is Op and origin.parent is call:  # as `_origin` says; nearly all
+                    if type(origin) is not GraphInput and origin.parent is call:  # as `_origin` says; nearly all
                         parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
@@ -105,6 +108,8 @@ class _Work:
                 return "weight", value.spec
             return entered.setdefault(value, len(entered)), value.spec
         parent = origin.parent
+        if call.is_leaf and parent is not call:  # no call inside has made it
+            return entered.setdefault(value, len(entered)), value.spec
         path = [value.index, origin.ordinal]
         while parent is not call:
             if parent.parent is None:
@@ -156,8 +161,7 @@ def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered:
 
 
 def _made_by(op: Op) -> tuple[Any, ...]:
-    outputs = op.outputs
-    return (op.site, outputs[0].spec) if len(outputs) == 1 else (op.site, *[value.spec for value in outputs])
+    return op.site, *[value.spec for value in op.outputs]
 
 
 def _digest_of(*parts: Any) -> str:

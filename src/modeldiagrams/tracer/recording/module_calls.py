@@ -125,11 +125,7 @@ class CallStack:
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
         call.source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
-        parent.is_leaf = False
-        outer: ModuleCall | None = parent
-        while outer is not None and outer.is_empty:
-            outer.is_empty = False
-            outer = outer.parent
+        parent.is_leaf = parent.is_empty = False
         self.recorder.recording.steps.append(call)
         return call
 
@@ -179,6 +175,8 @@ class CallStack:
         self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
+        if self.recorder.is_closed:  # on a thread that still runs: the graph has no tensors of ops that ran since
+            return result
         if isinstance(result, Tensor):
             returned = [("output", result)]
         else:

@@ -58,13 +58,14 @@ class Recorder(TorchFunctionMode):
         self._describe = functools.cache(describe)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
-        self._is_closed = False
+        self.is_closed = False
+        """The pass is over."""
         self.context.on_main_thread = True
 
     @property
     def context(self) -> ThreadContext:
         """The context of the running thread."""
-        return ThreadContext([self.recording.root]) if self._is_closed else self.threads.context
+        return ThreadContext([self.recording.root]) if self.is_closed else self.threads.context
 
     @contextlib.contextmanager
     def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
@@ -79,7 +80,7 @@ class Recorder(TorchFunctionMode):
     @contextlib.contextmanager
     def entered(self, context: ThreadContext) -> Iterator[None]:
         """Record on the current thread, whose context this is."""
-        if self._is_closed:
+        if self.is_closed:
             yield
             return
         context.is_recording = True
@@ -105,7 +106,7 @@ class Recorder(TorchFunctionMode):
 
     def close(self) -> None:
         """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
-        self._is_closed = True
+        self.is_closed = True
         self.recording = Recording(self.recording.root)  # for ops that are running right now
         self.counter = None  # knows this recorder: memory is freed at once, not by garbage collection
         self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
@@ -114,7 +115,7 @@ class Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         function = self._describe(func)
-        if function.is_metadata or self._is_closed or self.threads.context.paused:
+        if function.is_metadata or self.is_closed or self.threads.context.paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
@@ -142,7 +143,14 @@ class Recorder(TorchFunctionMode):
         context = self.threads.context
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            if self.counter is None:
+                context.observed += 1
+                try:
+                    result, flops = run(*args, **kwargs), None
+                finally:
+                    context.observed -= 1
+            else:
+                result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -187,7 +195,10 @@ class Recorder(TorchFunctionMode):
         op = self._record(context, call, flops)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                if self.counter is None:
+                    result = alias_of(result)
+                else:
+                    result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result
@@ -228,7 +239,9 @@ class Recorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, flops)
+        n = call.counts[site.short] = call.counts.get(site.short, 0) + 1  # as `new_id`, without a call
+        id_ = f"{call.id}/{site.short}" if n == 1 else f"{call.id}/{site.short}#{n}"
+        op = Op(id_, site, call, scope, flops)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:
@@ -247,10 +260,12 @@ class Recorder(TorchFunctionMode):
 
     def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
-        value = op.add_output(spec_of(tensor))
+        outputs, spec = op.outputs, spec_of(tensor)
+        value = Value(f"{op.id}:{len(outputs)}", op, len(outputs), spec)
+        outputs.append(value)
         is_new_memory = self.provenance.assign(tensor, value, written=written)
         if is_new_memory and not written:
-            op.nbytes += value.spec.nbytes
+            op.nbytes += spec.nbytes
         elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
 

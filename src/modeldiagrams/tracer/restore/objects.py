@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
+from modeldiagrams.tracer.torch_facts.private_api import bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,12 +66,17 @@ class ObjectSnapshot:
         if isinstance(model, FunctionType):
             self._pending += _modules_used_by(model)
         pending, found = self._pending, self._found
+        adders: dict[int, Callable[[Any], object]] = {}  # by id of the class, which may be unhashable
         while pending and len(found) < _MAX_OBJECTS:
             value = pending.pop()
             if id(value) not in found:
                 found[id(value)] = value
-                try:  # noqa: SIM105 (`suppress` takes half as long as all the rest)
-                    self._add_dict(value) if type(value) is dict else self._add(value)
+                kind = type(value)
+                try:
+                    add = adders.get(id(kind))
+                    if add is None:
+                        add = adders[id(kind)] = self._adder(kind)
+                    add(value)
                 except Exception:  # noqa: BLE001, S110 (whatever the user's own class does)
                     pass
 
@@ -86,27 +92,37 @@ class ObjectSnapshot:
         for container in filter(None, self._empty):
             attempt(container.clear)
 
-    def _add(self, value: Any) -> None:
-        kind = type(value)
+    def _adder(self, kind: type) -> Callable[[Any], object]:  # noqa: PLR0911 (one return per kind)
+        """What adds objects of a class."""
         if issubclass(kind, Tensor):
-            self.tensors.append(value)
-        elif issubclass(kind, nn.Module):
-            self._modules.append((value, kind))
-            self._add_dict(vars(value))
-            if issubclass(kind, torch.jit.ScriptModule):  # its tensors are in C++
-                self._pending += (*value.parameters(), *value.buffers())
-        elif issubclass(kind, MUTABLE):
-            self._add_container(value)
-            if kind not in _CONTAINERS:
-                self._add_attributes(value)
-        elif issubclass(kind, tuple):
-            self._add_items(tuple.__iter__(value))
-        elif issubclass(kind, functools.partial):
-            self._pending += (value.func, value.args, value.keywords)
-        elif issubclass(kind, MethodType):
-            self._pending.append(value.__self__)
-        elif _may_hold_state(kind):
-            self._add_attributes(value)
+            return self.tensors.append
+        if issubclass(kind, nn.Module):
+            return self._add_scripted_module if issubclass(kind, torch.jit.ScriptModule) else self._add_module
+        if issubclass(kind, MUTABLE):
+            return self._add_dict if kind is dict else self._add_container
+        if issubclass(kind, tuple):
+            return lambda value: self._add_items(tuple.__iter__(value))
+        if issubclass(kind, functools.partial):
+            return lambda value: self._pending.extend((value.func, value.args, value.keywords))
+        if issubclass(kind, MethodType):
+            return lambda value: self._pending.append(value.__self__)
+        return self._add_attributes if _may_hold_state(kind) else id  # nothing to add
+
+    def _add_module(self, module: nn.Module) -> None:
+        self._modules.append((module, type(module)))
+        attributes, bookkeeping = vars(module), bookkeeping_of(module)
+        if bookkeeping is None:
+            self._add_dict(attributes)
+            return
+        self._dicts.append(attributes)
+        self._copies.append(attributes.copy())
+        self._add_items([value for _, value in own_attributes(module)])
+        self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
+        self._pending += filter(None, reversed(bookkeeping))
+
+    def _add_scripted_module(self, module: nn.Module) -> None:
+        self._add_module(module)
+        self._pending += (*module.parameters(), *module.buffers())  # they are in C++
 
     def _add_dict(self, value: dict[Any, Any]) -> None:
         content = value.copy()
@@ -119,12 +135,17 @@ class ObjectSnapshot:
         items = dict(base.items(value)) if issubclass(base, dict) else list(base.__iter__(value))
         self._contents.append((value, items))
         self._add_items(items.values() if isinstance(items, dict) else items)
+        if type(value) not in _CONTAINERS:
+            self._add_attributes(value)
 
     def _add_items(self, items: Iterable[Any]) -> None:
-        mutable = [item for item in items if type(item) not in _IMMUTABLE]
-        found = [item for item in mutable if type(item) not in _CONTAINERS or item]
-        if len(found) < len(mutable):  # every module has 14 empty dicts of hooks
-            self._empty += [item for item in mutable if type(item) in _CONTAINERS and not item]
+        found = []
+        for item in items:
+            kind = type(item)
+            if kind in _CONTAINERS and not item:
+                self._empty.append(item)
+            elif kind not in _IMMUTABLE:
+                found.append(item)
         self._pending += found[_MAX_ITEMS - 1 :: -1]
 
     def _add_attributes(self, value: Any) -> None:
@@ -154,12 +175,13 @@ def _may_hold_state(class_: type) -> bool:
 
 def _are_unchanged(dicts: Sequence[dict[Any, Any]], copies: Sequence[dict[Any, Any]]) -> bool:
     """Whether all dicts still hold what their copies hold, compared in one pass because almost none changes."""
-    if list(map(len, dicts)) != list(map(len, copies)):
+    try:
+        if list(map(list, dicts)) != list(map(list, copies)):
+            return False
+    except Exception:  # noqa: BLE001 (a user's keys)
         return False
     chain = itertools.chain.from_iterable
-    return all(map(operator.is_, chain(dicts), chain(copies))) and all(
-        map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies)))
-    )
+    return all(map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies))))
 
 
 def restore_content(container: Any, before: Any) -> None:

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from modeldiagrams.ir.graph import ParameterCount, ParameterSpec
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import (
-    BOOKKEEPING,
     UninitializedTensor,
     not_persistent,
+    own_attributes,
     own_buffers,
     own_modules,
     own_parameters,
@@ -52,7 +52,7 @@ class NamedTensors:
                 self._add(parameter, "parameter", prefix + key)
             for key, buffer in own_buffers(inner).items():
                 self._add(buffer, "buffer", prefix + key)
-            self._not_saved.update(prefix + key for key in not_persistent(inner))
+            self._not_saved.update([prefix + key for key in not_persistent(inner)])
         searched: dict[int, Any] = {}  # objects that modules share, such as a configuration
         # after all weights, because a plain attribute may hold one
         for inner in {id(inner): inner for _, inner in modules}.values():
@@ -61,10 +61,9 @@ class NamedTensors:
 
     def _add_attributes(self, module: nn.Module, searched: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
-        attributes = vars(module).items()
-        for key, value in [(k, v) for k, v in attributes if k not in BOOKKEEPING and type(v) not in _NO_TENSORS]:
+        for key, value in own_attributes(module):
             kind = type(value)
-            if issubclass(kind, nn.Module) or id(value) in searched:
+            if kind in _NO_TENSORS or issubclass(kind, nn.Module) or id(value) in searched:
                 continue
             if kind is tuple and _NO_TENSORS.issuperset(map(type, value)):  # sizes, which most modules have
                 continue

@@ -111,10 +111,14 @@ class Provenance:
         return is_new_memory
 
     def _hold(self, tensor: Tensor, value: Value, spec: Spec, written: bool) -> bool:  # noqa: FBT001 (once for every op)
-        memory = self._memory(tensor)
-        if memory is None:
+        try:  # as `_memory`, without a call
+            storage = tensor.untyped_storage()
+        except NO_MEMORY:
             self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), _NOWHERE, 0)
             return True
+        memory = self._memories.get(id(storage))
+        if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
+            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
         is_new_memory, geometry = not memory.views, geometry_of(tensor, spec)
         if written:
             memory.add_write((value, geometry, id(tensor)))
@@ -165,9 +169,8 @@ class Provenance:
         return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
-        try:  # as `storage_of`; once for every op
-            storage = tensor.untyped_storage()
-        except NO_MEMORY:
+        storage = storage_of(tensor)
+        if storage is None:
             return None
         memory = self._memories.get(id(storage))
         if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory

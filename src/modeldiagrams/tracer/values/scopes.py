@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dis
 import inspect
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     _CodeOf: TypeAlias = "Callable[[FrameType], Code]"
-    _InputsOf: TypeAlias = Callable[[FrameType], Mapping[str, Any]]
+    _InputsOf: TypeAlias = "Callable[[FrameType, Code], Mapping[str, Any]]"
 
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
 """Methods whose name says nothing."""
@@ -22,18 +25,20 @@ _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
 """What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
 _READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
-_STORES: dict[int, Callable[[int], tuple[int, ...]]] = {
-    **{dis.opmap[f"{verb}_{kind}"]: lambda n: (n,) for verb in ("STORE", "DELETE") for kind in ("FAST", "DEREF")},
-    # Python 3.13 joins two instructions into one, of which the second may only read
-    dis.opmap.get("STORE_FAST_STORE_FAST", -1): lambda n: (n >> 4, n & 15),
-    dis.opmap.get("STORE_FAST_LOAD_FAST", -1): lambda n: (n >> 4,),
-}
-"""Instructions that assign or delete a variable of a function → its number; parameters come first."""
+_JOINED_STORES = {"STORE_FAST_STORE_FAST": 2, "STORE_FAST_LOAD_FAST": 1}
+"""Two instructions in one, from Python 3.13 on, of which the second may only read → how many assign."""
+_STORES = re.compile(
+    b"|".join(
+        re.escape(bytes([dis.opmap[name]]))
+        for name in ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF", *_JOINED_STORES)
+        if name in dis.opmap
+    )
+)
+"""Instructions that assign or delete a variable of a function, among every second byte of its code."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """One call of a Python function, or one `record_function`, inside a module call."""
 
     name: str
@@ -45,17 +50,16 @@ class Scope:
     """``file:line`` of the function's definition."""
     call_site: str | None = None
     """``file:line`` of the call."""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = {}
     """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
     """Set by `keep_scopes` for those that the graph shows."""
+    label: str = ""
+    """The same without the id of the module call, quoted, for signatures."""
     kept: Scope | None = None
     """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
-    depth: int = field(init=False)
+    depth: int = 1
     """How many scopes there are with all around it."""
-
-    def __post_init__(self) -> None:
-        self.depth = self.parent.depth + 1 if self.parent else 1
 
     def around(self) -> Iterator[Scope]:
         """The scope itself and all around it, the innermost first."""
@@ -88,7 +92,11 @@ class Code:
 
     def line(self, frame: FrameType) -> str:
         """``file:line`` of the running instruction."""
-        return self.lines.setdefault(frame.f_lasti, f"{self.file}:{frame.f_lineno}")
+        at = frame.f_lasti
+        line = self.lines.get(at)
+        if line is None:
+            line = self.lines[at] = f"{self.file}:{frame.f_lineno}"
+        return line
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
@@ -118,10 +126,12 @@ def parameters_of(code: CodeType) -> dict[str, int]:
     names = code.co_varnames[:n]
     found = dict.fromkeys(names, sys.maxsize)
     raw = code.co_code
-    for at in range(len(raw) - 2, -1, -2):  # backwards, because the first one counts; `dis` takes 500 times as long
-        for variable in _STORES[raw[at]](raw[at + 1]) if raw[at] in _STORES else ():
-            if variable < n:
-                found[names[variable]] = at
+    for store in _STORES.finditer(raw[::2]):  # `dis` would take longer than to record hundreds of ops
+        at = 2 * store.start()
+        n_joined = _JOINED_STORES.get(dis.opname[raw[at]], 0)
+        variables = (raw[at + 1] >> 4, raw[at + 1] & 15)[:n_joined] if n_joined else (raw[at + 1],)
+        for name in [names[variable] for variable in variables if variable < n]:
+            found[name] = min(found[name], at)
     return found
 
 
@@ -143,36 +153,34 @@ class Scopes:
     the variables of finished functions alive.
     """
 
-    __slots__ = ("_innermost", "_running", "current")
+    __slots__ = ("current", "innermost", "running")
 
     def __init__(self) -> None:
         self.current: Scope | None = None
         """The innermost scope around the line that `SourceFinder.line_of` found last."""
-        self._running: dict[Any, Scope | None] = {}
+        self.running: dict[Any, Scope | None] = {}
         """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self._innermost: Any = _Mark()
+        self.innermost: Any = _NOT_BEGUN
         """The last mark."""
 
-    def move_to(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Note where the running call was made: in a frame of user code."""
-        if frame.f_trace is not self._innermost:  # else as for most ops
-            self._begin(frame, code_of, inputs_of)
-        self.current = self._running[self._innermost]
+    def begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
+        """Drop the functions that have ended, and begin those that are new around a frame of user code.
 
-    def _begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Drop the functions that have ended, and begin those that are new around a frame."""
-        running = self._running
+        Needed only where ``frame.f_trace`` is not the `innermost` mark.
+        """
+        running = self.running
         begun, caller = self._begun(frame, code_of)
-        self._innermost = _mark_of(caller)
-        while running and next(reversed(running)) is not self._innermost:
+        self.innermost = _mark_of(caller)
+        while running and next(reversed(running)) is not self.innermost:
             running.popitem()
         for inner, code in reversed(begun):
-            scope = None if caller is None else running[self._innermost]
+            scope = None if caller is None else running[self.innermost]
             if caller is not None and (scope is None or scope.depth < _DEEPEST):
                 short, full = code.names or ("", "")
-                scope = Scope(short, scope, full, code.definition, code_of(caller).line(caller), inputs_of(inner))
-            self._innermost = _marked(inner)
-            running[self._innermost] = scope
+                line, inputs = code_of(caller).line(caller), inputs_of(inner, code)
+                scope = Scope(short, scope, full, code.definition, line, inputs, depth=_depth_inside(scope))
+            self.innermost = _marked(inner)
+            running[self.innermost] = scope
             caller = inner
 
     def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
@@ -180,7 +188,7 @@ class Scopes:
         begun: list[tuple[FrameType, Code]] = []
         outermost: tuple[FrameType, Code] | None = None
         at: FrameType | None = frame
-        while at is not None and _mark_of(at) not in self._running:
+        while at is not None and _mark_of(at) not in self.running:
             code = code_of(at)
             if code.file is not None:
                 outermost = (at, code)
@@ -196,15 +204,20 @@ class Scopes:
 
     def enter(self, name: str, line: str | None) -> Scope | None:
         """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
-        if not self._running:
+        if not self.running:
             return None
-        scope = self._running[self._innermost] = Scope(name, self._running[self._innermost], call_site=line)
+        outer = self.running[self.innermost]
+        scope = self.running[self.innermost] = Scope(name, outer, call_site=line, depth=_depth_inside(outer))
         return scope
 
     def exit(self, scope: Scope | None) -> None:
         """End what `enter` began."""
         if scope is not None:
-            self._running = {mark: scope.parent if held is scope else held for mark, held in self._running.items()}
+            self.running = {mark: scope.parent if held is scope else held for mark, held in self.running.items()}
+
+
+def _depth_inside(scope: Scope | None) -> int:
+    return scope.depth + 1 if scope else 1
 
 
 class _Mark:
@@ -214,6 +227,9 @@ class _Mark:
 
     def __call__(self, *_: object) -> None:
         pass
+
+
+_NOT_BEGUN = _Mark()
 
 
 def _marked(frame: FrameType) -> Any:

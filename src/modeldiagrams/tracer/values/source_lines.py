@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
-_HOLDERS = (Tensor, tuple, list, dict)
+_CONTAINERS = (tuple, list, dict)
 """Arguments of functions that are looked into."""
 _MAX_FRAMES = 64
 """Longest traceback that a graph shows."""
@@ -111,7 +111,9 @@ class SourceFinder:
                 scopes.current = None
             return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            scopes.move_to(frame, self._code, self._inputs)
+            if frame.f_trace is not scopes.innermost:  # else as for most ops
+                scopes.begin(frame, self._code, self._inputs)
+            scopes.current = scopes.running[scopes.innermost]
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
@@ -143,11 +145,18 @@ class SourceFinder:
             traceback = traceback.tb_next
         return tuple(itertools.starmap(_frame, found))
 
-    def _inputs(self, frame: FrameType) -> dict[str, Any]:
+    def _inputs(self, frame: FrameType, code: Code) -> dict[str, Any]:
         """The values that the arguments of a running function hold, by path."""
-        given = argument_values(frame, self._code(frame))
-        tensors = [found for name, value in given if isinstance(value, _HOLDERS) for found in find_tensors(value, name)]
-        return {path: values[-1] for path, tensor in tensors if (values := self.values_of(tensor))}
+        inputs = {}
+        for name, value in argument_values(frame, code):
+            if isinstance(value, Tensor):
+                found = [(name, value)]
+            else:
+                found = find_tensors(value, name) if isinstance(value, _CONTAINERS) else []
+            for path, tensor in found:
+                if values := self.values_of(tensor):
+                    inputs[path] = values[-1]
+        return inputs
 
     def _code(self, frame: FrameType) -> Code:
         known = self._codes.get(id(frame.f_code))

@@ -2,8 +2,9 @@
  * The arms of a U: a chain goes down to its middle, and up again to a join for each tensor that skips what is between, as
  * in U-Net, the network of a diffusion model or an hourglass. Skips are nested like brackets.
  */
-import { BORDER, type Frame } from "../../view/frame.js";
+import type { Frame } from "../../view/frame.js";
 import { longestChain, NONE, nearestCommon } from "../dominators.js";
+import { areNested, areTelling, fusing, type Net, skipsOver, type Wiring, wiringOf } from "./skips.js";
 
 /** Items in execution order. */
 export interface Arms {
@@ -16,33 +17,16 @@ export interface Arms {
   chain: number[];
 }
 
-/** A tensor and the items that read it; the border is after all items. */
-interface Net {
-  from: number;
-  readers: number[];
-  label: string;
-}
-
-interface Wiring {
-  count: number;
-  nets: Net[];
-  /** Item → the items that it reads, and that read it. */
-  sources: number[][];
-  readers: number[][];
-}
-
 /** An item in neither of two open containers, and one in the first. */
 export const AROUND = -1;
 const FIRST = 0;
 /** Fewer items are no U. */
 const LEAST_ITEMS = 7;
 const LEAST_BLOCKS = 3;
-/** Of so many, skips may keep their shape. */
-const LEAST_ALIKE = 3;
 /** Most items after the last join that go on upwards, besides outputs. */
 const LONGEST_TAIL = 4;
 /** Most middles that are tried. */
-const TRIES = 4;
+const TRIES = 6;
 
 /** The arms of a frame; null if it is no U. */
 export function armsIn(frame: Frame, owners: readonly number[] = []): Arms | null {
@@ -61,36 +45,30 @@ export function hasBlocks(items: Frame["items"]): boolean {
   return items.length >= LEAST_ITEMS && blocks.length >= LEAST_BLOCKS;
 }
 
-function wiringOf({ items, wires }: Frame): Wiring {
-  const nets = new Map<string, Net>();
-  const [sources, readers]: [number[][], number[][]] = [items.map(() => []), items.map(() => [])];
-  for (const { from, to, source, label } of wires) {
-    const reader = to === BORDER ? items.length : to;
-    if (from === BORDER) continue;
-    const key = `${from} ${source}`;
-    const net = nets.get(key) ?? { from, readers: [], label };
-    nets.set(key, net);
-    net.readers.push(reader);
-    sources[reader]?.push(from);
-    readers[from]?.push(reader);
-  }
-  return { count: items.length, nets: [...nets.values()], sources, readers };
-}
-
-/** Items that most tensors skip, from the middle of each row of such items. */
+/** The middles of rows of items that more tensors skip than those around; first what most tensors skip. */
 function middles(wiring: Wiring): number[] {
   const depends = dependence(wiring);
   const skipped = skippedBy(wiring, depends);
-  const most = skipped.reduce((a, b) => Math.max(a, b), 0);
-  if (most < 2) return [];
+  const counts = [...new Set(skipped)].filter((over) => over > 1).sort((a, b) => b - a);
+  const found: number[] = [];
+  for (const least of counts) {
+    const rows = rowsOf(skipped, least, depends).filter((row) => row.every((item) => skipped[item] === least));
+    found.push(...rows.flatMap((row) => row[(row.length - 1) >> 1] ?? []));
+    if (found.length >= TRIES) break;
+  }
+  return found.slice(0, TRIES);
+}
+
+/** Items in a row that at least so many tensors skip. */
+function rowsOf(skipped: number[], least: number, depends: (item: number, on: number) => boolean): number[][] {
   const rows: number[][] = [[]];
   for (const [item, over] of skipped.entries()) {
     const row = rows[rows.length - 1];
-    if (over === most) row?.push(item);
+    if (over >= least) row?.push(item);
     // what depends on nothing in a row, such as a layer that makes a step of time as wide as a level, may stand in it
     else if (depends(item, row?.[0] ?? NONE)) rows.push([]);
   }
-  return rows.slice(0, TRIES).flatMap((row) => row[(row.length - 1) >> 1] ?? []);
+  return rows.filter(({ length }) => length > 0);
 }
 
 /** Item → the number of tensors that it depends on and that skip it. */
@@ -120,13 +98,17 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const [down, up] = [chainTo(wiring, middle), chainFrom(wiring, middle)];
   const [first = middle] = down;
   const main = reached(wiring, first);
-  const skips = skipsOver(wiring, main, middle);
-  if (!areNested(skips, new Set(down)) || !areTelling(skips)) return null;
+  const chain = [...down, ...up.slice(1)];
+  const over = skipsOver(wiring, chain, middle);
+  if (over === null) return null;
+  const [skips, laterals] = over;
+  // what joins branches of several levels is no way up
+  if (!areNested(skips, new Set(down), laterals.size === 0) || !areTelling(frame, chain, skips)) return null;
   const [start, end] = [
     Math.max(...skips.map(({ from }) => from)),
     Math.min(...skips.flatMap(({ readers }) => readers)),
   ];
-  const bottom = [...down, ...up.slice(1)].filter((item) => item > start && item < end);
+  const bottom = chain.filter((item) => item > start && item < end);
   const fold =
     middleOf(
       frame,
@@ -134,8 +116,14 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
     ) ?? lastOf(bottom, owners);
   if (fold === undefined) return null;
   const steps = [...main].filter((item) => frame.items[item]?.kind !== "output");
-  const tail = tailAfter(wiring, up, steps, Math.max(...skips.flatMap(({ readers }) => readers)));
-  const sides = sidesOf(wiring, main, fold, tail);
+  const last = Math.max(...skips.flatMap(({ readers }) => readers));
+  const fused = fusing(wiring, chain, fold, last);
+  const isFan = fused < wiring.count;
+  const isAround = (item: number) => isFan && item > last && owners[item] === AROUND;
+  const tail = isFan ? fused : tailAfter(wiring, up, steps, last);
+  const sides = sidesOf(wiring, main, fold, (item) =>
+    laterals.has(item) ? "right" : item >= tail || isAround(item) ? "outside" : null,
+  );
   const at = (side: Side) => sides.flatMap((one, item) => (one === side ? [item] : []));
   const [left, right] = [at("left"), at("right")];
   if (!areUpright(frame, right) || !isSplit(wiring, sides, skips)) return null;
@@ -144,7 +132,7 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
     fold,
     isBetween: (owners[fold] ?? AROUND) === AROUND && isBetween(frame, sides, fold),
     right,
-    chain: [...down, ...up.slice(1)],
+    chain,
   };
 }
 
@@ -195,30 +183,6 @@ function reached({ readers }: Wiring, start: number): Set<number> {
   return found;
 }
 
-/** The tensors that skip an item, each with the items after it that read it. */
-function skipsOver({ nets }: Wiring, main: ReadonlySet<number>, middle: number): Net[] {
-  return nets
-    .filter(({ from }) => from < middle && main.has(from))
-    .map((net) => ({ ...net, readers: net.readers.filter((reader) => reader > middle) }))
-    .filter(({ readers }) => readers.length > 0)
-    .sort((a, b) => a.from - b.from);
-}
-
-/** Whether the tensors leave the chain one after the other, and are read in the opposite order. */
-function areNested(skips: Net[], chain: ReadonlySet<number>): boolean {
-  const levels = new Map<number, number[]>();
-  for (const { from, readers } of skips) levels.set(from, [...(levels.get(from) ?? []), ...readers]);
-  const read = [...levels.values()];
-  const isInside = (inner: number[], i: number) => Math.max(...inner) <= Math.min(...(read[i] ?? []));
-  return skips.every(({ from }) => chain.has(from)) && read.slice(1).every(isInside);
-}
-
-/** Whether there are two levels of unlike shapes, or more. */
-function areTelling(skips: Net[]): boolean {
-  const levels = new Map(skips.map(({ from, label }) => [from, label]));
-  return levels.size >= LEAST_ALIKE || (levels.size > 1 && new Set(levels.values()).size > 1);
-}
-
 /** The first item above the last join that doesn't belong to the right arm; all do if they are few. */
 function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly number[], last: number): number {
   const [join = count, next = count, start = count] = up.filter((item) => item >= last);
@@ -227,15 +191,20 @@ function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly num
 
 type Side = "left" | "centre" | "right" | "outside";
 
-/** Item → its arm. Outside of both is what both read, such as an embedding of time, and a long tail. */
-function sidesOf({ count, readers }: Wiring, main: ReadonlySet<number>, fold: number, tail: number): Side[] {
+/** Item → its arm, which may be known. Outside of both is what both read, such as an embedding of time, and a long tail. */
+function sidesOf(
+  { count, readers }: Wiring,
+  main: ReadonlySet<number>,
+  fold: number,
+  known: (item: number) => Side | null,
+): Side[] {
   const sides: Side[] = [];
   for (let item = count - 1; item >= 0; item -= 1) {
     const at = new Set(readers[item]?.map((reader) => sides[reader] ?? "outside"));
     const [only = "outside"] = at;
-    const own = item >= tail ? "outside" : item === fold ? "centre" : item < fold ? "left" : "right";
+    const own = item === fold ? "centre" : item < fold ? "left" : "right";
     const shared = at.size === 1 && only !== "centre" ? only : "outside";
-    sides[item] = main.has(item) ? own : shared;
+    sides[item] = main.has(item) ? (known(item) ?? own) : shared;
   }
   return sides;
 }

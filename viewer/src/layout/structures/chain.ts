@@ -1,6 +1,6 @@
 /**
  * An arm of a U whose chain is straight. What else belongs to its levels, such as a head or an embedding of time, stands
- * beside them, away from the other arm.
+ * beside them, away from the other arm; what a skip passes stands between both.
  */
 import { BORDER } from "../../view/frame.js";
 import type { Ranking } from "../dot.js";
@@ -14,23 +14,36 @@ interface Branch {
   /** The item of the chain that it leads to, or comes from. */
   at: number;
   isBefore: boolean;
+  /** Whether a skip leads to it. */
+  isLateral: boolean;
 }
 
 /** Distance of branches from the chain and from each other. */
 const GAP = 24;
 
-/** The chain upright with its branches at one side, -1 for the left; as it was if anything bypasses the chain. */
-export function alongChain(chain: readonly number[], side: number, plan: Plan, ranking: Ranking): Ranking {
-  const branches = branchesOf(chain, plan);
+/**
+ * The chain upright with its branches at one side, -1 for the left, and at the other what is between these ports and the
+ * chain; as it was if anything bypasses the chain.
+ */
+export function alongChain(
+  chain: readonly number[],
+  [side, skips]: readonly [side: number, skips: readonly number[]],
+  plan: Plan,
+  ranking: Ranking,
+): Ranking {
+  const branches = branchesOf(chain, plan, skips);
   if (branches === null || branches.length === 0) return ranking;
   for (const wire of plan.wires) wire.trunk = isOnwards(chain, wire);
   const moved = straight(chain, plan, { ...ranking, rank: ranksOf(chain, branches) });
   for (const at of chain) {
+    const own = branches.filter((branch) => branch.at === at);
     for (const isBefore of [true, false]) {
-      const own = branches.filter((branch) => branch.at === at && branch.isBefore === isBefore);
-      placeBeside(chain, side, plan, moved, own);
+      const there = own.filter((branch) => branch.isBefore === isBefore && !branch.isLateral);
+      placeBeside(chain, side, plan, moved, there);
     }
   }
+  const laterals = branches.filter(({ isLateral }) => isLateral).flatMap(({ places }) => [...places]);
+  if (laterals.length > 0) placeBeside(chain, -side, plan, moved, [{ places: new Map(laterals) }]);
   return moved;
 }
 
@@ -40,7 +53,7 @@ function isOnwards(chain: readonly number[], { from, to }: PlanWire): boolean {
 }
 
 /** The branches in execution order; null if one leads from the chain back to it, or across the border. */
-function branchesOf(chain: readonly number[], { slots, wires }: Plan): Branch[] | null {
+function branchesOf(chain: readonly number[], { slots, wires }: Plan, skips: readonly number[]): Branch[] | null {
   const beside = slots.flatMap((_, item) => (chain.includes(item) ? [] : [item]));
   const around = wires.filter(({ from, to, rail }) => !rail && (beside.includes(from) || beside.includes(to)));
   const branches: Branch[] = [];
@@ -48,9 +61,12 @@ function branchesOf(chain: readonly number[], { slots, wires }: Plan): Branch[] 
     const branch = branchOf(
       items,
       around.filter(({ from, to }) => items.includes(from) || items.includes(to)),
+      chain[0],
     );
     if (branch === null) return null;
-    branches.push(branch);
+    const isSkip = ({ from, fromPort, to }: PlanWire) =>
+      from === BORDER && skips.includes(fromPort) && items.includes(to);
+    branches.push({ ...branch, isLateral: branch.isBefore && wires.some(isSkip) });
   }
   return branches;
 }
@@ -71,7 +87,8 @@ function connected(items: readonly number[], wires: readonly PlanWire[]): number
   return groups;
 }
 
-function branchOf(items: number[], wires: PlanWire[]): Branch | null {
+/** A branch; what reads the same as the chain's first item begins beside it. */
+function branchOf(items: number[], wires: PlanWire[], first = BORDER): Omit<Branch, "isLateral"> | null {
   const places = new Map<number, number>();
   for (const item of items) {
     const before = wires.filter(({ to }) => to === item).map(({ from }) => places.get(from) ?? -1);
@@ -82,28 +99,37 @@ function branchOf(items: number[], wires: PlanWire[]): Branch | null {
   const [at = BORDER] = ends;
   const isBefore = wires.some(({ to }) => to === at);
   const comesBack = isBefore && wires.some(({ from }) => from === at);
-  return ends.size !== 1 || at === BORDER || comesBack ? null : { places, length, at, isBefore };
+  return ends.size !== 1 || comesBack || (at === BORDER && isBefore)
+    ? null
+    : { places, length, at: at === BORDER ? first : at, isBefore };
 }
 
 /** Ranks at which no two branches of different items are beside each other. */
 function ranksOf(chain: readonly number[], branches: readonly Branch[]): number[] {
   const rank: number[] = [];
-  let [next, free] = [0, 0];
+  const free = { next: 0, inside: 0, outside: 0 };
   for (const item of chain) {
     const own = branches.filter(({ at }) => at === item);
-    const [before, after] = [true, false].map((isBefore) => longest(own, isBefore)) as [number, number];
-    const at = Math.max(next, before && free + before, after && free - 1);
+    const lateral = longest(own.filter(({ isLateral }) => isLateral));
+    const before = longest(own.filter(({ isBefore, isLateral }) => isBefore && !isLateral));
+    const after = longest(own.filter(({ isBefore }) => !isBefore));
+    const outside = Math.max(before && free.outside + before, after && free.outside - 1);
+    const at = Math.max(free.next, lateral && free.inside + lateral, outside);
     rank[item] = at;
-    for (const { places, isBefore, length } of own)
-      for (const [one, place] of places) rank[one] = isBefore ? at - length + place : at + 1 + place;
-    if (before + after > 0) free = at + (after && 1 + after);
-    next = at + 1;
+    for (const branch of own) for (const [one, place] of branch.places) rank[one] = rankOf(branch, place, at);
+    if (before + after > 0) free.outside = at + (after && 1 + after);
+    if (lateral > 0) free.inside = at;
+    free.next = at + 1;
   }
   return rank;
 }
 
-function longest(branches: readonly Branch[], isBefore: boolean): number {
-  return Math.max(0, ...branches.filter((one) => one.isBefore === isBefore).map(({ length }) => length));
+function rankOf({ isBefore, length }: Branch, place: number, at: number): number {
+  return isBefore ? at - length + place : at + 1 + place;
+}
+
+function longest(branches: readonly Branch[]): number {
+  return Math.max(0, ...branches.map(({ length }) => length));
 }
 
 /** The chain in one line: each item where the wire from the one before arrives. */
@@ -128,7 +154,13 @@ function straight(chain: readonly number[], { slots, wires }: Plan, ranking: Ran
 }
 
 /** Puts branches of one item beside all of the chain that they pass. */
-function placeBeside(chain: readonly number[], side: number, plan: Plan, ranking: Ranking, own: Branch[]): void {
+function placeBeside(
+  chain: readonly number[],
+  side: number,
+  plan: Plan,
+  ranking: Ranking,
+  own: Pick<Branch, "places">[],
+): void {
   const { rank, across } = ranking;
   const reach = (item: number, towards: number) => (towards < 0 ? plan.slots[item]?.low : plan.slots[item]?.high) ?? 0;
   const rows = own.flatMap(({ places }) => [...places.keys()].map((item) => rank[item] ?? 0));

@@ -86,26 +86,42 @@ function departures({ across }: Cut, column: number): number[] {
 /** Leads what goes to the next column past the right of what else is below its source, which stands in the middle below it. */
 function rightLast(made: Cut, column: number): Moved {
   const ports = departures(made, column);
-  return ({ slots, wires }, ranking) => {
+  return (plan, ranking) => {
+    const { slots, wires } = plan;
     const leaving = wires.filter(({ from, to, toPort }) => from !== BORDER && to === BORDER && ports.includes(toPort));
     const { from: source = BORDER, fromPort = 0 } = leaving[leaving.length - 1] ?? {};
-    const below = slots.flatMap((_, i) => ((ranking.rank[i] ?? 0) > (ranking.rank[source] ?? 0) ? [i] : []));
+    const below = itemsBelow(ranking, source);
     if (source === BORDER || below.length === 0) return ranking;
-    const reach = (item: number) => {
-      const [place, slot] = [ranking.across[item] ?? 0, slots[item]];
-      return [place - (slot?.low ?? 0), place + (slot?.high ?? 0)];
-    };
-    const [low, high] = [Math.min(...below.flatMap(reach)), Math.max(...below.flatMap(reach))];
+    const [low, high] = extent(plan, ranking, below);
     const { ports: exits, across: width = 0 } = slots[source] ?? {};
     const exit = (ranking.across[source] ?? 0) + (exits ? (exits.outputs[fromPort] ?? 0) - width / 2 : 0);
     const shift = Math.round(exit - (low + high) / 2);
-    const across = ranking.across.map((place, i) => (below.includes(i) ? place + shift : place));
     const outputs = [...ranking.outputs];
     ports.forEach((port, i) => {
       outputs[port] = high + shift + CLEAR + i * STEP;
     });
-    return { ...ranking, across, outputs };
+    return { ...movedBelow(ranking, below, shift), outputs };
   };
+}
+
+/** The items below an item. */
+export function itemsBelow({ rank }: Ranking, item: number): number[] {
+  return rank.flatMap((at, i) => (at > (rank[item] ?? 0) ? [i] : []));
+}
+
+/** Where items and their labels begin and end across. */
+export function extent({ slots }: Plan, { across }: Ranking, items: number[]): [low: number, high: number] {
+  const [starts, ends] = [
+    items.map((item) => (across[item] ?? 0) - (slots[item]?.low ?? 0)),
+    items.map((item) => (across[item] ?? 0) + (slots[item]?.high ?? 0)),
+  ];
+  return [Math.min(...starts), Math.max(...ends)];
+}
+
+/** Moves items and what leaves at the bottom. */
+export function movedBelow(ranking: Ranking, items: number[], shift: number): Ranking {
+  const across = ranking.across.map((place, i) => (items.includes(i) ? place + shift : place));
+  return { ...ranking, across, outputs: ranking.outputs.map((place) => place + shift) };
 }
 
 /** The ports of a column for tensors from the column before. */
@@ -209,8 +225,6 @@ function centred({ members, parts }: Cut, join: number | null): Moved {
     if (places.length === 0) return ranking;
     const middle = (Math.min(...places) + Math.max(...places)) / 2 - width / 2;
     const shift = Math.round((ranking.across[block] ?? 0) + middle - (ranking.across[item] ?? 0));
-    const isBelow = (i: number) => (ranking.rank[i] ?? 0) > (ranking.rank[block] ?? 0);
-    const across = ranking.across.map((place, i) => (isBelow(i) ? place + shift : place));
-    return { ...ranking, across, outputs: ranking.outputs.map((place) => place + shift) };
+    return movedBelow(ranking, itemsBelow(ranking, block), shift);
   };
 }

@@ -6,7 +6,7 @@ import { GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "../metrics.js";
 import { AROUND } from "./arms.js";
 import type { Joined, Piece } from "./joined.js";
 import { BESIDE, free } from "./levels.js";
-import { isAtSide, LEFT, type Sides } from "./sides.js";
+import { isAtSide, LEFT, RIGHT, type Sides } from "./sides.js";
 
 type Line = Geometry["lines"][number];
 type Point = Line[number];
@@ -26,6 +26,8 @@ interface Space {
   /** Form of the title, and its distance from the left of the content. */
   form: number;
   start: number;
+  /** Whether its outputs leave at the bottom, beside all else. */
+  isFan: boolean;
 }
 
 /** An arm of the U as a frame of its own. */
@@ -51,19 +53,22 @@ export class Panels {
   spaced({ part, frame, members, sides }: ArmPart, arm: Geometry): Geometry | null {
     const isOwn = (item: number) => item !== BORDER && this.joined.owners[members[item] ?? BORDER] === part;
     const isLevel = (wire: Wire) => isAtSide(sides, wire) && (isOwn(wire.from) || isOwn(wire.to));
+    const isOut = (wire: Wire) => part === RIGHT && wire.to === BORDER && isLevel(wire);
     const levels = frame.wires.flatMap((wire, i) => (isLevel(wire) ? (arm.lines[i] ?? []).slice(1, -1) : []));
-    const content = extentOf(arm, frame.wires, isOwn, [], levels);
+    const exits = frame.wires.flatMap((wire, i) => (isOut(wire) ? (arm.lines[i] ?? []).slice(1, -1) : []));
+    const content = extentOf(arm, frame.wires, isOwn, exits, levels);
     const [above, below] = [content.top - BESIDE, content.bottom + BESIDE];
     const all = [...arm.boxes, ...arm.labels];
     if (free(all, above) === null || free(all, below) === null) return null;
-    const space = this.#spaceFor(part, content, uprightAt(arm.lines, above));
+    const entries = arm.lines.filter((_, i) => exits.length === 0 || frame.wires[i]?.to !== BORDER);
+    const space = { ...this.#spaceFor(part, content, uprightAt(entries, above)), isFan: exits.length > 0 };
     this.#spaces[part] = space;
     const tall = stretched(stretched(arm, below, PADDING), above, space.above);
     return broadened(tall, Math.max(0, space.left - content.low), Math.max(0, content.high + space.right - arm.width));
   }
 
   /** A title beside what enters or leaves at the top, for which the panel is broader away from the other arm. */
-  #spaceFor(part: number, { low, high }: Extent, entries: number[]): Space {
+  #spaceFor(part: number, { low, high }: Extent, entries: number[]): Omit<Space, "isFan"> {
     const [first, last] = [Math.min(high, ...entries), Math.max(low, ...entries)];
     const room = PADDING + (part === LEFT ? first - low : high - last);
     const item = this.joined.around.items[this.joined.pair[part] ?? 0];
@@ -118,9 +123,12 @@ export class Panels {
     const skips = frame.wires.flatMap(({ from, to }, i) =>
       owners[from] === 0 && owners[to] === 1 && from !== arms.fold ? [whole.lines[i] ?? []] : [],
     );
+    const exits = this.#spaces[owner]?.isFan
+      ? frame.wires.flatMap(({ from, to }, i) => (isOwn(from) && !isOwn(to) ? (whole.lines[i] ?? []).slice(1, 3) : []))
+      : [];
     const [levels, points] =
       owner === 0 ? [skips.map((line) => line.slice(1, 2)), []] : [[], skips.map((line) => line.slice(2, -1))];
-    return extentOf(whole, frame.wires, isOwn, points.flat(), levels.flat());
+    return extentOf(whole, frame.wires, isOwn, [...points.flat(), ...exits], levels.flat());
   }
 
   #insideOf(owner: number, content: Extent, panel: Box, made: Pick<Geometry, "boxes" | "labels" | "lines">): Geometry {

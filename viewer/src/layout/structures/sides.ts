@@ -15,7 +15,7 @@ export interface Sides {
   /** Inputs at the left and at the right. */
   left: number[];
   right: number[];
-  /** Outputs at the right. */
+  /** Outputs at the right, beyond inputs. */
   out: number[];
 }
 
@@ -37,7 +37,12 @@ export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Acr
   const isFirst = (port: number) =>
     wires.every(({ from, fromPort, to }) => from !== BORDER || fromPort !== port || to === 0);
   const above = ports.inputs.flatMap(({ column, port }) => (column === part ? [port] : []));
-  if (part !== LEFT) return { left: distinct(skips.map(({ toPort }) => toPort)), right: above, out: [] };
+  if (part !== LEFT)
+    return {
+      left: distinct(skips.map(({ toPort }) => toPort)),
+      right: above,
+      out: ports.outputs.map(({ port }) => port),
+    };
   const entry = above.find(isFirst);
   return {
     left: above.filter((port) => port !== entry),
@@ -56,8 +61,11 @@ export function isAtSide({ left, right, out }: Sides, { from, to, fromPort, toPo
 }
 
 /** Puts the ports beside all items and other ports, at a distance. */
-export function aside(sides: Sides, clear: number, { slots }: Plan, ranking: Ranking): Ranking {
-  const { left, right, out } = sides;
+export function aside(sides: Sides, clear: number, { slots, wires }: Plan, ranking: Ranking): Ranking {
+  const { left, right } = sides;
+  const rankOf = (port: number) =>
+    ranking.rank[wires.find(({ to, toPort }) => to === BORDER && toPort === port)?.from ?? BORDER] ?? 0;
+  const out = [...sides.out].sort((a, b) => rankOf(a) - rankOf(b));
   const inputs = [...ranking.inputs];
   const outputs = [...ranking.outputs];
   const others = [
@@ -68,7 +76,7 @@ export function aside(sides: Sides, clear: number, { slots }: Plan, ranking: Ran
   const high = Math.max(...slots.map((slot, i) => (ranking.across[i] ?? 0) + slot.high), ...others) + clear;
   for (const [i, port] of left.entries()) inputs[port] = low - i * STEP;
   for (const [i, port] of right.entries()) inputs[port] = high + i * STEP;
-  for (const [i, port] of out.entries()) outputs[port] = high + i * STEP;
+  for (const [i, port] of out.entries()) outputs[port] = high + (right.length + i) * STEP;
   return { ...ranking, inputs, outputs };
 }
 

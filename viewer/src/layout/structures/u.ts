@@ -3,16 +3,16 @@
  * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
  */
 import { BORDER, type Frame } from "../../view/frame.js";
-import type { Geometry } from "../geometry.js";
+import { type Geometry, stretched } from "../geometry.js";
 import type { Inner } from "../input.js";
 import type { PlanWire } from "../plan.js";
 import type { Arms } from "./arms.js";
 import { assemble, type Block } from "./assemble.js";
 import { alongChain } from "./chain.js";
-import type { Moved, Part, Place } from "./columns.js";
+import { extent, itemsBelow, type Moved, movedBelow, type Part, type Place } from "./columns.js";
 import { type Across, BLOCK, type Cut, cut } from "./cut.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
-import { type Arm, EQUAL, inLine, type Level } from "./levels.js";
+import { type Arm, BESIDE, EQUAL, inLine, type Level } from "./levels.js";
 import type { ArmPart, Panels } from "./panels.js";
 import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesOf, skipsOf } from "./sides.js";
 
@@ -53,7 +53,7 @@ export function inU(
     return place({ ...whole, ...how });
   };
   const [left, right] = [LEFT, RIGHT].map((part) => {
-    const arm = layArm(u, part, lay);
+    const arm = trimmed(u, part, layArm(u, part, lay));
     return arm && panels ? panels.spaced(armOf(u, part, frame), arm) : arm;
   });
   const between = arms.isBetween ? lay(CENTRE) : null;
@@ -63,7 +63,18 @@ export function inU(
   if (block === null) return null;
   const last = parts.length - 1;
   const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
-  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true }));
+  const isFan = (u.sides[RIGHT]?.out ?? []).length > 1;
+  const moved = isFan ? { moved: below((members[last] ?? []).indexOf(BLOCK)), moves: "below" } : {};
+  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
+}
+
+/** Puts what follows the arms, of which several tensors leave at the side, below their middle. */
+function below(block: number): Moved {
+  return (plan, ranking) => {
+    const items = itemsBelow(ranking, block);
+    const [low, high] = extent(plan, ranking, items);
+    return movedBelow(ranking, items, Math.round((ranking.across[block] ?? 0) - (low + high) / 2) || 0);
+  };
 }
 
 function armOf({ made: { parts, members }, sides }: U, part: number, whole: Frame): ArmPart {
@@ -95,15 +106,39 @@ function layArm(
 ): Geometry | null {
   const own = sides[part] ?? NO_SIDES;
   const chain = chains[part] ?? [];
+  const beside = part === RIGHT ? ([1, own.left] as const) : ([-1, []] as const);
   const isRail = (wire: PlanWire) => isAtSide(own, wire);
   for (const clear of CLEAR) {
-    const moved: Moved = (plan, ranking) =>
-      aside(own, clear, plan, alongChain(chain, part === RIGHT ? 1 : -1, plan, ranking));
+    const moved: Moved = (plan, ranking) => aside(own, clear, plan, alongChain(chain, beside, plan, ranking));
     const moves = `${part} ${clear} ${JSON.stringify(own)} ${chain}`;
     const geometry = lay(part, { moved, moves, up: part === RIGHT, isRail });
     if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
   }
   return null;
+}
+
+/** Without space above the right arm for what leaves it, if that turns at the side. */
+function trimmed({ made, sides }: U, part: number, arm: Geometry | null): Geometry | null {
+  const out = part === RIGHT ? (sides[RIGHT]?.out ?? []) : [];
+  if (arm === null || out.length === 0) return arm;
+  const own = out.flatMap((port) => linesAt(made, part, arm, "out", port).map(({ wire }) => wire));
+  const lines = arm.lines.map((line, wire) => (own.includes(wire) ? turningEarly(line, arm) : line));
+  const levels = own.flatMap((wire) => lines[wire]?.slice(0, -1) ?? []);
+  const top = Math.min(...[...arm.boxes, ...arm.labels].map(({ y }) => y), ...levels.map(([, y]) => y));
+  return stretched({ ...arm, lines }, top - BESIDE, BESIDE - top);
+}
+
+/** Height of a label above an item, with the space around it. */
+const ABOVE = 24;
+
+/** A line to a port at the side that turns just above its item, if nothing is beside it there. */
+function turningEarly(line: Line, { boxes, labels }: Geometry): Line {
+  const [[x, y] = [0, 0], [, level] = [0, 0], [lane] = [0, 0], end] = line;
+  const early = y - ABOVE;
+  const isBeside = (one: { x: number; y: number; width: number; height: number }) =>
+    one.x + one.width > x && one.y < early + BESIDE && one.y + one.height > early - BESIDE;
+  if (line.length !== 4 || end === undefined || early <= level || [...boxes, ...labels].some(isBeside)) return line;
+  return [[x, y], [x, early], [lane, early], end];
 }
 
 const NO_SIDES: Sides = { left: [], right: [], out: [] };
@@ -212,27 +247,22 @@ function together(
   offset: number,
 ): Block {
   const { inputs, outputs } = made.ports;
-  const rise = outputs.length * STEP;
+  const { ports, width } = right.geometry;
   const low = Math.min(0, foot.x);
-  const ends = [offset + right.geometry.width, ...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0)];
-  const high = Math.max(...ends);
+  const footEnd = Math.max(...foot.to.map(([x]) => x + STEP), foot.x + (foot.geometry?.width ?? 0));
   const height = Math.max(
     ...foot.from.map(([, y]) => y),
     ...foot.to.map(([, y]) => y),
     foot.y + (foot.geometry?.height ?? 0),
   );
-  const lanes = outputs.map(({ port }, i) => {
-    const [lane, level] = [high + i * STEP, -i * STEP];
+  const past = Math.max(0, footEnd - offset - Math.min(...outputs.map(({ port }) => ports.outputs[port] ?? 0)));
+  const lanes = outputs.map(({ port }) => {
+    const lane = past + (ports.outputs[port] ?? 0);
     for (const { wire, line } of linesAt(made, RIGHT, right.geometry, "out", port)) {
-      const [x] = line[line.length - 1] ?? [0];
-      const way: Point[] = [
-        [x, level],
-        [lane - offset, level],
-        [lane - offset, height + STEP - right.drop],
-      ];
-      up[wire] = [...(up[wire] ?? []).slice(0, -1), ...way];
+      const [, level] = line[line.length - 2] ?? [0, 0];
+      up[wire] = [...line.slice(0, -2), [lane, level], [lane, height + STEP - right.drop]];
     }
-    return lane - low;
+    return offset + lane - low;
   });
   const placed = [
     { ...left.geometry, lines: down },
@@ -242,9 +272,9 @@ function together(
   return {
     placed: foot.geometry === null ? placed : [...placed, foot.geometry],
     offsets,
-    drops: [left.drop + rise, right.drop + rise, foot.y + rise],
-    width: high - low + (outputs.length > 0 ? outputs.length * STEP : 0),
-    height: height + rise + STEP,
+    drops: [left.drop, right.drop, foot.y],
+    width: Math.max(offset + width + past, footEnd) - low,
+    height: height + STEP,
     ports: {
       inputs: inputs.map(({ column, port }) => (offsets[column] ?? 0) + (placed[column]?.ports.inputs[port] ?? 0)),
       outputs: lanes,

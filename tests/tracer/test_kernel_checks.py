@@ -1,4 +1,4 @@
-"""What kernels refuse for its dtype is refused in fake mode, too: torch's own real pass is the oracle."""
+"""What kernels refuse is refused in fake mode, too: torch's own real pass is the oracle."""
 
 import pytest
 import torch
@@ -29,6 +29,9 @@ CALLS = {
     "hardswish": lambda x: F.hardswish(x(2, 4)),
     "relu": lambda x: F.relu(x(2, 4)),
     "sigmoid": lambda x: x(2, 4).sigmoid(),
+    "batch_norm": lambda x: F.batch_norm(x(2, 4), torch.zeros(4), torch.ones(4)),
+    "batch_norm in training": lambda x: F.batch_norm(x(2, 4), None, None, training=True),
+    "layer_norm": lambda x: F.layer_norm(x(2, 4), (4,)),
     "var": lambda x: x(3).var(),
     "pool": lambda x: F.adaptive_avg_pool2d(x(*IMAGE), 2),
     "max_pool": lambda x: F.max_pool2d(x(*IMAGE), 2),
@@ -68,3 +71,28 @@ def test_autocast_brings_factors_to_one_dtype():
 
     model = Lambda(forward, a=nn.Linear(4, 2))
     assert trace(model, (torch.zeros(1, 4, dtype=torch.bfloat16),), mode="fake").status.state == "complete"
+
+
+PLACES = {
+    "index": lambda h, ids: h[ids],
+    "second index": lambda h, ids: h[:, ids],
+    "index of a row": lambda h, ids: h[0][ids],
+    "index_select": lambda h, ids: h.index_select(0, ids),
+    "gather": lambda h, ids: h.gather(1, ids.expand(3, 2)),
+    "embedding": lambda h, ids: F.embedding(ids, h),
+    "index_add": lambda h, ids: h.index_add(0, ids, h[:2]),
+    "index_put": lambda h, ids: h.clone().index_put((ids,), torch.zeros(2, 3)),
+    "scatter": lambda h, ids: h.scatter_add(1, ids.expand(3, 2), h),
+    "written": lambda h, ids: h.clone().index_fill_(0, ids, 1.0),
+}
+
+
+@pytest.mark.parametrize("ids", [(0, 2), (0, 3), (-3, 0), (-4, 0)], ids=str)
+@pytest.mark.parametrize("place", PLACES)
+def test_fake_mode_refuses_known_positions_as_a_real_pass_does(place, ids):
+    def forward(_self, h, ids):
+        return PLACES[place](h, ids + 0)
+
+    given = (torch.zeros(3, 3), torch.tensor(ids))
+    real, fake = (trace(Lambda(forward), given, mode=mode).status.state for mode in ("real", "fake"))
+    assert fake == real

@@ -1,4 +1,4 @@
-"""Dtypes that kernels refuse and fake tensors let pass: a picture of such a pass would show what can't run."""
+"""What kernels refuse and fake tensors let pass, dtypes and positions: its picture would show what can't run."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _FACTORS = {
     "addmm": (1, 2),
@@ -36,6 +36,9 @@ _FLOATING = frozenset(
         "hardswish",
         "im2col",
         "mish",
+        "native_batch_norm",
+        "_native_batch_norm_legit",
+        "_native_batch_norm_legit_no_training",
         "silu",
         "softplus",
         "std",
@@ -54,6 +57,12 @@ _FLOATING = frozenset(
 """Operators that compute with no whole numbers."""
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 """Operators that compute with nothing else."""
+_ALONG_A_DIMENSION = frozenset(
+    {"gather", "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add", "scatter_reduce"}
+)
+"""Operators of a tensor, a dimension and positions in it."""
+_FROM_THE_END = frozenset({"index", "index_fill", "index_put"})
+"""Operators that count negative positions from the end."""
 _WHOLE = {torch.int16: "Short", torch.int32: "Int", torch.int64: "Long", torch.bool: "Bool"}
 _PLAIN = (FakeTensor, Tensor, nn.Parameter)
 """Other subclasses may bring kernels of their own."""
@@ -91,6 +100,45 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
         raise RuntimeError(f"\"{name}\" not implemented for '{_WHOLE[args[0].dtype]}'")
     elif name in _BITWISE and any(type(arg) in _PLAIN and arg.is_floating_point() for arg in args):
         raise RuntimeError(f"\"{name}\" not implemented for 'Float'")
+
+
+def check_positions(operator: Any, args: Sequence[Any], value_of: Callable[[Tensor], Tensor | None]) -> None:
+    """Refuse positions that a tensor doesn't have.
+
+    Args:
+        operator: Is about to run on fake tensors.
+        args: Its arguments.
+        value_of: The content of a fake tensor, None where it is not known.
+
+    Raises:
+        IndexError: A position is known and out of bounds.
+    """
+    name = schema_of(operator).name.removeprefix("aten::").removesuffix("_")
+    for dimension, size, positions in _positions(name, args):
+        known = value_of(positions)
+        if known is None or known.numel() == 0:
+            continue
+        with _disable_current_modes():
+            low, high = (int(bound) for bound in known.aminmax())
+        lowest = -size if name in _FROM_THE_END else 0
+        if low < lowest or high >= size:
+            wrong = high if high >= size else low
+            raise IndexError(f"index {wrong} is out of bounds for dimension {dimension} with size {size}")
+
+
+def _positions(name: str, args: Sequence[Any]) -> Iterator[tuple[int, int, Tensor]]:
+    """Dimension, its size, and the positions that an operator reads or writes in it."""
+    if name == "embedding":
+        yield 0, args[0].shape[0], args[1]
+    elif name in _ALONG_A_DIMENSION and args[0].dim():
+        yield args[1], args[0].shape[args[1]], args[2]
+    elif name in _FROM_THE_END:
+        for dimension, index in enumerate(args[1]):
+            if index is None:
+                continue
+            if index.dtype in (torch.bool, torch.uint8):  # a mask takes as many dimensions as it has
+                return
+            yield dimension, args[0].shape[dimension], index
 
 
 def _said(tensor: Tensor) -> str:
