@@ -254,7 +254,7 @@ function placeIn(context: Context, surrounding: Surrounding): Place {
     const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up, keepsRows: true };
     const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
     const ranked = (planned: Plan) => {
-      for (const wire of planned.wires) if (isRail?.(wire)) wire.rail = true;
+      for (const wire of planned.wires) if (isRail?.(wire)) Object.assign(wire, { rail: true, trunk: false });
       return moved(planned, rank(context, planned));
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
