@@ -404,3 +404,137 @@ def test_what_all_blocks_have_otherwise_does_not_follow_from_sharing():
     found = modeldiagrams.diff(remembering(Cached), remembering(Scaled, shared=True))
     (scaled,) = [change for change in found.changes if change.text.startswith("op mul added")]
     assert (scaled.count, scaled.caused_by) == (2, None)
+
+
+class Heads(nn.Module):
+    """Returns what two heads make, in this order."""
+
+    def __init__(self, order, *, names=None, act=None):
+        super().__init__()
+        self.body, self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 3), nn.Linear(8, 3)
+        self.order, self.names, self.act = order, names, act
+
+    def forward(self, x):
+        x = self.body(x)
+        if self.act is not None:
+            x = self.act(x)
+        made = {"x": x, "one": self.one(x).relu(), "two": self.two(x).tanh()}
+        found = tuple(made[name] for name in self.order)
+        return found if self.names is None else dict(zip(self.names, found, strict=True))
+
+
+EXCHANGED = [
+    ({"order": ("one", "two")}, {"order": ("two", "one")}, [("[0]", "[1]"), ("[1]", "[0]")]),
+    ({"order": ("one", "two")}, {"order": ("x", "two", "one")}, [("[0]", "[2]")]),
+    ({"order": ("one", "two")}, {"order": ("x", "one", "two")}, []),
+    (
+        {"order": ("one", "two"), "names": ("a", "b")},
+        {"order": ("two", "one"), "names": ("a", "b")},
+        [("a", "b"), ("b", "a")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), EXCHANGED)
+@pytest.mark.parametrize("act", [None, nn.ReLU()])
+def test_exchanged_outputs_are_told_whatever_else_changed(before, after, expected, act):
+    graphs = (Heads(**before), Heads(**after, act=act))
+    pair = [modeldiagrams.trace(model.eval(), (torch.zeros(2, 8),)) for model in graphs]
+    found, back = modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))
+    told = {one.text for one in found.changes if one.id == "output-rewired"}
+    assert told == {f"output {x} is now output {y}" for x, y in expected}
+    told = {one.text for one in back.changes if one.id == "output-rewired"}
+    assert told == {f"output {y} is now output {x}" for x, y in expected}
+    assert "other" not in {one.id for one in (*found.changes, *back.changes)}
+    assert not found.same_computation
+
+
+class Projections(nn.Module):
+    """An attention with a layer for each of these groups of projections."""
+
+    def __init__(self, groups, width):
+        super().__init__()
+        self.groups, self.sizes = groups, {"q": width, "k": width // 2, "v": width // 2}
+        for group in groups:
+            setattr(self, group, nn.Linear(width, sum(self.sizes[name] for name in group)))
+        self.out = nn.Linear(width // 2, width)
+
+    def forward(self, x):
+        made = {}
+        for group in self.groups:
+            parts = getattr(self, group)(x).split([self.sizes[name] for name in group], -1)
+            made |= dict(zip(group, parts, strict=True))
+        query = made["q"].unflatten(-1, (2, -1)).sum(-2)
+        return self.out(torch.softmax(query @ made["k"].transpose(-1, -2), -1) @ made["v"])
+
+
+def projections(*groups):
+    model = nn.Sequential(nn.Linear(8, 8), *(Projections(groups, 8) for _ in range(3)), nn.Linear(8, 2))
+    return modeldiagrams.trace(model.eval(), (torch.zeros(2, 4, 8),))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (("q", "k", "v"), ("qkv",), "q, k, v merged into qkv"),
+        (("k", "q", "v"), ("qkv",), "k, q, v merged into qkv"),
+        (("q", "k", "v"), ("q", "kv"), "k, v merged into kv"),
+        (("qkv",), ("q", "kv"), "qkv split into q, kv"),
+    ],
+)
+def test_layers_that_became_one_are_one_line(before, after, expected):
+    found = modeldiagrams.diff(projections(*before), projections(*after))
+    (told,) = [change for change in found.changes if change.level != "detail"]
+    assert told.text == f"Linear: {expected} ×3 at *.{told.where[0].rpartition('.')[2]}"
+    assert (told.level, told.count, told.parameters) == ("breaking", 3, 0)
+    back = modeldiagrams.diff(projections(*after), projections(*before))
+    (there,) = [change for change in back.changes if change.level != "detail"]
+    assert {told.id, there.id} == {"merged", "split"}
+    assert [(y, x) for x, y in there.places] == list(told.places)
+
+
+def test_a_layer_of_another_size_is_no_sum_of_layers():
+    class Narrow(Projections):
+        def __init__(self, groups, width):
+            super().__init__(groups, width)
+            self.qkv = nn.Linear(width, 2 * width, bias=False)
+
+    Narrow.__name__ = Narrow.__qualname__ = "Projections"
+    model = nn.Sequential(nn.Linear(8, 8), Narrow(("qkv",), 8), nn.Linear(8, 2))
+    other = modeldiagrams.trace(model.eval(), (torch.zeros(2, 4, 8),))
+    found = modeldiagrams.diff(projections("q", "k", "v"), other)
+    assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)
+
+
+def recurring(calls, *, own=False):
+    class Cells(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells = nn.ModuleList(nn.GRUCell(8, 8) for _ in range(calls if own else 1))
+            self.last = nn.Linear(8, 2)
+
+        def forward(self, x):
+            h = x
+            for i in range(calls):
+                h = self.cells[i if own else 0](x, h)
+            return self.last(h)
+
+    return modeldiagrams.trace(Cells().eval(), (torch.ones(1, 8),))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_more_calls_of_a_module_are_one_line(back):
+    pair = [recurring(1), recurring(30)]
+    found = modeldiagrams.diff(*(reversed(pair) if back else pair))
+    counts = "30 → 1" if back else "1 → 30"
+    assert [change.text for change in found.changes] == [f"calls of GRUCell: {counts} at cells.0"]
+    assert len(found.changes[0].places) == 29
+
+
+@pytest.mark.parametrize(("calls", "more"), [(30, []), (40, ["calls of GRUCell: 30 → 40 at cells.0"])])
+def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_modules(calls, more):
+    found = modeldiagrams.diff(recurring(30, own=True), recurring(calls))
+    assert [change.text for change in found.changes] == [
+        *more,
+        "GRUCell is now one module called several times ×29 at cells.*",
+    ]

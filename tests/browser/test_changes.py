@@ -86,6 +86,8 @@ def test_each_side_shows_its_version_only(page):
     for side, seen in (("Before", [False, True]), ("After", [True, False]), ("Both", [True, True])):
         page.page.get_by_role("button", name=side, exact=True).click()
         assert [is_seen(page, ADDED), is_seen(page, REMOVED)] == seen
+        facts = page.node("blocks").locator("> .mg-header > .mg-detail").text_content()
+        assert facts == ("Block ×2 · 16" if side == "Before" else "Block ×3 · 16")
     edges = (
         "e => [...e.shadowRoot.querySelectorAll('.mg-edge')].filter(x => getComputedStyle(x).visibility == 'visible')"
     )

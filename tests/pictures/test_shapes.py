@@ -15,6 +15,7 @@ from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from truth.drawn import Box, read
+from truth.levels import FlatDecoder, NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -105,6 +106,34 @@ def test_feature_pyramid() -> None:
         assert abs(lateral.y - stage.y) < lateral.height
     heads = [boxes[name] for name in ("head", "head#2", "head#3")]
     assert min(head.y for head in heads) > boxes["pyramid"].y + boxes["pyramid"].height
+
+
+@pytest.mark.parametrize("opened", [None, ["down.1"]], ids=["outer", "inner"])
+def test_nested_u(opened: list[str] | None) -> None:
+    """As in the figure of U²-Net: each level is read at the side, too, and fused below; an open one is a U again."""
+    graph = trace(NestedU().eval(), (torch.zeros(1, 3, 64, 64),))
+    boxes = read(render(graph, View(expand=opened)).svg).boxes
+    down, up = ["down.0", "down.1", "down.2", "bottom"], ["up.2", "up.1", "up.0"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert max(boxes[name].x + boxes[name].width for name in down) < min(boxes[name].x for name in up)
+    for level, side in zip(reversed(up), ("side.0", "side.1", "side.2"), strict=True):
+        assert boxes[side].y + boxes[side].height < boxes[level].y
+    assert boxes["fuse"].y > max(boxes[name].y + boxes[name].height for name in (*down, *up))
+    if opened is not None:
+        assert boxes["down.1.down.0"].x + boxes["down.1.down.0"].width < boxes["down.1.up.0"].x
+        assert boxes["down.1.up.0"].y < boxes["down.1.up.2"].y
+
+
+def test_container_and_what_follows_it() -> None:
+    """An encoder that is a container, and a decoder that is none, are one U with level skips at first."""
+    picture = read(render(trace(FlatDecoder().eval(), (torch.zeros(1, 3, 16, 16),)), View()).svg)
+    boxes = picture.boxes
+    assert boxes[""].width <= WIDEST
+    up = ["merge.0", "up.1", "merge.1", "up.2", "merge.2", "output:output"]
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert boxes["encoder"].x + boxes["encoder"].width < min(boxes[name].x for name in up)
+    assert boxes["up.0"].y > max(box.y + box.height for name, box in boxes.items() if name not in {"", "up.0"})
 
 
 def test_streams_keep_their_places() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truth.models import IMAGE
+from truth.models import IMAGE, Encoder
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -39,7 +39,74 @@ class FlatPyramid(nn.Module):
         return torch.cat([self.head(result).flatten(1) for result in results], 1)
 
 
+class Inner(nn.Module):
+    """A U-Net whose input is added to what it makes."""
+
+    def __init__(self, depth: int, narrow: int, wide: int, out: int) -> None:
+        super().__init__()
+        self.inner = nn.Conv2d(narrow, out, 1)
+        self.down = nn.ModuleList(nn.Conv2d(out if i == 0 else wide, wide, 3, 2, 1) for i in range(depth))
+        self.bottom = nn.Conv2d(wide, wide, 3, padding=1)
+        self.up = nn.ModuleList(nn.Conv2d(2 * wide, out if i == 0 else wide, 1) for i in range(depth))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = y = self.inner(x)
+        levels = []
+        for down in self.down:
+            y = down(y).relu()
+            levels.append(y)
+        y = self.bottom(y)
+        for level, up in zip(reversed(levels), reversed(self.up), strict=True):
+            y = functional.interpolate(up(torch.cat([y, level], 1)), scale_factor=2)
+        return x + y
+
+
+class NestedU(nn.Module):
+    """Like U²-Net: U-Nets are the levels of one; what is found on each is resized and fused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.ModuleList([Inner(3, 3, 4, 8), Inner(3, 8, 8, 16), Inner(2, 16, 16, 32)])
+        self.bottom = Inner(2, 32, 16, 32)
+        self.up = nn.ModuleList([Inner(3, 8 + 8, 4, 8), Inner(3, 16 + 16, 8, 8), Inner(2, 32 + 32, 16, 16)])
+        self.side = nn.ModuleList(nn.Conv2d(width, 1, 3, padding=1) for width in (8, 8, 16, 32))
+        self.pool = nn.MaxPool2d(2)
+        self.fuse = nn.Conv2d(4, 1, 1)
+
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor]:
+        levels = []
+        for down in self.down:
+            image = down(image)
+            levels.append(image)
+            image = self.pool(image)
+        found = [self.bottom(image)]
+        for level, up in zip(reversed(levels), reversed(self.up), strict=True):
+            resized = functional.interpolate(found[-1], size=level.shape[2:])
+            found.append(up(torch.cat([resized, level], 1)))
+        size = found[-1].shape[2:]
+        sides = [functional.interpolate(side(x), size=size) for side, x in zip(self.side, reversed(found), strict=True)]
+        return self.fuse(torch.cat(sides, 1)), sides[-1]
+
+
+class FlatDecoder(nn.Module):
+    """A U-Net whose encoder is a container, and whose decoder is not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = Encoder([4, 8, 16, 32])
+        self.up = nn.ModuleList(nn.ConvTranspose2d(2 * width, width, 2, 2) for width in (16, 8, 4))
+        self.merge = nn.ModuleList(nn.Conv2d(2 * width, width, 3, padding=1) for width in (16, 8, 4))
+
+    def forward(self, image: Tensor) -> Tensor:
+        *levels, x = self.encoder(image)
+        for up, merge in zip(self.up, self.merge, strict=True):
+            x = merge(torch.cat([up(x), levels.pop()], 1))
+        return x
+
+
 LEVELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "feature_pyramid": (FeaturePyramid, (), IMAGE),
     "flat_pyramid": (FlatPyramid, (), IMAGE),
+    "flat_decoder": (FlatDecoder, (), IMAGE),
+    "nested": (NestedU, (), torch.zeros(1, 3, 64, 64)),
 }

@@ -9,7 +9,7 @@ from zoo.edit_models import DEVELOPMENT, HELD_OUT, subject
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
 
-CASES = {"development": (DEVELOPMENT, 0.98), "held out": (HELD_OUT, 0.95)}
+CASES = {"development": (DEVELOPMENT, 0.98), "held out": (HELD_OUT, 0.98)}
 """Models, and the least part that has to be right. In their one run before anything was mended because of them, the
 models held out had a recall of 0.992 and a precision of 0.943."""
 

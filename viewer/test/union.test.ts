@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
 import { unionOf } from "../src/diff/union.js";
+import { draw } from "../src/draw/draw.js";
 import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
@@ -134,6 +135,55 @@ describe("the union of two graphs", () => {
     expect(only("after")).toEqual(["act/gelu > /mul", "/mul > /add"]);
   });
 
+  it("knows which graph has an edge by the output that it comes from", () => {
+    const graphs = [":0", ":1"].map((output) => {
+      const graph = sketch("x > norm > chunk > relu > y\nnorm > add\nchunk > add > z");
+      const node = graph.nodes.find(({ id }) => id === "/chunk");
+      Object.assign(node ?? {}, { outputs: ["/chunk:0", "/chunk:1"] });
+      graph.tensors["/chunk:1"] = { shape: [1, 8], dtype: "float32" };
+      for (const edge of graph.adjacency["/chunk"] ?? []) if (edge.to === "/add") edge.tensor = `/chunk${output}`;
+      return graph;
+    });
+    const found = union(graphs[0] as GraphData, graphs[1] as GraphData).adjacency["/chunk"];
+    expect(found?.map(({ to, tensor, only }) => [to, tensor, only])).toEqual([
+      ["/relu", "/chunk:0", undefined],
+      ["/add", "/chunk:1", "after"],
+      ["/add", "/chunk:0", "before"],
+    ]);
+  });
+
+  it("knows which graph has edges of an op that has no counterpart and no mark", () => {
+    const was = sketch("x > norm > relu > add > y\nnorm > add");
+    const is = sketch("x > norm > relu\nx > view > add\nrelu > add > y");
+    const sides = Object.fromEntries(
+      Object.entries(union(was, is, false).adjacency).flatMap(([from, edges]) =>
+        edges.map(({ to, only }) => [`${from} > ${to}`, only]),
+      ),
+    );
+    expect(sides["input:x > /view"]).toBe("after");
+    expect(sides["/view > /add"]).toBe("after");
+    expect(sides["/norm > /add"]).toBe("before");
+    const rearranged = union(
+      sketch("x > norm > add > y\nx > add"),
+      sketch("x > norm > view > add > y\nx > add"),
+      false,
+    );
+    expect(Object.values(rearranged.adjacency).flatMap((edges) => edges.map(({ only }) => only))).toEqual(
+      Array(5).fill(undefined),
+    );
+  });
+
+  it("labels an edge that is gone with the shape that it had", () => {
+    const was = sketch("x > norm > relu\nx > block/tanh > block/mul\nrelu > block/mul > y");
+    for (const spec of Object.values(was.tensors)) spec.shape = [7, 7];
+    const is = sketch("x > norm > relu\nx > block/tanh\nrelu > block/mul > y");
+    const shown = view(index(union(was, is)), { expanded: ["block"], unrolled: [], direction: "TB" }).root;
+    const inside = shown.items.find(({ id }) => id === "block")?.frame?.wires ?? [];
+    expect(inside.map(({ only, label, former }) => [only, label, former])).toContainEqual(["before", "7×7", undefined]);
+    const others = [...shown.wires, ...inside].filter(({ only }) => only === undefined);
+    expect(others.map(({ label, former }) => [label, former])).toEqual(others.map(() => ["1×8", "7×7"]));
+  });
+
   it("labels a tensor that both graphs have on either side, whatever reads it in only one", () => {
     for (const graph of [union(residual, plain), union(plain, residual)]) {
       const { root } = layout(view(index(graph), { expanded: [], unrolled: [], direction: "TB" }), null);
@@ -167,6 +217,26 @@ describe("the union of two graphs", () => {
     expect(Object.values(former).every(({ shape }) => JSON.stringify(shape) === "[7,7]")).toBe(true);
     const wires = view(index(union(wider, plain)), { expanded: [], unrolled: [], direction: "TB" }).root.wires;
     expect(wires.map(({ former }) => former)).toEqual(wires.map(() => "7×7"));
+  });
+
+  it("knows what boxes said before where nothing marks them", () => {
+    const classes = { "b.fc": "Linear", "b.last": "Linear" };
+    const [was, is] = [16, 32].map((size) => {
+      const graph = sketch("x > b.fc/linear > b.last/linear > y", classes);
+      moduleOf(graph, "b.fc").attributes = { in_features: 8, out_features: size };
+      moduleOf(graph, "b.last").attributes = { in_features: size, out_features: 8 };
+      graph.tensors["b.fc/linear:0"] = { shape: [1, size], dtype: "float32" };
+      for (const [id, total] of [["b.fc", 8 * size] as const, ["b.last", 8 * size] as const, ["b", 16 * size] as const])
+        if (graph.nodes.some((node) => node.id === id))
+          moduleOf(graph, id).parameters = { own: 0, total, trainable: 0 };
+      return graph;
+    }) as [GraphData, GraphData];
+    const items = shown(union(was, is), ["b"]);
+    const told = items.map(({ name, marks, detail, former }) => [name, marks.join(), detail, former?.detail]);
+    expect(told).toContainEqual(["b.last", "same", "Linear 32 → 8", "Linear 16 → 8"]);
+    expect(told).toContainEqual(["b.fc", "changed", "16 → 32", "16 → 32"]);
+    const opened = view(index(union(was, is)), { expanded: ["b"], unrolled: [], direction: "TB" });
+    expect(draw(layout(opened, null))).toContain('data-former="Linear 16 → 8"');
   });
 
   it("has edges forwards only, between nodes that it has, with tensors that it has", () => {

@@ -36,7 +36,8 @@ function isWithin(place: Place, { places }: Fact): boolean {
 }
 
 /** What a module of another class has otherwise; sizes are decided for the whole model. */
-const OWN = /^(added|removed|replaced|renamed|argument|op-|residual|rewritten|rewired|weight-(added|removed))/;
+const OWN =
+  /^(added|removed|merged|split|replaced|renamed|argument|op-|residual|rewritten|rewired|weight-(added|removed))/;
 
 /** If whatever differs inside follows from another class, that is the change, and they say which. */
 function caused(fact: Fact, others: Fact[]): Fact {

@@ -4,9 +4,10 @@ import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js"
 import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
 import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
 import { interfaceFacts, reasons } from "./interface.js";
-import { type Item, isLeaf, type Side, side } from "./items.js";
+import { type Item, isLeaf, type Side } from "./items.js";
 import { Matching } from "./match.js";
 import { moduleFacts } from "./modules.js";
+import { normalised } from "./normal_form.js";
 import { opFacts, outputFacts } from "./ops.js";
 import { textOf } from "./texts.js";
 import { weightFacts } from "./weights.js";
@@ -65,7 +66,7 @@ function isFirst(one: GraphData, other: GraphData): boolean {
 }
 
 function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {
-  const matching = new Matching(side(before), side(after));
+  const matching = new Matching(normalised(before), normalised(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
   const isOne = isOneArchitecture(matching, weights);
@@ -167,6 +168,7 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
     places.some((ends) => ends.some((item, at) => item !== null && affected[at as 0 | 1].has(item.path)));
   const ownsWeight = /^weight-/.test(id);
   const level: Level = isAffected || ownsWeight ? "breaking" : isIdle(id, places) ? "detail" : kindOf(id).level;
+  const ends = places.map(([x, y]): Change["places"][number] => [x?.id ?? null, y?.id ?? null]);
   const change: Change = {
     id,
     level,
@@ -175,8 +177,8 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
     before,
     after,
     where: [],
-    places: places.map(([x, y]) => [x?.id ?? null, y?.id ?? null]),
-    count: places.length,
+    places: ends,
+    count: counted(id, ends).length,
     parameters: parametersOf(id, places),
     caused_by: null,
   };
@@ -200,9 +202,23 @@ function worded(change: Change): Change {
   return { ...placed, text: textOf(placed) };
 }
 
+/** One place of each change: of layers that became one, that which has a counterpart; of a module, its first call. */
+function counted(id: ChangeId, places: Change["places"]): Change["places"] {
+  if (id === "merged" || id === "split") return places.filter((place) => !place.includes(null));
+  if (id !== "calls") return places;
+  const module = ([x, y]: Change["places"][number]) => (y ?? x ?? "").replace(/#\d+$/, "");
+  return [...new Map(places.map((place) => [module(place), place])).values()];
+}
+
 /** Where a change is, by ids in the second graph, or else in the first. */
 function whereIn(id: ChangeId, places: Change["places"]): string[] {
-  const paths = places.map(([x, y]) => (y ?? x ?? "").replace(/\/.*$/, "").replace(/^\w+:/, ""));
+  const ids = counted(id, places).map(([x, y]) => y ?? x ?? "");
+  const paths = ids.map((one) =>
+    one
+      .replace(/\/.*$/, "")
+      .replace(/^\w+:/, "")
+      .replace(id === "calls" ? /#\d+$/ : "", ""),
+  );
   const lists = id === "repeats" ? paths.map((path) => stemOf(path).replace(/[._]$/, "")) : paths;
   const patterns = new Map<string, Set<string>>();
   for (const path of lists) patterns.set(patternOf(path), (patterns.get(patternOf(path)) ?? new Set()).add(path));

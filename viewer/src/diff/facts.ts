@@ -31,6 +31,8 @@ export const KINDS = {
   replaced: { level: "notable" },
   added: { mirror: "removed", level: "notable" },
   removed: { mirror: "added", level: "notable" },
+  merged: { mirror: "split", level: "notable" },
+  split: { mirror: "merged", level: "notable" },
   wrapped: { mirror: "unwrapped", level: "detail" },
   unwrapped: { mirror: "wrapped", level: "detail" },
   moved: { level: "notable" },

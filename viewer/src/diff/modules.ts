@@ -3,6 +3,7 @@ import { sizesAndArguments } from "./arguments.js";
 import { type Facts, NONE, type Place } from "./facts.js";
 import { type Item, inside, isLeaf } from "./items.js";
 import type { Matching } from "./match.js";
+import { type Merged, mergedLayers } from "./merged.js";
 import { areOfOneFamily, familyOf, isNumbered, patternOf, stemOf } from "./words.js";
 
 /** What is said as a whole: nothing inside is said again. */
@@ -10,10 +11,12 @@ export type Covered = Set<Item>;
 
 export function moduleFacts(matching: Matching, facts: Facts): Covered {
   const covered: Covered = new Set();
+  for (const merged of mergedLayers(matching)) mergedFacts(facts, covered, merged);
   const pairs = [...matching.after].filter(([x, y]) => x.kind === "module" && y.kind === "module");
+  const sharing = sharingIn(pairs);
   for (const [x, y] of pairs.sort(([, x], [, y]) => x.position - y.position)) {
     if (covered.has(x)) continue;
-    placeFacts(matching, facts, x, y);
+    placeFacts(matching, facts, sharing, [x, y]);
     const isReplaced = replacement(matching, facts, covered, x, y);
     if (!covered.has(x) || isReplaced) sizesAndArguments(facts, x, y);
   }
@@ -23,13 +26,20 @@ export function moduleFacts(matching: Matching, facts: Facts): Covered {
   return covered;
 }
 
-function placeFacts(matching: Matching, facts: Facts, x: Item, y: Item): void {
+function mergedFacts(facts: Facts, covered: Covered, { id, parts, whole, places, items }: Merged): void {
+  const names = [parts.map(({ name }) => patternOf(name)), patternOf(whole.name)] as const;
+  const values = id === "merged" ? names : ([names[1], names[0]] as const);
+  for (const place of places) facts.add(id, whole.label, values, place);
+  for (const item of items) covered.add(item);
+}
+
+function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: readonly [Item, Item]): void {
   if (x.parent === null || y.parent === null) return;
-  if (sharing(x, y) !== 0) {
+  const found = sharing(x, y);
+  if (found !== null) {
     // what is inside of a shared module is shared with it
-    if (sharing(x.parent, y.parent) === sharing(x, y)) return;
-    if (sharing(x, y) > 0) facts.add("shared", y.label, NONE, [x, y]);
-    else facts.add("unshared", x.label, NONE, [x, y]);
+    const [outer, other] = [matching.holder(x, matching.after), matching.holder(y, matching.before)];
+    if (outer === null || other === null || sharing(outer, other) !== found) sharingFact(facts, found, x, y);
   } else if (matching.isPair(x.parent, y.parent)) {
     if (x.name !== y.name && !isShifted(x, y)) facts.add("renamed", "", [patternOf(x.name), patternOf(y.name)], [x, y]);
   } else if (!matching.isPair(matching.holder(x, matching.after), matching.holder(y, matching.before))) {
@@ -38,9 +48,27 @@ function placeFacts(matching: Matching, facts: Facts, x: Item, y: Item): void {
   }
 }
 
-/** 1 if a later call of a module takes the place of a module of its own, -1 if the reverse. */
-function sharing(x: Item, y: Item): number {
-  return Number(y.call > 1) - Number(x.call > 1);
+/** Once for each module: later calls are shared with the first. */
+function sharingFact(facts: Facts, id: "shared" | "unshared", x: Item, y: Item): void {
+  const [own, one] = id === "shared" ? [x, y] : [y, x];
+  if (own.call === 1) facts.add(id, one.label, NONE, [x, y]);
+}
+
+/** Of a pair: whether a call of a module that has another counterpart takes the place of a module of its own, or the reverse. */
+type Sharing = (x: Item, y: Item) => "shared" | "unshared" | null;
+
+function sharingIn(pairs: readonly (readonly [Item, Item])[]): Sharing {
+  const [before, after] = [new Map<string, string>(), new Map<string, string>()];
+  for (const [x, y] of [...pairs].sort(([, one], [, other]) => one.call - other.call)) {
+    if (!after.has(y.path)) after.set(y.path, x.path);
+  }
+  for (const [x, y] of [...pairs].sort(([one], [other]) => one.call - other.call)) {
+    if (!before.has(x.path)) before.set(x.path, y.path);
+  }
+  return (x, y) => {
+    const [isOfX, isOfY] = [before.get(x.path) === y.path, after.get(y.path) === x.path];
+    return isOfX === isOfY ? null : isOfX ? "shared" : "unshared";
+  };
 }
 
 /** Members of one list that only have another number. */
@@ -104,16 +132,17 @@ function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean)
   const pairs = isBefore ? matching.after : matching.before;
   const other = item.parent === null ? undefined : pairs.get(item.parent);
   if (item.parent === null || other === undefined) return false;
-  const isMember = item.call > 1 ? sameModule(item) : sameList(item);
+  const isCall = item.call > 1 || item.parent.children.some((one) => one.path === item.path && pairs.has(one));
+  const isMember = isCall ? sameModule(item) : sameList(item);
   const own = item.parent.children.filter(isMember);
   const paired = own.flatMap((member) => pairs.get(member) ?? []).filter(({ parent }) => parent === other);
   const labels = new Set([item.label, ...paired.map(({ label }) => label)]);
-  const isOther = item.call > 1 ? ({ path }: Item) => paired.some((one) => one.path === path) : sameList(item, labels);
+  const isOther = isCall ? ({ path }: Item) => paired.some((one) => one.path === path) : sameList(item, labels);
   const others = other.children.filter(isOther);
   const alike = paired.some((member) => matching.similarity.opsAlike(member, item) >= 0.75);
-  if (!alike || own.length <= others.length || (item.call === 1 && item.size < 3)) return false;
+  if (!alike || own.length <= others.length || (!isCall && item.size < 3)) return false;
   const counts: [number, number] = isBefore ? [own.length, others.length] : [others.length, own.length];
-  facts.add(item.call > 1 ? "calls" : "repeats", item.label, counts, placeOf(item, isBefore));
+  facts.add(isCall ? "calls" : "repeats", item.label, counts, placeOf(item, isBefore));
   return true;
 }
 

@@ -51,7 +51,7 @@ export function opFacts(matching: Matching, facts: Facts, covered: Covered): voi
     const holder = matching.holder(x, matching.after);
     if (x.kind !== y.kind) opAndModule(facts, x, y);
     else if (x.kind === "op" && x.label !== y.label) holder === null || codeOf(holder).replaced.push([x, y]);
-    else if (x.kind === "op") pairOfOps(matching, facts, x, y, orders);
+    else if (x.kind === "op") pairOfOps(matching, facts, [x, y], orders, covered);
   }
   for (const x of [...codes.keys()].sort((one, other) => one.position - other.position)) {
     code(facts, x, matching.after.get(x) as Item, codeOf(x));
@@ -77,11 +77,26 @@ function opAndModule(facts: Facts, x: Item, y: Item): void {
 }
 
 /** Two ops of one label. */
-function pairOfOps(matching: Matching, facts: Facts, x: Item, y: Item, orders: readonly Place[]): void {
+function pairOfOps(
+  matching: Matching,
+  facts: Facts,
+  [x, y]: readonly [Item, Item],
+  orders: readonly Place[],
+  covered: Covered,
+): void {
   // what is a layer says its arguments itself
   const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isSaid) argumentsOf(facts, x, y);
-  if (!isReordered(orders, x, y) && isRewired(matching, x, y)) facts.add("rewired", y.label, NONE, [x, y]);
+  const isSaidOfSources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
+  if (!isSaidOfSources && !isReordered(orders, x, y) && isRewired(matching, x, y))
+    facts.add("rewired", y.label, NONE, [x, y]);
+}
+
+/** What made a value, before it was rearranged. */
+function originOf(item: Item): Item {
+  let at = item;
+  while (isPlumbing(at.label) && at.sources[0] !== undefined) at = at.sources[0].from;
+  return at;
 }
 
 function argumentsOf(facts: Facts, x: Item, y: Item): void {
@@ -110,16 +125,42 @@ function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
   return orders.length > 0 && areIn(0, x) && areIn(1, y);
 }
 
-/** Outputs that keep their name but are another value; after other facts, which may say why. */
+/** Outputs that exchanged their names or places, or keep their name but are another value; after other facts, which may say why. */
 export function outputFacts(matching: Matching, facts: Facts): void {
+  const [before, now] = [outputsOf(matching.a), outputsOf(matching.b)];
+  const exchanged = exchangedOutputs(matching, before, now);
+  for (const [x, y] of exchanged) facts.add("output-rewired", "", [x.path, y.path], [x, y]);
   if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
-  const outputs = (of: Side) => of.steps.filter(({ kind }) => kind === "output");
-  const now = new Map(outputs(matching.b).map((item) => [item.path, item]));
-  for (const x of outputs(matching.a)) {
+  const told = new Set(exchanged.flat());
+  for (const x of before.values()) {
     const y = now.get(x.path);
-    if (y !== undefined && patternOf(x.path) === x.path && isRewired(matching, x, y))
-      facts.add("output-rewired", x.path, NONE, [x, y]);
+    if (y === undefined || told.has(x) || told.has(y)) continue;
+    if (patternOf(x.path) === x.path && isRewired(matching, x, y)) facts.add("output-rewired", x.path, NONE, [x, y]);
   }
+}
+
+function outputsOf({ steps }: Side): Map<string, Item> {
+  return new Map(steps.flatMap((item) => (item.kind === "output" ? [[item.path, item]] : [])));
+}
+
+type Outputs = ReadonlyMap<string, Item>;
+
+/** Values that both graphs return, under names that both have; of a tuple, not those whose place one more or one less has moved. */
+function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [Item, Item][] {
+  const places = [...now.values()].map((item, at) => ({ item, at, ...item.sources[0] }));
+  const kept = [...before.values()].flatMap((x) => {
+    const [source] = x.sources;
+    const from = source && after.get(source.from);
+    const found = places.find((one) => from !== undefined && one.from === from && one.output === source?.output);
+    if (found !== undefined) places.splice(places.indexOf(found), 1);
+    return found === undefined ? [] : [{ x, y: found.item, at: found.at }];
+  });
+  const isPassed = (i: number, at: number) => kept.some((other, j) => (j < i ? other.at > at : j > i && other.at < at));
+  const isMember = ({ path }: Item) => patternOf(path) !== path;
+  return kept.flatMap(({ x, y, at }, i): [Item, Item][] => {
+    const isExchanged = isMember(x) && isMember(y) ? isPassed(i, at) : now.has(x.path) && before.has(y.path);
+    return isExchanged && x.path !== y.path ? [[x, y]] : [];
+  });
 }
 
 /** Whether an op reads other values, all of which both graphs have. */

@@ -21,7 +21,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
   "output-removed": ({ subject }) => `output ${subject} removed`,
   "output-renamed": (change) => `output renamed: ${ARROW(change)}`,
   "output-shape": (change) => `shape of output ${ARROW(change)}`,
-  "output-rewired": ({ subject }) => `output ${subject} is another value`,
+  "output-rewired": ({ subject, before, after }) =>
+    before === null ? `output ${subject} is another value` : `output ${before} is now output ${after}`,
   "output-dtype": (change) => `dtype of output ${ARROW(change)}`,
   repeats: ({ subject, before, after, where }) => `${where.join(", ")}: ${before} → ${after} × ${subject}`,
   calls: ({ subject, before, after }) => `calls of ${subject}: ${before} → ${after}`,
@@ -29,6 +30,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
   replaced: ({ before, after }) => `${before} replaced by ${after}`,
   added: ({ subject, after }) => `${subject} added as ${after}`,
   removed: ({ subject, before }) => `${subject} removed (${before})`,
+  merged: ({ subject, before, after }) => `${subject}: ${value(before)} merged into ${after}`,
+  split: ({ subject, before, after }) => `${subject}: ${before} split into ${value(after)}`,
   wrapped: ({ subject }) => `wrapped in a new ${subject}`,
   unwrapped: ({ subject }) => `taken out of ${subject}, which is gone`,
   moved: (change) => `moved: ${ARROW(change)}`,
@@ -67,6 +70,7 @@ const WORDS: Readonly<Record<string, Wording>> = {
 export function wordsOf(change: Change): string {
   const { id, subject, before, after } = change;
   if (id === "size") return pairs(before, after);
+  if (id === "merged" || id === "split") return `${value(before)} → ${value(after)}`;
   const name = id === "argument" || id === "op-argument" ? `${lastWord(subject)} ` : "";
   return name !== "" || /replaced$/.test(id) ? `${name}${value(before)} → ${value(after)}` : textWithoutPlaces(change);
 }

@@ -1,13 +1,13 @@
 /** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
-import type { GraphData, GraphNode, Mark, ModuleNode } from "../graph/graph.js";
+import type { GraphData, GraphIndex, GraphNode, Mark, ModuleNode, Texts } from "../graph/graph.js";
+import { index } from "../graph/indexing.js";
+import { singleChain } from "../view/boxes.js";
+import { boxedWords } from "../view/group_names.js";
 import type { Comparison } from "./difference.js";
 import type { Change } from "./facts.js";
 import { insert, isInside, type Next } from "./insert.js";
 import { wordsOf } from "./texts.js";
-import { adjacencyOf, formerTensors, type Union } from "./union_edges.js";
-
-/** Before ids, names and tensors of what is gone: no trace has any like it. */
-const GONE = "−";
+import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
 
 /** The later graph, with what is gone of the earlier one in its place. */
 export function unionOf(
@@ -39,6 +39,7 @@ export function unionOf(
     parameters: { ...after.parameters, ...renamed(before.parameters, (spec) => ({ ...spec, tied: [] })) },
     marks: Object.fromEntries(marks),
     formerTensors: formerTensors(union, after),
+    texts: textsOf(union, after),
   };
 }
 
@@ -158,6 +159,21 @@ function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => s
   return "outputs" in node && Array.isArray(node.outputs)
     ? ({ ...node, id, outputs: node.outputs.map((one) => `${GONE}${one}`) } as GraphNode)
     : { ...node, id };
+}
+
+/** What nodes of both graphs say of themselves in each, where that differs. */
+function textsOf({ before, pairs, nodes }: Union, after: GraphData): Record<string, Texts> {
+  const [then, now] = [index(before), index(after)];
+  const textIn = (graph: GraphIndex, id: string) => {
+    const { name, detail } = boxedWords(graph, singleChain(graph, id), []);
+    return [name, detail] as const;
+  };
+  const texts = [...pairs].flatMap(([id, here]): [string, Texts][] => {
+    if (id === "" || then.nodes.get(id)?.kind !== now.nodes.get(here)?.kind || !nodes.has(here)) return [];
+    const [was, is] = [textIn(then, id), textIn(now, here)];
+    return was[0] === is[0] && was[1] === is[1] ? [] : [[here, [was, is]]];
+  });
+  return Object.fromEntries(texts);
 }
 
 // -- marks ------------------------------------------------------------------------------------------------------------

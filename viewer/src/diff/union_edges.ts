@@ -3,6 +3,9 @@ import { append } from "../graph/append.js";
 import type { Edge, GraphData, GraphNode, Mark, TensorSpec } from "../graph/graph.js";
 import { replacedOps } from "./replaced.js";
 
+/** Before ids, names and tensors of what is gone: no trace has any like it. */
+export const GONE = "−";
+
 /** Two graphs as one. */
 export interface Union {
   before: GraphData;
@@ -34,23 +37,24 @@ export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<s
   const now = edgesBetween(after, nameNow);
   const then = edgesBetween(union.before, (id) => here(union, id) ?? replaced.before.get(id));
   const [keysNow, keysThen] = [new Set(now.map(keyOf)), new Set(then.map(keyOf))];
-  const isNew = (source: string, target: string) => {
-    const [from, to] = [nameNow(source), nameNow(target)];
-    if (isAdded(source) || isAdded(target)) return true;
-    return from !== undefined && to !== undefined && from !== to && !keysThen.has(`${from}\n${to}`);
+  const pathsOf = pathsIn(after, nameNow);
+  const isNew = (source: string, edge: Edge) => {
+    const keys = pathsOf(source, edge);
+    return isAdded(source) || isAdded(edge.to) || (keys.length > 0 && keys.every((key) => !keysThen.has(key)));
   };
   const found = new Map(
     Object.entries(after.adjacency).map(([from, edges]) => [
       from,
-      edges.map((edge): Edge => (isNew(from, edge.to) ? { ...edge, only: "after" } : edge)),
+      edges.map((edge): Edge => (isNew(from, edge) ? { ...edge, only: "after" } : edge)),
     ]),
   );
+  const read = new Set(Object.values(after.adjacency).flatMap((edges) => edges.map(({ tensor }) => tensor)));
   const opsIn = new Map<string, string[]>();
   for (const [op, module] of replaced.after) append(opsIn, module, op);
   for (const one of then) {
     if (keysNow.has(keyOf(one)) || one.from === one.edge.to) continue;
     const ended = withOps(one, opsIn);
-    const edge = edgeHere(union, ended);
+    const edge = edgeHere(union, ended, read);
     if (edge !== undefined) append(found, ended.from, edge);
   }
   return Object.fromEntries(found);
@@ -73,8 +77,48 @@ function look({ shape, dtype }: TensorSpec): string {
   return JSON.stringify([shape, dtype]);
 }
 
-function keyOf({ from, edge }: Ended): string {
-  return `${from}\n${edge.to}`;
+function keyOf({ from, source, edge }: Ended): string {
+  return `${startOf(from, source, edge)}${edge.to}`;
+}
+
+/** A node, and which of its outputs. */
+function startOf(from: string, source: GraphNode | undefined, { tensor }: Edge): string {
+  return `${from}\n${outputsOf(source).indexOf(tensor)}\n`;
+}
+
+/** Finds the keys of all paths from a node that the union has to the next that an edge is part of. */
+function pathsIn(
+  { nodes, adjacency }: GraphData,
+  nameOf: (id: string) => string | undefined,
+): (source: string, edge: Edge) => string[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const edgesOf = new Map(Object.entries(adjacency));
+  /** Of nodes that it lacks: where paths through them start, and end. */
+  const starts = new Map<string, Set<string>>();
+  const ends = new Map<string, Set<string>>();
+  const startsOf = (id: string, edge: Edge): Iterable<string> => {
+    const name = nameOf(id);
+    return name === undefined ? (starts.get(id) ?? []) : [startOf(name, byId.get(id), edge)];
+  };
+  const endsOf = (id: string): Iterable<string> => {
+    const name = nameOf(id);
+    return name === undefined ? (ends.get(id) ?? []) : [name];
+  };
+  for (const { id } of nodes) {
+    for (const edge of edgesOf.get(id) ?? []) {
+      if (nameOf(edge.to) !== undefined) continue;
+      const known = starts.get(edge.to) ?? new Set();
+      starts.set(edge.to, known);
+      for (const start of startsOf(id, edge)) known.add(start);
+    }
+  }
+  for (const { id } of [...nodes].reverse()) {
+    if (nameOf(id) === undefined) ends.set(id, new Set((edgesOf.get(id) ?? []).flatMap(({ to }) => [...endsOf(to)])));
+  }
+  return (source, edge) =>
+    [...startsOf(source, edge)].flatMap((start) =>
+      [...endsOf(edge.to)].flatMap((end) => (start.startsWith(`${end}\n`) ? [] : [start + end])),
+    );
 }
 
 /** The node of the union that stands for one of the earlier graph; modules pass tensors on and have no edges. */
@@ -112,11 +156,20 @@ function withOps({ from, source, edge }: Ended, opsIn: ReadonlyMap<string, strin
   return { from: opsIn.get(from)?.at(-1) ?? from, source, edge: { ...edge, to: first ?? edge.to } };
 }
 
-/** An edge of the earlier graph, with the tensor that its source has here; undefined if it would run backwards. */
-function edgeHere({ nodes, position }: Union, { from, source, edge }: Ended): Edge | undefined {
+/**
+ * An edge of the earlier graph, with the tensor that its source has here or, if nothing reads that any more, with its own;
+ * undefined if it would run backwards.
+ */
+function edgeHere(
+  { nodes, position }: Union,
+  { from, source, edge }: Ended,
+  read: ReadonlySet<string>,
+): Edge | undefined {
   const tensor = outputsOf(nodes.get(from))[outputsOf(source).indexOf(edge.tensor)];
   const isForward = (position.get(from) ?? 0) < (position.get(edge.to) ?? 0);
-  return tensor === undefined || !isForward ? undefined : { ...edge, tensor, only: "before" };
+  if (tensor === undefined || !isForward) return undefined;
+  const isOwn = !read.has(tensor) && !tensor.startsWith(GONE);
+  return { ...edge, tensor: isOwn ? `${GONE}${edge.tensor}` : tensor, only: "before" };
 }
 
 function outputsOf(node: GraphNode | undefined): string[] {

@@ -5,6 +5,8 @@ import {
   boxWords,
   DETAIL_LINE,
   detailLines,
+  formerData,
+  formerWords,
   GLYPH,
   isTerminal,
   isTwoLines,
@@ -80,12 +82,21 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
-  const first = { roles: ["name"], context, x: nameMiddle, y: base, text: name } as const;
+  const was = formerWords(item);
+  const first = {
+    roles: ["name"],
+    context,
+    data: formerData(item, was.name),
+    x: nameMiddle,
+    y: base,
+    text: name,
+  } as const;
+  const below = { roles: ["detail"], context, x: middle } as const;
   return [
-    painter.text(twoLines ? first : { ...first, detail }),
+    painter.text(twoLines ? first : { ...first, detail, detailData: formerData(item, was.detail) }),
     drawBadge(item, nameEnd, base - 12, painter),
     ...(twoLines ? detailLines(item) : []).map((text, i) =>
-      painter.text({ roles: ["detail"], context, x: middle, y: 32 + i * DETAIL_LINE, text }),
+      painter.text({ ...below, y: 32 + i * DETAIL_LINE, text, data: formerData(item, was.detail, i) }),
     ),
     item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",
   ].join("");

@@ -46,6 +46,7 @@ export interface Text {
   text: string;
   /** Text after it in the same line, with the role `detail`. */
   detail?: string;
+  detailData?: Data;
 }
 
 export interface Size {
@@ -78,8 +79,9 @@ export const PAGE_PAINTER: Painter = {
   shape: ({ tag, roles, data = {}, geometry }) =>
     `<${tag} ${classAttribute(roles)}${dataAttributes(data)} ${geometry}/>`,
 
-  text({ roles, data = {}, x, y, text, detail = "" }) {
-    const beside = detail === "" ? "" : ` <tspan class="mg-detail">${displayed(detail)}</tspan>`;
+  text({ roles, data = {}, x, y, text, detail = "", detailData = {} }) {
+    const tspan = `<tspan class="mg-detail"${dataAttributes(detailData)}>${displayed(detail)}</tspan>`;
+    const beside = detail === "" ? "" : ` ${tspan}`;
     const attributes = `${classAttribute(roles)}${dataAttributes(data)} x="${num(x)}" y="${num(y)}"`;
     return `<text ${attributes}>${displayed(text)}${beside}</text>`;
   },

@@ -1,6 +1,15 @@
 /** A panel: an expanded module, or a group of repeated children, with its title. */
 import type { Box, Title } from "../layout/geometry.js";
-import { BEHIND_PANEL, badgeWidth, CHEVRON, NAME_SIZE, TITLE_LINE, titleForms } from "../layout/metrics.js";
+import {
+  BEHIND_PANEL,
+  badgeWidth,
+  CHEVRON,
+  formerData,
+  formerWords,
+  NAME_SIZE,
+  TITLE_LINE,
+  titleForms,
+} from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawBadge, drawSign } from "./badge.js";
@@ -52,15 +61,19 @@ function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string
   const pill = badgeWidth(item);
   const isBeside = lines < name.length + detail.length;
   const detailX = isBeside ? nameEnd + (pill === 0 ? 0 : pill + GAP) : x;
+  const was = formerWords(item);
   const geometry = `width="${num(box.width)}" height="${num(title.y + title.height)}"`;
   const drawn = [
     painter.shape({ tag: "rect", roles: ["hit"], context, geometry }),
     opens ? drawSign({ x: title.x, y: base(0) - 4, open: true, context }, painter) : "",
-    ...name.map((text, i) => painter.text({ roles: ["name"], context, x, y: base(i), text })),
-    drawBadge(item, nameEnd, base(last) - 12, painter),
-    ...detail.map((text, i) =>
-      painter.text({ roles: ["detail"], context, x: detailX, y: base(isBeside ? i : last + 1 + i), text }),
+    ...name.map((text, i) =>
+      painter.text({ roles: ["name"], context, data: formerData(item, was.name, i), x, y: base(i), text }),
     ),
+    drawBadge(item, nameEnd, base(last) - 12, painter),
+    ...detail.map((text, i) => {
+      const y = base(isBeside ? i : last + 1 + i);
+      return painter.text({ roles: ["detail"], context, data: formerData(item, was.detail, i), x: detailX, y, text });
+    }),
   ];
   return painter.group({ classes: context.classes }, drawn.join(""));
 }

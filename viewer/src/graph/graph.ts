@@ -59,6 +59,9 @@ export interface Mark {
   changes: number[];
 }
 
+type Text = readonly [name: string, detail: string];
+export type Texts = readonly [before: Text, after: Text];
+
 /** A graph as files and data scripts have it. */
 export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjacency"> {
   adjacency: Record<string, Edge[]>;
@@ -68,6 +71,8 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   marks?: Record<string, Mark>;
   /** Only there: tensor of both graphs → what it was in the earlier one. */
   formerTensors?: Record<string, TensorSpec>;
+  /** Only there: node of both graphs → name and detail in the earlier and in the later one, where they differ. */
+  texts?: Record<string, Texts>;
 }
 
 /** Parts of a graph that are found by id or name. */
@@ -78,6 +83,7 @@ interface ById {
   parameters: ReadonlyMap<string, format.ParameterSpec>;
   marks?: ReadonlyMap<string, Mark>;
   formerTensors?: ReadonlyMap<string, TensorSpec>;
+  texts?: ReadonlyMap<string, Texts>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */

@@ -16,7 +16,7 @@ import {
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index({ marks, formerTensors, ...data }: GraphData): GraphIndex {
+export function index({ marks, formerTensors, texts, ...data }: GraphData): GraphIndex {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   return indexed({
     ...data,
@@ -26,6 +26,7 @@ export function index({ marks, formerTensors, ...data }: GraphData): GraphIndex 
     parameters: mapped(data.parameters),
     ...(marks && { marks: mapped(marks) }),
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
+    ...(texts && { texts: mapped(texts) }),
   });
 }
 

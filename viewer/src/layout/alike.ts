@@ -34,9 +34,9 @@ export function frameKey(frame: Frame): string {
 
 /** With the lengths of texts, which may contain anything. */
 function itemKey(item: Item): string {
-  const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, frame } = item;
+  const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, former, frame } = item;
   const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${frame?.direction}`;
-  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}`;
+  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 
 function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number): string {

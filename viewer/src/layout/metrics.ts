@@ -48,6 +48,16 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
+/** The text of a box as the earlier of two graphs had it. */
+export function formerWords(item: Item): { name: string; detail: string } {
+  return boxWords({ ...item, ...item.former });
+}
+
+/** For the lines of a text that was another: the first says all. */
+export function formerData({ former }: Item, was: string, line = 0): { former?: string } {
+  return former === undefined ? {} : { former: line > 0 ? "" : was };
+}
+
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
@@ -94,14 +104,18 @@ export function detailLines(item: Item): string[] {
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
-  const { name, detail } = boxWords(item);
-  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
   const lines = detailLines(item);
-  const below = Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
-  const text = isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
+  const text = Math.max(widthOfWords(item), item.former ? widthOfWords({ ...item, ...item.former }) : 0);
   const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
   const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
+}
+
+function widthOfWords(item: Item): number {
+  const { name, detail } = boxWords(item);
+  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
+  const below = Math.max(...detailLines(item).map((line) => textWidth(line, DETAIL_SIZE)));
+  return isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
 }
 
 /** Round up to a multiple. */

@@ -59,6 +59,8 @@ export interface Item {
   marks: string[];
   /** In a difference, positions in the list of changes. */
   changes?: readonly number[];
+  /** In a difference, its text in the earlier graph, where it was another. */
+  former?: { name: string; detail: string };
   frame: Frame | null;
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;

@@ -36,9 +36,22 @@ export function signOf({ marks, changes }: Item): string {
   return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
 }
 
-/** The item with what changed in its modules, as far as a difference is shown. What holds changes shows so while it is closed. */
-export function withDifference({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
-  if (graph.marks === undefined) return item;
+/** The item with what changed in its modules, as far as a difference is shown, and with its text in each graph. */
+export function withDifference(index: GraphIndex, item: Item, chain: readonly string[]): Item {
+  if (index.graph.marks === undefined) return item;
+  const marked = withMarks(index, item, chain);
+  const texts = item.members.length > 0 ? undefined : index.graph.texts?.get(item.id);
+  if (texts === undefined) return marked;
+  const [was, now] = texts.map(([name, detail]) => ({
+    name,
+    // words of a change hold for both
+    detail: marked.detail === item.detail ? detail : marked.detail,
+  }));
+  return { ...marked, ...now, ...(was && { former: was }) };
+}
+
+/** What holds changes shows so while it is closed. */
+function withMarks({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
   const found = chain.flatMap((id) => graph.marks?.get(id) ?? []);
   const mark = found.find(({ status }) => status !== "holds") ?? found[0];
   const add = (name: string) => ({ ...item, marks: [...item.marks, name] });

@@ -37,7 +37,7 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
     functions = keep_scopes(recording.steps, contents)
     builder = _Builder(recording, connections(recording), weights, signatures(contents))
     builder.add_nodes(places(recording, builder.connections.users, functions))
-    return ir.Graph(
+    graph = ir.Graph(
         model=builder.model(),
         nodes=tuple(builder.nodes),
         adjacency=builder.adjacency(),
@@ -48,6 +48,9 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         status=msgspec.structs.replace(status, unseen=tuple(builder.unseen)),
         provenance=_provenance(),
     )
+    for scope in functions:
+        scope.kept = None  # itself: as `Recording.release`
+    return graph
 
 
 def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
@@ -65,10 +68,12 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
                 id=path,
                 path=path,
                 parameters=weights.count(module),
-                **_about(type(module)),
+                class_=class_,
+                source=source,
                 attributes=attributes(module),
             )
             for path, module in modules.items()
+            for class_, source in [_about(type(module))]
         ),
         adjacency={},
         hierarchy={path: _parent(path, modules) for path in modules},
@@ -125,10 +130,8 @@ class _Builder:
         self._recording = recording
         self._weights = weights
         self._signatures = signatures_
-        self._about: Callable[[Any], dict[str, Any]] = functools.cache(_about)
+        self._about: Callable[[Any], tuple[str, str | None]] = functools.cache(_about)
         self._unnamed: Callable[[Spec], ir.TensorSpec] = functools.cache(_tensor_spec)  # equal ones share an object
-        self._roles = {values[-1]: name for name, values in reversed(recording.outputs)}
-        self._roles.update((source.value, source.names[0]) for source in recording.inputs)
 
     def add_nodes(self, places_: Places) -> None:
         """Add all nodes in order, with their parents and tensors."""
@@ -144,6 +147,14 @@ class _Builder:
         for name, _ in recording.outputs:
             self.nodes.append(ir.OutputNode(id=f"output:{name}", name=name))
             self.parents[f"output:{name}"] = None
+        self._name_tensors()
+
+    def _name_tensors(self) -> None:
+        """Tell which tensors the model takes and returns; a tensor that it returns several times has its first name."""
+        named = [(values[-1], name) for name, values in reversed(self._recording.outputs)]
+        named += [(source.value, source.names[0]) for source in self._recording.inputs]
+        for value, name in named:
+            self.tensors[value.id] = _tensor_spec(value.spec, name)
 
     def model(self) -> ir.ModelInfo:
         root = self._recording.root
@@ -173,31 +184,34 @@ class _Builder:
         inside: Any = {"scope": kept} if (kept := _kept_id(scope)) else {}
         self.nodes.append(_INPUT_NODES[given.kind](id=given.id, name=name, outputs=(given.value.id,), **inside))
         self.parents[given.id] = (parent.id or None) if parent else None
-        self._add_tensors(given.outputs)
+        self.tensors[given.value.id] = self._unnamed(given.value.spec)
         if not given.names:
             self.unseen.append(given.value.id)
 
     def _add_op(self, op: Op) -> None:
-        site, id_ = op.site, op.id
+        site, id_, outputs = op.site, op.id, op.outputs
         node = ir.OpNode(
             id=id_,
             name=site.name,
-            outputs=tuple([value.id for value in op.outputs]),
+            outputs=(outputs[0].id,) if len(outputs) == 1 else tuple([value.id for value in outputs]),
             arguments=site.arguments,
             weights=self.connections.weights.get(id_) or {},
             source=site.source,
             flops=op.flops,
             activation_bytes=op.nbytes,
             opaque=site.opaque,
-            scope=_kept_id(op.scope),
+            scope=_kept_id(op.scope) if op.scope else None,
         )
         self.nodes.append(node)
         self.parents[id_] = op.parent.id or None
-        self._add_tensors(op.outputs)
+        for value in outputs:
+            self.tensors[value.id] = self._unnamed(value.spec)
 
     def _add_module(self, call: ModuleCall) -> None:
+        class_, source = self._about(type(call.module))
         node = ir.ModuleNode(
-            **self._about(type(call.module)),
+            class_=class_,
+            source=source,
             id=call.id,
             path=call.path,
             parameters=self._weights.count(call.module),
@@ -208,15 +222,10 @@ class _Builder:
             flops=call.flops,
             activation_bytes=call.nbytes,
             signature=self._signatures.get(id(call)),
-            scope=_kept_id(call.scope),
+            scope=_kept_id(call.scope) if call.scope else None,
         )
         self.nodes.append(node)
         self.parents[call.id] = call.parent.id or None  # type: ignore[union-attr]
-
-    def _add_tensors(self, values: list[Value]) -> None:
-        for value in values:
-            name = self._roles.get(value)
-            self.tensors[value.id] = _tensor_spec(value.spec, name) if name else self._unnamed(value.spec)
 
     def _function(self, scope: Scope, members: list[Op | ModuleCall], signature: str) -> ir.FunctionCall:
         around = scope.parent.kept if scope.parent else None
@@ -236,7 +245,7 @@ class _Builder:
 
     def _tensor_ids(self, values: Mapping[str, Value]) -> dict[str, str]:
         """Ids of values that nodes make; the others are weights shown as attributes of ops."""
-        return {name: value.id for name, value in values.items() if self._is_present(value)}
+        return {name: value.id for name, value in values.items() if type(value.origin) is Op or self._is_present(value)}
 
     def _is_present(self, value: Value) -> bool:
         origin = value.origin
@@ -249,8 +258,10 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     while isinstance(class_, functools.partial):
         class_ = class_.func
     class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    full, source = _about(class_)
     return ir.ModelInfo(
-        **_about(class_),
+        class_=full,
+        source=source,
         name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
         parameters=weights.count(model),
         attributes=attributes(model) if isinstance(model, nn.Module) else {},
@@ -258,13 +269,13 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     )
 
 
-def _about(class_: Any) -> dict[str, Any]:
+def _about(class_: Any) -> tuple[str, str | None]:
     """Full name and source of a class or function."""
     if isinstance(class_, type):
-        return {"class_": full_name(class_), "source": class_source(class_)}
+        return full_name(class_), class_source(class_)
     module = getattr(class_, "__module__", None)  # missing or None for methods written in C
     name = f"{module}.{class_.__qualname__}" if module else str(class_.__qualname__)
-    return {"class_": name, "source": class_source(class_)}
+    return name, class_source(class_)
 
 
 def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:

@@ -104,7 +104,10 @@ class CallStack:
         kwargs: dict[str, Any],
     ) -> Any:
         module = call.module
-        given = self._named(module, args, kwargs)
+        names = self._names.get(type(module))
+        if names is None:
+            names = self._names[type(module)] = argument_names(module)
+        given = tensor_arguments(names, args, kwargs)
         if call.parent is not None:  # else its inputs are the graph's
             self._set_values(call.inputs, given)
         if not self._is_scripted(type(module)):
@@ -125,11 +128,7 @@ class CallStack:
         call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
         call.source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
         call.scope = context.scopes.current
-        parent.is_leaf = False
-        outer: ModuleCall | None = parent
-        while outer is not None and outer.is_empty:
-            outer.is_empty = False
-            outer = outer.parent
+        parent.is_leaf = parent.is_empty = False
         self.recorder.recording.steps.append(call)
         return call
 
@@ -195,12 +194,6 @@ class CallStack:
         for name, tensor in named:
             if values := self.recorder.provenance.values(tensor):
                 into[name] = values[-1]
-
-    def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
-        names = self._names.get(type(module))
-        if names is None:
-            names = self._names[type(module)] = argument_names(module)
-        return tensor_arguments(names, args, kwargs)
 
     def _record_as_one_op(
         self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any, returned: list[tuple[str, Tensor]]

@@ -143,7 +143,14 @@ class Recorder(TorchFunctionMode):
         context = self.threads.context
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            if self.counter is None:
+                context.observed += 1
+                try:
+                    result, flops = run(*args, **kwargs), None
+                finally:
+                    context.observed -= 1
+            else:
+                result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -188,7 +195,10 @@ class Recorder(TorchFunctionMode):
         op = self._record(context, call, flops)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                if self.counter is None:
+                    result = alias_of(result)
+                else:
+                    result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result
@@ -229,7 +239,9 @@ class Recorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, flops)
+        n = call.counts[site.short] = call.counts.get(site.short, 0) + 1  # as `new_id`, without a call
+        id_ = f"{call.id}/{site.short}" if n == 1 else f"{call.id}/{site.short}#{n}"
+        op = Op(id_, site, call, scope, flops)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:
@@ -248,10 +260,12 @@ class Recorder(TorchFunctionMode):
 
     def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
-        value = op.add_output(spec_of(tensor))
+        outputs, spec = op.outputs, spec_of(tensor)
+        value = Value(f"{op.id}:{len(outputs)}", op, len(outputs), spec)
+        outputs.append(value)
         is_new_memory = self.provenance.assign(tensor, value, written=written)
         if is_new_memory and not written:
-            op.nbytes += value.spec.nbytes
+            op.nbytes += spec.nbytes
         elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
 

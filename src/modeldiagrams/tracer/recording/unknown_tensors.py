@@ -9,12 +9,12 @@ from torch import Tensor
 
 from modeldiagrams.tracer.torch_facts.private_api import unseen_by_modes
 from modeldiagrams.tracer.values.provenance import spec_of
-from modeldiagrams.tracer.values.records import GraphInput, Spec
+from modeldiagrams.tracer.values.records import GraphInput, Spec, Value
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.thread_context import ThreadContexts
     from modeldiagrams.tracer.values.provenance import Provenance
-    from modeldiagrams.tracer.values.records import Op, Value
+    from modeldiagrams.tracer.values.records import Op
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 
@@ -68,6 +68,7 @@ class UnknownTensors:
 
 
 def _inferred_output(read: Op, spec: Spec) -> Value:
-    value = read.add_output(spec)
-    value.inferred = True
+    n = len(read.outputs)
+    value = Value(f"{read.id}:{n}", read, n, spec, inferred=True)
+    read.outputs.append(value)
     return value

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
+from modeldiagrams.tracer.torch_facts.private_api import bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -109,7 +110,15 @@ class ObjectSnapshot:
 
     def _add_module(self, module: nn.Module) -> None:
         self._modules.append((module, type(module)))
-        self._add_dict(vars(module))
+        attributes, bookkeeping = vars(module), bookkeeping_of(module)
+        if bookkeeping is None:
+            self._add_dict(attributes)
+            return
+        self._dicts.append(attributes)
+        self._copies.append(attributes.copy())
+        self._add_items([value for _, value in own_attributes(module)])
+        self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
+        self._pending += filter(None, reversed(bookkeeping))
 
     def _add_scripted_module(self, module: nn.Module) -> None:
         self._add_module(module)
@@ -133,7 +142,7 @@ class ObjectSnapshot:
         found = []
         for item in items:
             kind = type(item)
-            if kind in _CONTAINERS and not item:  # every module has 14 empty dicts of hooks
+            if kind in _CONTAINERS and not item:
                 self._empty.append(item)
             elif kind not in _IMMUTABLE:
                 found.append(item)
@@ -166,12 +175,13 @@ def _may_hold_state(class_: type) -> bool:
 
 def _are_unchanged(dicts: Sequence[dict[Any, Any]], copies: Sequence[dict[Any, Any]]) -> bool:
     """Whether all dicts still hold what their copies hold, compared in one pass because almost none changes."""
-    if list(map(len, dicts)) != list(map(len, copies)):
+    try:
+        if list(map(list, dicts)) != list(map(list, copies)):
+            return False
+    except Exception:  # noqa: BLE001 (a user's keys)
         return False
     chain = itertools.chain.from_iterable
-    return all(map(operator.is_, chain(dicts), chain(copies))) and all(
-        map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies)))
-    )
+    return all(map(operator.is_, chain(map(dict.values, dicts)), chain(map(dict.values, copies))))
 
 
 def restore_content(container: Any, before: Any) -> None:

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from modeldiagrams.ir.graph import ParameterCount, ParameterSpec
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import (
-    BOOKKEEPING,
     UninitializedTensor,
     not_persistent,
+    own_attributes,
     own_buffers,
     own_modules,
     own_parameters,
@@ -61,10 +61,9 @@ class NamedTensors:
 
     def _add_attributes(self, module: nn.Module, searched: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
-        attributes = vars(module).items()
-        for key, value in [(k, v) for k, v in attributes if k not in BOOKKEEPING and type(v) not in _NO_TENSORS]:
+        for key, value in own_attributes(module):
             kind = type(value)
-            if issubclass(kind, nn.Module) or id(value) in searched:
+            if kind in _NO_TENSORS or issubclass(kind, nn.Module) or id(value) in searched:
                 continue
             if kind is tuple and _NO_TENSORS.issuperset(map(type, value)):  # sizes, which most modules have
                 continue

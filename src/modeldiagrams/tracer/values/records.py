@@ -175,13 +175,6 @@ class Op(_Record):
     ordinal: int = 0
     """Position among the steps of its parent; set by `build_graph`."""
 
-    def add_output(self, spec: Spec) -> Value:
-        """Append the next output."""
-        n = len(self.outputs)
-        value = Value(f"{self.id}:{n}", self, n, spec)
-        self.outputs.append(value)
-        return value
-
 
 Origin: TypeAlias = Op | GraphInput
 OpInput: TypeAlias = "tuple[str, Value, Flow]"

@@ -111,7 +111,9 @@ class SourceFinder:
                 scopes.current = None
             return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            scopes.move_to(frame, self._code, self._inputs)
+            if frame.f_trace is not scopes.innermost:  # else as for most ops
+                scopes.begin(frame, self._code, self._inputs)
+            scopes.current = scopes.running[scopes.innermost]
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:

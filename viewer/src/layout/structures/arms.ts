@@ -17,9 +17,9 @@ export interface Arms {
   chain: number[];
 }
 
-/** An item in neither of two open containers, and one in the first. */
+/** An item in neither of two open containers, in the first, and in the second. */
 export const AROUND = -1;
-const FIRST = 0;
+const [FIRST, SECOND] = [0, 1];
 /** Fewer items are no U. */
 const LEAST_ITEMS = 7;
 const LEAST_BLOCKS = 3;
@@ -99,7 +99,9 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const [first = middle] = down;
   const main = reached(wiring, first);
   const chain = [...down, ...up.slice(1)];
-  const [skips, laterals] = skipsOver(wiring, chain, middle);
+  const over = skipsOver(wiring, chain, middle);
+  if (over === null) return null;
+  const [skips, laterals] = over;
   // what joins branches of several levels is no way up
   if (!areNested(skips, new Set(down), laterals.size === 0) || !areTelling(frame, chain, skips)) return null;
   const [start, end] = [
@@ -117,7 +119,8 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const last = Math.max(...skips.flatMap(({ readers }) => readers));
   const fused = fusing(wiring, chain, fold, last);
   const isFan = fused < wiring.count;
-  const isAround = (item: number) => isFan && item > last && owners[item] === AROUND;
+  // what reads the levels of a container stands below it
+  const isAround = (item: number) => isFan && item > last && owners[item] === AROUND && owners.includes(SECOND);
   const tail = isFan ? fused : tailAfter(wiring, up, steps, last);
   const sides = sidesOf(wiring, main, fold, (item) =>
     laterals.has(item) ? "right" : item >= tail || isAround(item) ? "outside" : null,

@@ -37,13 +37,13 @@ export function wiringOf({ items, wires }: Frame): Wiring {
 
 /**
  * The tensors that lead from the chain above an item to the chain below, each with the items there that read it, and the
- * items on the way: laterals, such as the 1×1 convolutions of a feature pyramid.
+ * items on the way: laterals, such as the 1×1 convolutions of a feature pyramid. Null if one leads to an end of its own, too.
  */
 export function skipsOver(
   { nets, sources, readers }: Wiring,
   chain: readonly number[],
   middle: number,
-): [skips: Net[], laterals: Set<number>] {
+): [skips: Net[], laterals: Set<number>] | null {
   const above = new Set(chain.filter((item) => item < middle));
   const below = new Set(chain.filter((item) => item > middle));
   const laterals = new Set<number>();
@@ -54,12 +54,15 @@ export function skipsOver(
     if (end !== reader && below.has(end)) laterals.add(reader);
     return below.has(end) ? end : reader;
   };
-  const skips = nets
+  const isJoin = (reader: number) => below.has(reader) || new Set(sources[reader]).size !== 1;
+  const over = nets
     .filter(({ from }) => above.has(from))
     .map((net) => ({ ...net, readers: net.readers.map(endOf).filter((reader) => reader > middle) }))
-    .filter(({ readers: ends }) => ends.length > 0)
     .sort((a, b) => a.from - b.from);
-  return [skips, laterals];
+  const skips = over.filter(({ readers: ends }) => ends.some(isJoin));
+  const last = Math.max(...skips.map(({ from }) => from));
+  const isWhole = over.every(({ from, readers: ends }) => from > last || ends.every(isJoin));
+  return isWhole ? [skips, laterals] : null;
 }
 
 /** Whether the tensors leave the chain one after the other, and are read in the opposite order, perhaps by one item. */

@@ -163,11 +163,14 @@ export class ChangeBar {
     this.onShown(changes);
   }
 
-  /** Label the edges with the tensors of this side. */
+  /** Label boxes and edges with the facts of this side. */
   #label(): void {
-    for (const text of this.#widget.tree.picture.querySelectorAll<SVGTextElement>("[data-former]")) {
-      text.dataset.now ??= text.textContent;
-      text.textContent = (this.#side === "before" ? text.dataset.former : text.dataset.now) ?? "";
+    for (const text of this.#widget.tree.picture.querySelectorAll<SVGElement>("[data-former]")) {
+      // a detail may follow, with a text of its own
+      const first = text.firstChild ?? text.appendChild(document.createTextNode(""));
+      text.dataset.now ??= first.textContent ?? "";
+      const { now, former = "" } = text.dataset;
+      first.textContent = this.#side === "before" ? former + (now.endsWith(" ") ? " " : "") : now;
     }
   }
 
