@@ -52,7 +52,7 @@ unit-viewer: lint-viewer
 unit-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(PYTEST) -m "not zoo"
 
-zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel and sdist, real LaTeX
+zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
 	.ci/graphviz
 	$(BIN)/python -m pytest -m zoo
@@ -60,6 +60,10 @@ zoo: $(VENV)/.installed $(VENV)/zoo ## slow: many models, installs from wheel an
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported
 $(VENV)/zoo: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ timm torchvision pillow
+
+# to compare with the release that is installed; these want an older huggingface-hub and tokenizers
+$(VENV)/transformers-4.50: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ "transformers==4.50.*" "tokenizers<0.22" "huggingface-hub<1"
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
 	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py --update-golden

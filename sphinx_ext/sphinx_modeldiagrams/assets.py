@@ -69,7 +69,7 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
             entries.append(listed)
     try:
-        folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own)
+        folder.finish(shared_files(settings_of(app.config), entries) if shown else {}, own, is_whole=True)
     except RenderError as error:
         raise ExtensionError(f"sphinx_modeldiagrams: {error}") from error
 

@@ -50,6 +50,9 @@ def documentation(tmp_path_factory, press):
         yield address
 
 
+SHOWN = "e => e.picture().then(() => [...e.shadowRoot.querySelectorAll('[data-id]')].map(node => node.dataset.id))"
+
+
 def choose(reader):
     """Ask for the versions."""
     reader.node("stem").hover()
@@ -187,6 +190,39 @@ def test_a_link_leads_to_the_comparison(compared, reader_with):
             other, lambda: other.evaluate("e => e.shadowRoot.querySelector('.mg-selected')?.dataset.id") == "−pool"
         )
         assert other.page.locator(".mg-change-list").is_visible()
+
+
+def test_a_link_to_a_version_that_is_gone_says_so(compared, documentation, reader_with):
+    compared.node("blocks").dblclick()
+    button(compared, "More controls").click()
+    button(compared, "Copy a link to this view").click()
+    wait_until(compared, lambda: "#model-graph-" in compared.page.url)
+    with reader_with() as other:
+        other.page.route("**/versions.json", lambda route: route.fulfill(body='[{"version": "2.0", "aliases": []}]'))
+        other.page.goto(compared.page.url)
+        other.page.get_by_text("This documentation has no version 1.0.").wait_for()
+        linked = other.evaluate(SHOWN)
+        other.page.goto("about:blank")
+        other.page.goto(f"{documentation}/2.0/index.html")
+        assert other.evaluate(SHOWN) == linked
+
+
+def test_readers_can_leave_a_comparison_that_never_loads(reader, documentation):
+    held = []
+    reader.page.route("**/1.0/modeldiagrams/*.json", lambda route: held.append(route))  # noqa: PLW0108 - see above
+    reader.page.goto(f"{documentation}/2.0/index.html")
+    choose(reader)
+    reader.page.get_by_label("Compare with").select_option("1.0")
+    bar = reader.page.get_by_role("region", name="Changes")
+    bar.get_by_text("Loading").wait_for()
+    wait_until(reader, lambda: bool(held))
+    bar.get_by_role("button", name="Close").click()
+    bar.wait_for(state="hidden")
+    choose(reader)
+    reader.page.get_by_label("Compare with").select_option("1.1")
+    bar.get_by_text("Nothing changed between 1.1 and 2.0.").wait_for()
+    for route in held:
+        route.abort()
 
 
 @pytest.mark.parametrize("context", [{}, NARROW], ids=["wide", "narrow"])

@@ -98,6 +98,20 @@ def test_finish_removes_files_of_diagrams_that_are_gone_or_static(folder):
     assert folder.entries() == [entry("a.A")]
 
 
+def test_finish_of_a_whole_site_removes_the_data_of_what_changed_which_no_index_names(folder):
+    difference = diagram_files([diagram("c.C")])["c.C.js"]
+    folder.write({"c.C.js": difference, "own.js": b"// an author's"})
+    shared = shared_files(Settings(), [entry("a.A"), entry("b.B")])
+    own = ["a.A.js", "a.A.json", "b.B.js", "b.B.json"]
+    folder.finish(shared, own)
+    assert "c.C.js" in folder
+    folder.finish(shared, [*own, "c.C.js"], is_whole=True)
+    assert "c.C.js" in folder
+    folder.finish(shared, own, is_whole=True)
+    assert "c.C.js" not in folder
+    assert {"own.js", "own.json", *own, *shared} == names(folder)
+
+
 def test_finish_removes_the_viewer_with_the_last_diagram_and_no_file_of_the_author(folder):
     folder.finish({}, [])
     assert names(folder) == {"own.json"}

@@ -15,7 +15,7 @@ from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from truth.drawn import Box, read
-from truth.levels import NestedU
+from truth.levels import FlatDecoder, NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -123,6 +123,17 @@ def test_nested_u(opened: list[str] | None) -> None:
     if opened is not None:
         assert boxes["down.1.down.0"].x + boxes["down.1.down.0"].width < boxes["down.1.up.0"].x
         assert boxes["down.1.up.0"].y < boxes["down.1.up.2"].y
+
+
+def test_container_and_what_follows_it() -> None:
+    """An encoder that is a container, and a decoder that is none, are one U with level skips at first."""
+    picture = read(render(trace(FlatDecoder().eval(), (torch.zeros(1, 3, 16, 16),)), View()).svg)
+    boxes = picture.boxes
+    assert boxes[""].width <= WIDEST
+    up = ["merge.0", "up.1", "merge.1", "up.2", "merge.2", "output:output"]
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert boxes["encoder"].x + boxes["encoder"].width < min(boxes[name].x for name in up)
+    assert boxes["up.0"].y > max(box.y + box.height for name, box in boxes.items() if name not in {"", "up.0"})
 
 
 def test_streams_keep_their_places() -> None:

@@ -10,8 +10,10 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference import input_solver, probing
+from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
+from modeldiagrams.target.inference.sizes import Sizes
 
 PLACE = "inference_zoo.hard_inputs."
 QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
@@ -72,6 +74,11 @@ def test_second_input_suits_the_first(function, second):
     assert (entry if second == {"value": False} or isinstance(entry, list) else entry["shape"]) == second
 
 
+def test_lengths_that_make_no_sense_if_short_are_kept():
+    sizes = Sizes(nn.Linear(3, 2))
+    assert sizes.of(Leaf((), (1, 16_000, 5))).shape[:2] == (sizes.batch, 16_000)
+
+
 class Halves(nn.Module):
     """The name of the second input lets it be left out of what is computed."""
 
@@ -119,9 +126,16 @@ def test_inputs_whose_batch_comes_out_are_better():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("path", [*(PLACE + name for name in QUICK), "torch.nn.LSTM"])
-def test_inputs_are_found_and_can_be_pasted(path):
-    target = target_of(path)
+@pytest.mark.parametrize(
+    ("path", "made"),
+    [
+        *((PLACE + name, {}) for name in QUICK),
+        ("torch.nn.LSTM", {}),
+        ("torch.nn.Transformer", {"args": [16, 2, 1, 1, 32]}),
+    ],
+)
+def test_inputs_are_found_and_can_be_pasted(path, made):
+    target = target_of(path, **made)
     graph = record(target).graph
     assert target.note is None
     assert is_connected(graph)
@@ -130,7 +144,7 @@ def test_inputs_are_found_and_can_be_pasted(path):
         option: {key.removeprefix(f"{option}."): value for key, value in said.items() if key.startswith(f"{option}.")}
         for option in ("inputs", "kwargs")
     }
-    pasted = target_of(path, **{name: values for name, values in options.items() if values})
+    pasted = target_of(path, **made, **{name: values for name, values in options.items() if values})
     assert pasted.assumptions == ()
     again = record(pasted).graph
     assert [node.id for node in again.nodes] == [node.id for node in graph.nodes]
@@ -193,3 +207,119 @@ def test_a_model_that_cannot_be_copied_stays_as_it_was():
     assert solved(model)["x"] == [1, 6]
     assert model.passes == 0
     assert model.seen.sum() == 0
+
+
+class Unrolled(nn.Module):
+    """Features of a step that would be those of the batch if an input lacked a dimension."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(12 + 5, 9)
+
+    def forward(self, seen, done):
+        h = seen.new_zeros(seen.shape[0], 9)
+        for step in range(seen.shape[1]):
+            h = self.cell(torch.cat([seen[:, step], done.new_ones(done.shape[0], 5)], 1), h * done[:, step, None])
+        return h
+
+
+class Stepwise(nn.Module):
+    """Makes its own first state."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(6 + 3, 9)
+
+    def initial_state(self, batch_size):
+        return {"memory": torch.zeros(batch_size, 4, 3), "hidden": torch.zeros(batch_size, 9)}
+
+    def forward(self, x, state):
+        read = state["memory"].mean(1)
+        hidden = self.cell(torch.cat([x, read], 1), state["hidden"])
+        return hidden, {"memory": state["memory"] + 1, "hidden": hidden}
+
+
+class Pictures(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, images: list[torch.Tensor]):
+        return self.conv(torch.stack(images))
+
+
+class Columns(nn.Module):
+    """One table for each column that is not a number."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(10, 4) for _ in range(3)])
+        self.head = nn.Linear(2 + 3 * 4, 1)
+
+    def forward(self, x):
+        parts = [self.tables[i](x[:, 2 + i].long()) for i in range(x.shape[1] - 2)]
+        return self.head(torch.cat([x[:, :2], *parts], 1))
+
+
+class Modalities(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleDict({"text": nn.Linear(5, 4), "sound": nn.Linear(7, 4)})
+
+    def forward(self, features):
+        return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
+
+
+class Triple(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.rnn = nn.Embedding(30, 8), nn.GRU(8, 8, batch_first=True)
+        self.look = nn.Linear(6, 8)
+
+    def forward(self, inputs):
+        picture, words, lengths = inputs
+        hidden, _ = self.rnn(self.words(words))
+        return hidden[torch.arange(hidden.shape[0]), lengths - 1] + self.look(picture)
+
+
+@pytest.mark.parametrize(
+    ("model", "entries"),
+    [
+        (Unrolled(), {"seen": [1, 16, 12], "done": [1, 16]}),
+        (Stepwise(), {"x": [1, 6], "state": {"memory": [1, 4, 3], "hidden": [1, 9]}}),
+        (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
+        (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
+    ],
+)
+def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):
+    found = solved(model)
+    assert {name: found[name] for name in entries} == entries
+
+
+def test_loops_that_go_on_too_far_say_how_many_columns_there_are():
+    entry = solved(Columns())["x"]
+    assert (entry["shape"] if isinstance(entry, dict) else entry) == [1, 5]
+
+
+def test_parts_are_guessed_by_the_names_that_they_get():
+    picture, words, lengths = solved(Triple())["inputs"]
+    assert picture[-1] == 6
+    assert words["dtype"] == lengths["dtype"] == "int64"
+
+
+class Moments(nn.Module):
+    """Fake tensors would take whole numbers for the times, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.kinds = nn.Embedding(20, 8)
+        self.times = nn.Linear(1, 8)
+
+    def forward(self, moments, kinds):
+        return self.times(moments.unsqueeze(-1)) + self.kinds(kinds)
+
+
+def test_whole_numbers_go_only_where_kernels_take_them():
+    said = {item.subject: yaml.safe_load(item.value) for item in target_of(f"{__name__}.Moments").assumptions}
+    assert isinstance(said["inputs.moments"], list)
+    assert said["inputs.kinds"]["dtype"] == "int64"

@@ -10,8 +10,20 @@ from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op, Value
+from modeldiagrams.tracer.values.scopes import Scope
 
-RECORDS = {GraphInput, ModuleCall, Op, Recorder, Value}
+RECORDS = {GraphInput, ModuleCall, Op, Recorder, Scope, Value}
+
+
+def normalized(x):
+    scaled = (x - x.mean()) / x.std()
+    with torch.profiler.record_function("activation"):
+        return scaled.relu() * scaled.sigmoid()
+
+
+class Model(nn.Sequential):
+    def forward(self, x):
+        return normalized(super().forward(x)) + 1
 
 
 def records():
@@ -29,9 +41,10 @@ def test_recording_is_freed_without_garbage_collection(mode, costs):
     gc.disable()
     before = records()  # which a thread or a traceback of an earlier test holds
     try:
-        graph = trace(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)), (torch.zeros(2, 4),), mode=mode, costs=costs)
+        graph = trace(Model(nn.Linear(4, 4), nn.BatchNorm1d(4)), (torch.ones(2, 4),), mode=mode, costs=costs)
         left = [type(held).__name__ for key, held in records().items() if key not in before]
     finally:
         gc.enable()
     assert graph.status.state == "complete"
+    assert len(graph.functions) == 2
     assert left == []

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from truth.models import IMAGE
+from truth.models import IMAGE, Encoder
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -88,8 +88,25 @@ class NestedU(nn.Module):
         return self.fuse(torch.cat(sides, 1)), sides[-1]
 
 
+class FlatDecoder(nn.Module):
+    """A U-Net whose encoder is a container, and whose decoder is not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = Encoder([4, 8, 16, 32])
+        self.up = nn.ModuleList(nn.ConvTranspose2d(2 * width, width, 2, 2) for width in (16, 8, 4))
+        self.merge = nn.ModuleList(nn.Conv2d(2 * width, width, 3, padding=1) for width in (16, 8, 4))
+
+    def forward(self, image: Tensor) -> Tensor:
+        *levels, x = self.encoder(image)
+        for up, merge in zip(self.up, self.merge, strict=True):
+            x = merge(torch.cat([up(x), levels.pop()], 1))
+        return x
+
+
 LEVELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "feature_pyramid": (FeaturePyramid, (), IMAGE),
     "flat_pyramid": (FlatPyramid, (), IMAGE),
+    "flat_decoder": (FlatDecoder, (), IMAGE),
     "nested": (NestedU, (), torch.zeros(1, 3, 64, 64)),
 }

@@ -49,6 +49,9 @@ it.each([3, 4, 5])("centres the fork above and the join below %i branches, which
   }
 });
 
+/** Height of a label, for which an input is higher than an open module beside it, which has none. */
+const LABEL = 12;
+
 const towers = sketch(
   [
     "words > text/embed > text/mix > text/norm > text/pool",
@@ -67,7 +70,9 @@ it("aligns the tops of towers, and inputs stand near their use", () => {
   });
   const beside = boxes(late, ["text"]);
   const [text, memory] = [beside("text"), beside("input:memory")];
-  expect(memory.y + memory.height).toBe(text.y + text.height);
+  const higher = text.y + text.height - (memory.y + memory.height);
+  expect(higher).toBeGreaterThanOrEqual(0);
+  expect(higher).toBeLessThanOrEqual(LABEL);
 });
 
 it("marks where a tensor's wires part, not where lines bend, cross or run on", () => {

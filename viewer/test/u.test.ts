@@ -230,6 +230,8 @@ it.each([
   [pyramid(), ["back", "pyr"], "pyr"],
   [pyramid(), ["back", "pyr", "back.b.1", "pyr.smooth.1", "head.2"], "pyr"],
   [pyramid("", ""), [], ""],
+  [pyramid("back.", ""), ["back"], ""],
+  [pyramid("", "pyr."), ["pyr"], "pyr"],
 ])(
   "has the laterals of a feature pyramid between both arms, and its levels at the side: %#",
   (graph, expanded, top) => {
@@ -269,6 +271,15 @@ it.each([
   ["where more leaves the encoder", coded("", ["enc.b.1/add > z"]), { expanded: ["enc", "dec"] }],
 ])("leaves an encoder and a decoder as they are %s", (_, graph, state) => {
   expect(drawn(graph, state).shaped).toBe(false);
+});
+
+it("is drawn across an encoder that is a container and what follows it", () => {
+  const traced = index(pyramid("back.", ""));
+  const state = firstState(traced, {}, viz);
+  expect(state.expanded).toContain("back");
+  const { box, shaped } = drawn(pyramid("back.", ""), state);
+  expect(shaped).toBe(true);
+  expect(box("back").x + box("back").width).toBeLessThan(box("lateral.0").x);
 });
 
 it("opens both containers at first", () => {

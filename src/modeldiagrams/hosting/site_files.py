@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.html.fragment import SITE_FILES, data_script, is_interactive, viewer_files
+from modeldiagrams.html.fragment import DATA_START, SITE_FILES, data_script, is_interactive, viewer_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.settings import Settings
 
 __all__ = [
+    "DATA_START",
     "FOLDER",
     "INDEX",
     "SHARED_NAMES",

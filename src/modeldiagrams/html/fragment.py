@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARING",
+    "DATA_START",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -119,6 +120,10 @@ def figure_classes(options: Options) -> list[str]:
     return ["mg-figure", *(options.figure.class_ or "").split()]
 
 
+DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
+"""How all data scripts begin, and no other script."""
+
+
 def data_script(diagram: Diagram) -> str:
     """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
 
@@ -141,7 +146,7 @@ def data_script(diagram: Diagram) -> str:
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
-    return f"(globalThis.modelDiagramsData??=new Map).set({key},'{data}');\n"
+    return f"{DATA_START}{key},'{data}');\n"
 
 
 def viewer_files(*, interactive: bool = True) -> dict[str, Path]:

@@ -47,12 +47,24 @@ export class Certainty {
     const [x, y] = [outermost(item, after), outermost(pair, before)];
     if (x.parent === null || y.parent === null) return true;
     if (!this.#matching.isPair(x.parent, y.parent)) return this.#isOnly(item, pair);
-    if (isSameMember(x, y)) return true;
+    if (isSameMember(x, y) || this.#isInDissolved(item, pair, [x, y])) return true;
     const rivals = [this.#like(item, x, "a"), this.#like(pair, y, "b")] as const;
     if (rivals[0].length === 1 && rivals[1].length === 1) return true;
     // names may be exchanged: they count for those that are used alike
     if (item.name === pair.name && this.#matching.isInSameContext(item, pair)) return true;
     return this.#areInOneOrder(item, pair, rivals);
+  }
+
+  /** Whether both have one number in lists of one length, of which one is in a container that only its side has. */
+  #isInDissolved(item: Item, pair: Item, [x, y]: readonly [Item, Item]): boolean {
+    const isOnlyList = (member: Item, outer: Item, side: string) =>
+      member === outer || this.#like(member, outer, side).length === 1;
+    return (
+      isSameMember(item, pair) &&
+      membersBeside(item) === membersBeside(pair) &&
+      isOnlyList(item, x, "a") &&
+      isOnlyList(pair, y, "b")
+    );
   }
 
   /** Modules beside one that are, or hold, what could be taken for an item. */
@@ -128,6 +140,10 @@ function isLike(item: Item, { kind, label, total, call }: Item): boolean {
 function isSameMember(x: Item, y: Item): boolean {
   const number = ({ name }: Item) => /\d+$/.exec(lastPart(name))?.[0];
   return isNumbered(x.name) && isNumbered(y.name) && number(x) === number(y);
+}
+
+function membersBeside({ parent, label }: Item): number {
+  return (parent?.children ?? []).filter((item) => item.kind === "module" && item.label === label).length;
 }
 
 /** Whether a module is computed from what another one gives. */

@@ -206,7 +206,9 @@ function byPlace(found: Found, owners: (key: string) => string, matching: Matchi
 function candidatesOf(found: Found, open: readonly string[], owners: (key: string) => string): [string, string][] {
   const candidates = new Map<string, string>();
   const isFree = (name: string) => found.keys[1].has(name) && !found.taken.has(name);
-  for (const key of open) if (isFree(owners(key))) candidates.set(key, owners(key));
+  // of the names of one tensor, the one that stays
+  const meantBy = (key: string) => (found.keys[1].get(owners(key))?.tied?.includes(key) ? key : owners(key));
+  for (const key of open) if (isFree(meantBy(key))) candidates.set(key, meantBy(key));
   const meant = new Set(candidates.values());
   for (const key of open) if (!candidates.has(key) && isFree(key) && !meant.has(key)) candidates.set(key, key);
   return [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));

@@ -4,9 +4,10 @@ import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js"
 import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
 import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
 import { interfaceFacts, reasons } from "./interface.js";
-import { type Item, isLeaf, type Side, side } from "./items.js";
+import { type Item, isLeaf, type Side } from "./items.js";
 import { Matching } from "./match.js";
 import { moduleFacts } from "./modules.js";
+import { normalised } from "./normal_form.js";
 import { opFacts, outputFacts } from "./ops.js";
 import { textOf } from "./texts.js";
 import { weightFacts } from "./weights.js";
@@ -65,7 +66,7 @@ function isFirst(one: GraphData, other: GraphData): boolean {
 }
 
 function compared(before: GraphData, after: GraphData, isMirrored: boolean): Comparison {
-  const matching = new Matching(side(before), side(after));
+  const matching = new Matching(normalised(before), normalised(after));
   const { a, b } = matching;
   const weights = checkpoints(matching);
   const isOne = isOneArchitecture(matching, weights);

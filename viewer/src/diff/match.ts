@@ -2,6 +2,7 @@
 import { append } from "../graph/append.js";
 import { align, type Pairs } from "./align.js";
 import { pairsInAnyOrder } from "./any_order.js";
+import { pairable } from "./dissolved.js";
 import { addHashes, Interner, noHashes } from "./hashes.js";
 import { type Item, inside, isLeaf, type Side } from "./items.js";
 import { type Uses, usesIn } from "./roles.js";
@@ -116,9 +117,10 @@ export class Matching {
     this.after.set(x, y);
     this.before.set(y, x);
     if (x.children.length === 0 || y.children.length === 0) return [];
-    const aligned = this.#alignChildren(x, y);
-    for (const i of aligned.sure) this.sure.add(x.children[i] as Item);
-    const pairs = aligned.pairs.map(([i, j]) => [x.children[i] as Item, y.children[j] as Item] as const);
+    const [before, after] = pairable(x.children, y.children);
+    const aligned = this.#align(x, y, before, after);
+    for (const i of aligned.sure) this.sure.add(before[i] as Item);
+    const pairs = aligned.pairs.map(([i, j]) => [before[i] as Item, after[j] as Item] as const);
     if (this.#isReplacement(x, y, pairs)) {
       this.replaced.add(x);
       return [];
@@ -135,11 +137,11 @@ export class Matching {
   }
 
   /** Places of children that pair. Equal containers, names included, are aligned once. */
-  #alignChildren(x: Item, y: Item): Aligned {
+  #align(x: Item, y: Item, before: readonly Item[], after: readonly Item[]): Aligned {
     const key = `${this.#named.get(x)} ${this.#named.get(y)}`;
     let found = this.#aligned.get(key);
     if (found === undefined) {
-      found = this.#alignNow(x.children, y.children);
+      found = this.#alignNow(before, after);
       this.#aligned.set(key, found);
     }
     return found;

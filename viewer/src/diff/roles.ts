@@ -1,13 +1,13 @@
 /** What values are used for: tells twins such as the projections of an attention apart, whatever their names. */
 import { append } from "../graph/append.js";
+import type { Json } from "../graph/graph.js";
 import type { Interner } from "./hashes.js";
 import { compare, type Item, type Reader, type Side } from "./items.js";
-import { isPlumbing, single } from "./words.js";
+import { isPermuting, isPlumbing, isReshaping, single } from "./words.js";
 
 /** Ops whose result is their input. */
 const PASSING = /^(contiguous|clone|detach|identity|Identity|alias|dropout)$/;
 const COMMUTATIVE = /^(add|mul)$/;
-const RESHAPES = /^(view|view_as|reshape|flatten|unflatten|squeeze|unsqueeze)$/;
 /** Ops of which `2` and `[2, 2]` are the same argument. */
 const SIZED = /conv|pool|fold|dropout/;
 /** Arguments that change no result. */
@@ -66,8 +66,8 @@ export class Roles {
     const sources = item.sources.map(({ argument }, i) => [argument, this.#value(item, i)] as const);
     const parts = COMMUTATIVE.test(item.label)
       ? sources.map(([, value]) => value).sort((a, b) => a - b)
-      : sources.map(([argument, value]) => `${argument} ${value}`);
-    return this.#interner.of(`b${item.label} ${this.#factsOf(item, number)} ${parts.join()}`);
+      : sources.map(([argument, value]) => `${portOf(argument)} ${value}`);
+    return this.#interner.of(`b${labelOf(item)} ${this.#factsOf(item, number)} ${parts.join()}`);
   }
 
   /** Of an item, and of an input its number. */
@@ -83,7 +83,8 @@ export class Roles {
   }
 
   #read(item: Item): string {
-    const given = RESHAPES.test(item.label) ? [] : Object.entries(item.arguments);
+    if (isPermuting(item.label)) return `${permuted(item)} ${item.shapes}`;
+    const given = isReshaping(item.label) ? [] : Object.entries(item.arguments);
     const kept = given.flatMap(([name, value]) =>
       value === null || IMMATERIAL.has(name) ? [] : [[name, SIZED.test(item.label) ? single(value) : value]],
     );
@@ -111,20 +112,42 @@ export class Roles {
   }
 
   #step(argument: string, by: Item): string {
-    const port = COMMUTATIVE.test(by.label) ? "" : argument;
+    const port = COMMUTATIVE.test(by.label) ? "" : portOf(argument);
     // an op is a step of each value that it reads
     let number = this.#steps.get(by);
     if (number === undefined) {
       const after = (this.#after.get(by) ?? []).join(";");
-      number = this.#interner.of(`a${by.label} ${this.#factsOf(by, 0)} ${after}`);
+      number = this.#interner.of(`a${labelOf(by)} ${this.#factsOf(by, 0)} ${after}`);
       this.#steps.set(by, number);
     }
     return `${port} ${number}`;
   }
 }
 
-function isPassing({ kind, label, sources }: Item): boolean {
-  return kind === "op" && PASSING.test(label) && sources.length === 1;
+function isPassing({ kind, label, sources, shapes }: Item): boolean {
+  const [only, ...others] = sources;
+  if (kind !== "op" || only === undefined || others.length > 0) return false;
+  return PASSING.test(label) || (isReshaping(label) && String(only.from.shapes[only.output]) === String(shapes[0]));
+}
+
+/** One word for what is one op, however it is called. */
+function labelOf({ label }: Item): string {
+  return isReshaping(label) ? "reshape" : isPermuting(label) ? "permute" : label;
+}
+
+/** A method's first argument is that of the function. */
+function portOf(argument: string): string {
+  return argument === "input" ? "self" : argument;
+}
+
+/** Which axis of the input each axis of the output is. */
+function permuted({ label, arguments: given, shapes }: Item): string {
+  const rank = shapes[0]?.length ?? 0;
+  const axis = (value: Json | undefined) => (Number(value) + rank) % rank;
+  if (Array.isArray(given.dims)) return given.dims.map(axis).join();
+  const [one, other] = [axis(given.dim0 ?? given.axis0), axis(given.dim1 ?? given.axis1)];
+  if (Number.isNaN(one) || Number.isNaN(other)) return `${label} ${JSON.stringify(given)}`;
+  return Array.from({ length: rank }, (_, i) => (i === one ? other : i === other ? one : i)).join();
 }
 
 export interface Uses {

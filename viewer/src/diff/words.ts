@@ -10,6 +10,24 @@ export function isPlumbing(label: string): boolean {
   return PLUMBING.test(label);
 }
 
+const RESHAPING = /^(view|view_as|reshape|flatten|unflatten|squeeze|unsqueeze)$/;
+const PERMUTING = /^(permute|transpose|swapaxes|swapdims)$/;
+
+/** Whether an op gives all values of its input, each once, in the same order. */
+export function isReshaping(label: string): boolean {
+  return RESHAPING.test(label);
+}
+
+/** Whether an op puts axes into another order. */
+export function isPermuting(label: string): boolean {
+  return PERMUTING.test(label);
+}
+
+/** Whether an op gives all values of its input, each once. */
+export function isRearranging(label: string): boolean {
+  return isReshaping(label) || isPermuting(label);
+}
+
 const families = new Map<string, Family>();
 
 export function familyOf(label: string): Family {

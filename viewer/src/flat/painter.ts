@@ -110,7 +110,10 @@ const STROKE = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-li
 
 function strokeAttributes(style: Style, ink: Ink): string {
   if (style.stroke === undefined || isInvisible(style.stroke)) return "";
-  const lines = STROKE.filter((name) => style[name] !== undefined).map((name) => `${name}="${style[name]}"`);
+  // a width of 1 is what SVG assumes
+  const lines = STROKE.filter((name) => style[name] !== undefined && style[name] !== 1).map(
+    (name) => `${name}="${style[name]}"`,
+  );
   return ` ${[paint("stroke", style.stroke, ink), ...lines].join(" ")}`;
 }
 
@@ -159,12 +162,13 @@ function anchorOf({ roles, context }: Text): "start" | "middle" | "end" {
 function textElement(text: Text, runs: Run[], family?: string): string {
   const spans = runs.map((run) => `<tspan ${fontAttributes(run)} ${run.fill}>${escapeText(run.text)}</tspan>`);
   const font = family === undefined ? "" : ` font-family="${family}"`;
-  const attributes = `x="${num(text.x)}" y="${num(text.y)}"${font} text-anchor="${anchorOf(text)}"`;
+  const anchor = anchorOf(text);
+  const attributes = `x="${num(text.x)}" y="${num(text.y)}"${font}${anchor === "start" ? "" : ` text-anchor="${anchor}"`}`;
   return `<text ${attributes}>${spans.join("")}</text>`;
 }
 
 function fontAttributes({ size, bold }: Run): string {
-  return `font-size="${size}" font-weight="${bold ? BOLD : REGULAR}"`;
+  return `font-size="${size}"${bold ? ` font-weight="${BOLD}"` : ""}`;
 }
 
 function outlineText(text: Text, runs: Run[], typeface: Typeface, glyphs: Map<string, string>): string {

@@ -22,6 +22,7 @@ import { mirrored } from "./mirror.js";
 import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
+import { evenly } from "./routing/rhythm.js";
 import { route } from "./routing/route.js";
 import { keepPlaces } from "./streams.js";
 import { AROUND, type Arms } from "./structures/arms.js";
@@ -250,10 +251,10 @@ function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner:
 /** Lays out the parts of a structure. */
 function placeIn(context: Context, surrounding: Surrounding): Place {
   return ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) => {
-    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up };
+    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up, keepsRows: true };
     const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
     const ranked = (planned: Plan) => {
-      for (const wire of planned.wires) if (isRail?.(wire)) wire.rail = true;
+      for (const wire of planned.wires) if (isRail?.(wire)) Object.assign(wire, { rail: true, trunk: false });
       return moved(planned, rank(context, planned));
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
@@ -315,7 +316,8 @@ function geometryOf(
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned) : ranked(planned));
-  const [closed, routed] = closeLoops(planned, route(planned, ranking));
+  const rows = route(planned, ranking);
+  const [closed, routed] = closeLoops(planned, surrounding.keepsRows === true ? rows : evenly(planned, ranking, rows));
   const rises = context.up || surrounding.up === true;
   const geometry = toPage(closed, ranking, routed, rises, surrounding);
   context.cache.geometries.set(key, geometry);

@@ -18,6 +18,8 @@ export interface Surrounding {
   /** Whether it flows up. */
   up?: boolean;
   isNarrow?: boolean;
+  /** Whether its rows stay as they are, as structures put them in line with each other. */
+  keepsRows?: boolean;
   /** The order to keep. */
   order: Order | null;
   /** Key of all of it. */

@@ -172,7 +172,7 @@ function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   const shapes = start.shapes ?? SHAPES;
   const isBundled = start.most !== undefined && start.most !== MANY;
   if (isBundled || start.direction !== "TB" || !shapes.includes("u")) return start;
-  const pairs = pairsIn(traced, start).filter((pair) => !pair.some(isClosed));
+  const pairs = isU(start, page) ? [] : pairsIn(traced, start).filter((pair) => !pair.some(isClosed));
   const states = pairs.map((pair): State => ({ ...start, expanded: [...pair] }));
   const fits = (state: State) => {
     const { width, height } = page.measure(state);

@@ -28,7 +28,7 @@ describe("a flat shape", () => {
 
   it("writes shares of its family's hue as opacity", () => {
     expect(box(within("kind-op"))).toBe(
-      `<rect width="3" fill="${linear}" fill-opacity="0.38" stroke="${linear}" stroke-opacity="0.75" stroke-width="1"/>`,
+      `<rect width="3" fill="${linear}" fill-opacity="0.38" stroke="${linear}" stroke-opacity="0.75"/>`,
     );
   });
 

@@ -37,7 +37,7 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
     functions = keep_scopes(recording.steps, contents)
     builder = _Builder(recording, connections(recording), weights, signatures(contents))
     builder.add_nodes(places(recording, builder.connections.users, functions))
-    return ir.Graph(
+    graph = ir.Graph(
         model=builder.model(),
         nodes=tuple(builder.nodes),
         adjacency=builder.adjacency(),
@@ -48,6 +48,9 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         status=msgspec.structs.replace(status, unseen=tuple(builder.unseen)),
         provenance=_provenance(),
     )
+    for scope in functions:
+        scope.kept = None  # itself: as `Recording.release`
+    return graph
 
 
 def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:

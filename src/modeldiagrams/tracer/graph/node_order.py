@@ -85,7 +85,10 @@ def _owned_name(weight: GraphInput, user: ModuleCall) -> str | None:
     if weight.kind == "constant" or not user.is_leaf or user.parent is None:
         return None
     prefix = f"{user.path}."
-    return next((name for name in weight.names if name.startswith(prefix)), None)
+    for name in weight.names:  # nearly always one: a generator would take longer
+        if name.startswith(prefix):
+            return name
+    return None
 
 
 def _common_scope(steps: list[Op | ModuleCall]) -> Scope | None:

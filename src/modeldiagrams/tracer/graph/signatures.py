@@ -16,7 +16,7 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from modeldiagrams.tracer.values.records import Value
     from modeldiagrams.tracer.values.scopes import Scope
@@ -130,21 +130,27 @@ def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[
     return {scope: digest_of(*_scope_parts(scope, members, calls)) for scope, members in functions.items()}
 
 
-def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, str]) -> Iterator[Any]:
+def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, str]) -> list[Any]:
     entered: dict[Value, int] = {}
-    inside = range(members[0].ordinal, members[-1].ordinal + 1)
-    yield repr(scope.function or scope.name)
+    call, inside = members[0].parent, range(members[0].ordinal, members[-1].ordinal + 1)
+    parts: list[Any] = [repr(scope.function or scope.name)]
     for step in members:
-        if step.scope and (inner := step.scope.kept) is not None and inner is not scope:
-            yield repr(inner.id.rpartition("/")[2])
+        kept = step.scope.kept if step.scope else None
+        if kept is not None and kept is not scope:
+            parts.append(repr(kept.id.rpartition("/")[2]))
         if type(step) is Op:
-            yield _made_by(step)
+            parts.append(_made_by(step))
             for argument, value, flow in step.inputs:
-                yield argument, flow, _scope_origin(value, step.parent, inside, entered)
+                origin = value.origin
+                if type(origin) is Op and origin.parent is call and origin.ordinal in inside:  # as `_scope_origin` says
+                    parts.append((argument, flow, (value.index, origin.ordinal - inside.start)))
+                else:
+                    parts.append((argument, flow, _scope_origin(value, call, inside, entered)))
         else:
-            yield f"'{calls[id(step)]}'"
+            parts.append(f"'{calls[id(step)]}'")
             for argument, value in step.inputs.items():
-                yield argument, "", _scope_origin(value, step.parent, inside, entered)
+                parts.append((argument, "", _scope_origin(value, call, inside, entered)))
+    return parts
 
 
 def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered: dict[Value, int]) -> tuple[Any, ...]:

@@ -28,14 +28,14 @@ export interface Routed {
 
 const TRACK_STEP = 8;
 /** Distance from a row to the first track, and from the last track to the next row, including the arrowhead. */
-const BEFORE_TRACKS = 8;
-const AFTER_TRACKS = 14;
+export const BEFORE_TRACKS = 8;
+export const AFTER_TRACKS = 14;
 /** Distance between two rows without tracks, and below labels: an arrowhead and some space. */
-const ROW_GAP = 16;
-const LABEL_AIR = 12;
+export const ROW_GAP = 16;
+export const LABEL_AIR = 12;
 /** Distance between the border and tracks, and without tracks from the last row to the border. */
-const BORDER_GAP = 10;
-const END_GAP = 8;
+export const BORDER_GAP = 10;
+export const END_GAP = 8;
 
 /** Route all wires of a plan. */
 export function route(plan: Plan, ranking: Ranking): Routed {

@@ -17,9 +17,9 @@ export interface Arms {
   chain: number[];
 }
 
-/** An item in neither of two open containers, and one in the first. */
+/** An item in neither of two open containers, in the first, and in the second. */
 export const AROUND = -1;
-const FIRST = 0;
+const [FIRST, SECOND] = [0, 1];
 /** Fewer items are no U. */
 const LEAST_ITEMS = 7;
 const LEAST_BLOCKS = 3;
@@ -119,7 +119,8 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const last = Math.max(...skips.flatMap(({ readers }) => readers));
   const fused = fusing(wiring, chain, fold, last);
   const isFan = fused < wiring.count;
-  const isAround = (item: number) => isFan && item > last && owners[item] === AROUND;
+  // what reads the levels of a container stands below it
+  const isAround = (item: number) => isFan && item > last && owners[item] === AROUND && owners.includes(SECOND);
   const tail = isFan ? fused : tailAfter(wiring, up, steps, last);
   const sides = sidesOf(wiring, main, fold, (item) =>
     laterals.has(item) ? "right" : item >= tail || isAround(item) ? "outside" : null,

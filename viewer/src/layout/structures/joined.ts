@@ -1,6 +1,6 @@
 /**
  * Two open containers and what is around them as one frame: an encoder, and a decoder that reads the features of all its
- * levels. Only so a U can be found in them.
+ * levels. Only so a U can be found in them. One of both may be no container, but items of the frame.
  */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import { LEAST_SKIPS } from "../../view/pairs.js";
@@ -33,7 +33,9 @@ export function joinedIn(frame: Frame): Joined | null {
     inside?.direction === "TB" && times === 1 ? [i] : [],
   );
   for (const [one, others] of tensorsBetween(frame, new Set(open))) {
-    const decoders = [...others].filter(([other, { size }]) => one < other && size >= LEAST_SKIPS);
+    const isTelling = (other: number, count: number) => count >= LEAST_SKIPS + (one === NONE || other === NONE ? 1 : 0);
+    const isAfter = (other: number) => one < other || other === NONE;
+    const decoders = [...others].filter(([other, { size }]) => isAfter(other) && isTelling(other, size));
     // what many read, such as rotary tables, are no skips
     for (const [other] of decoders.length > MOST_DECODERS ? [] : decoders) {
       const joined = join(frame, [one, other]);
@@ -46,19 +48,27 @@ export function joinedIn(frame: Frame): Joined | null {
 /** Containers that read the same container, of which one may be its decoder. */
 const MOST_DECODERS = 4;
 
-/** Open container → those that read it → the tensors between both. */
+/** In place of a container, if there is none. */
+export const NONE = -2;
+
+/** Open container → those that read it → the tensors between both; without a container, the items, which also read the bottom. */
 function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number, Map<number, Set<string>>> {
   const between = new Map<number, Map<number, Set<string>>>();
-  for (const { from, to, source } of wires) {
-    if (!open.has(from) || !open.has(to)) continue;
+  const add = (from: number, to: number, what: string) => {
     const others = between.get(from) ?? new Map<number, Set<string>>();
-    between.set(from, others.set(to, (others.get(to) ?? new Set()).add(source)));
+    between.set(from, others.set(to, (others.get(to) ?? new Set()).add(what)));
+  };
+  for (const { from, to, source } of wires) {
+    if (open.has(from) && open.has(to)) add(from, to, source);
+    else if (open.has(from) && to !== BORDER) add(from, NONE, `${to}`);
+    else if (open.has(to) && from !== BORDER) add(NONE, to, `${from}`);
   }
   return between;
 }
 
 function join(frame: Frame, pair: readonly [number, number]): Joined | null {
-  const insides = pair.map((item) => frame.items[item]?.frame) as [Frame, Frame];
+  const nothing: Frame = { ...frame, items: [], wires: [] };
+  const insides = pair.map((item) => frame.items[item]?.frame ?? nothing) as [Frame, Frame];
   const [owners, places]: [number[], number[]] = [[], []];
   for (const i of frame.items.keys()) {
     const owner = pair.indexOf(i);

@@ -4,7 +4,7 @@ import { PADDING, titleAt } from "../frame.js";
 import { type Box, type Geometry, moved, stretched } from "../geometry.js";
 import { GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "../metrics.js";
 import { AROUND } from "./arms.js";
-import type { Joined, Piece } from "./joined.js";
+import { type Joined, NONE, type Piece } from "./joined.js";
 import { BESIDE, free } from "./levels.js";
 import { isAtSide, LEFT, RIGHT, type Sides } from "./sides.js";
 
@@ -51,6 +51,7 @@ export class Panels {
 
   /** An arm with space for the panel of its items; null if something else is in the way. */
   spaced({ part, frame, members, sides }: ArmPart, arm: Geometry): Geometry | null {
+    if (this.joined.pair[part] === NONE) return arm;
     const isOwn = (item: number) => item !== BORDER && this.joined.owners[members[item] ?? BORDER] === part;
     const isLevel = (wire: Wire) => isAtSide(sides, wire) && (isOwn(wire.from) || isOwn(wire.to));
     const isOut = (wire: Wire) => part === RIGHT && wire.to === BORDER && isLevel(wire);
@@ -121,7 +122,9 @@ export class Panels {
     const { frame, owners, arms } = this.joined;
     const isOwn = (item: number) => owners[item] === owner;
     const skips = frame.wires.flatMap(({ from, to }, i) =>
-      owners[from] === 0 && owners[to] === 1 && from !== arms.fold ? [whole.lines[i] ?? []] : [],
+      arms.left.includes(from) && arms.right.includes(to) && isOwn(owner === 0 ? from : to)
+        ? [whole.lines[i] ?? []]
+        : [],
     );
     const exits = this.#spaces[owner]?.isFan
       ? frame.wires.flatMap(({ from, to }, i) => (isOwn(from) && !isOwn(to) ? (whole.lines[i] ?? []).slice(1, 3) : []))

@@ -10,6 +10,7 @@ import type { Widget } from "../widget.js";
 import { type ChangeBar, changeWords } from "./change_bar.js";
 import { IncomparableError, otherGraph } from "./other_graph.js";
 import { checkpointLine, headLines, listed } from "./summary.js";
+import { isLater } from "./version_order.js";
 import { findVersions, type Version } from "./versions.js";
 
 export class VersionComparison {
@@ -45,8 +46,12 @@ export class VersionComparison {
 
   /** Offer the versions. */
   async choose(): Promise<void> {
+    const isFree = () => this.#widget.comparedWith === undefined;
+    const wish = this.#wish;
+    if (isFree()) this.#bar.open(strings.loading, false);
     const others = await this.#offer();
-    if (this.#widget.comparedWith === undefined) this.#bar.open(others.length === 0 ? words.noVersions : "", false);
+    if (wish !== this.#wish) return;
+    if (isFree()) this.#bar.open(others.length === 0 ? words.noVersions : "", false);
     this.#select.focus();
   }
 
@@ -58,10 +63,11 @@ export class VersionComparison {
     await this.#widget.withSession((session) => {
       this.#own ??= session;
     });
+    this.#bar.open(strings.loading, false);
     const versions = await this.#offer();
+    if (wish !== this.#wish) return;
     const version = versions.find((one) => one.name === name);
     this.#select.value = version?.name ?? "";
-    this.#bar.open(strings.loading, false);
     try {
       if (version === undefined) throw new IncomparableError(fill(words.noSuchVersion, name));
       await this.#compare(version, wish);
@@ -72,7 +78,11 @@ export class VersionComparison {
   }
 
   async #offer(): Promise<Version[]> {
-    this.#versions ??= findVersions(this.#widget.host, new URL("..", this.#site).href);
+    this.#versions ??= findVersions(this.#widget.host, new URL("..", this.#site).href).catch(() => {
+      // the next time may find some
+      this.#versions = undefined;
+      return [];
+    });
     const others = (await this.#versions).filter(({ isOwn }) => !isOwn);
     if (this.#select.options.length <= 1) {
       const options = [["", words.chooseVersion], ...others.map(({ name }) => [name, name])];
@@ -177,18 +187,4 @@ export class VersionComparison {
 
 function sameWords({ reservations }: Difference, [before = "", after = ""]: readonly string[]): string {
   return reservations.length === 0 ? fill(words.nothingChanged, before, after) : words.unsure;
-}
-
-/** Whether a version came after another, as far as numbers say. */
-function isLater(one: string, other: string): boolean {
-  const [a, b] = [numbersOf(one), numbersOf(other)];
-  if (a.length === 0 || b.length === 0) return false;
-  const length = Math.max(a.length, b.length);
-  for (let i = 0; i < length; i += 1) if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) > (b[i] ?? 0);
-  return false;
-}
-
-function numbersOf(name: string): number[] {
-  const found = /^\D{0,2}(\d+(?:\.\d+)*)/.exec(name)?.[1];
-  return found === undefined ? [] : found.split(".").map(Number);
 }

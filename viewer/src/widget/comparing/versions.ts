@@ -11,6 +11,8 @@ export interface Version {
 
 /** How long Read the Docs may take to say its versions, ms. */
 const PATIENCE = 3000;
+/** How long a file may take to load, ms. */
+const LONGEST = 30_000;
 
 declare global {
   /** Set by Sphinx; the PyData theme adds where its list of versions is, and which of them a page belongs to. */
@@ -20,13 +22,13 @@ declare global {
 /** All versions, in the order of their list; empty where there are none. */
 export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
   const named = host.getAttribute("versions");
-  if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(new URL(named, root), root);
+  if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(urlOf(named, root), root);
   const { theme_switcher_json_url: url, theme_switcher_version_match: match } =
     typeof DOCUMENTATION_OPTIONS === "undefined" ? {} : DOCUMENTATION_OPTIONS;
   const sources = [
-    async () => (!url ? [] : listAt(new URL(url, document.baseURI), root, match)),
+    async () => (!url ? [] : listAt(urlOf(url, document.baseURI), root, match)),
     () => fromReadTheDocs(root),
-    () => listAt(new URL("../versions.json", root), root),
+    () => listAt(urlOf("../versions.json", root), root),
   ];
   for (const source of sources) {
     // a page loads nothing from elsewhere, unless its author names it
@@ -38,16 +40,23 @@ export async function findVersions(host: HTMLElement, root: string): Promise<Ver
 
 function fromMap(text: string, root: string): Version[] {
   const given = JSON.parse(text) as Record<string, string>;
-  return Object.entries(given).map(([name, address]) => versionAt(name, new URL(address, root).href, root));
+  return Object.entries(given).flatMap(([name, address]) => versionAt(name, urlOf(address, root), root));
 }
 
-function versionAt(name: string, address: string, own: string, isOwn = false): Version {
-  const root = address.endsWith("/") ? address : new URL(".", `${address}/`).href;
-  return { name, root, isOwn: isOwn || root === own };
+/** No version where an address is none: the others can still be compared. */
+function versionAt(name: string, address: URL | undefined, own: string, isOwn = false): Version[] {
+  if (address === undefined) return [];
+  const root = address.href.endsWith("/") ? address.href : new URL(".", `${address.href}/`).href;
+  return [{ name, root, isOwn: isOwn || root === own }];
+}
+
+function urlOf(address: string, base: string | URL): URL | undefined {
+  return URL.canParse(address, base) ? new URL(address, base) : undefined;
 }
 
 /** The versions in mike's `versions.json` or in the `switcher.json` of the PyData theme. */
-async function listAt(list: URL, own: string, match?: string): Promise<Version[]> {
+async function listAt(list: URL | undefined, own: string, match?: string): Promise<Version[]> {
+  if (list === undefined) return [];
   const isSame = list.origin === location.origin;
   const content = await jsonAt(list.href, isSame ? "same-origin" : "omit").catch(() => undefined);
   return Array.isArray(content) ? content.flatMap((entry) => fromEntry(entry, list, own, match)) : [];
@@ -58,12 +67,12 @@ function fromEntry(entry: unknown, list: URL, own: string, match: string | undef
   if (typeof version !== "string") return [];
   if (typeof url === "string") {
     const shown = typeof name === "string" ? name : version;
-    return [versionAt(shown, new URL(url, list).href, own, version === match)];
+    return versionAt(shown, urlOf(url, list), own, version === match);
   }
-  const folder = (of: unknown) => new URL(`${encodeURIComponent(String(of))}/`, list).href;
+  const folder = (of: unknown) => new URL(`${encodeURIComponent(String(of))}/`, list);
   // the site of an alias is a copy
-  const isOwn = Array.isArray(aliases) && aliases.some((alias) => folder(alias) === own);
-  return [versionAt(typeof title === "string" ? title : version, folder(version), own, isOwn)];
+  const isOwn = Array.isArray(aliases) && aliases.some((alias) => folder(alias).href === own);
+  return versionAt(typeof title === "string" ? title : version, folder(version), own, isOwn);
 }
 
 interface ReadTheDocs {
@@ -80,7 +89,7 @@ async function fromReadTheDocs(own: string): Promise<Version[]> {
   return (versions?.active ?? []).flatMap(({ slug, urls }) => {
     const address = urls?.documentation;
     if (typeof slug !== "string" || typeof address !== "string") return [];
-    return [versionAt(slug, new URL(address, location.href).href, own, slug === versions?.current?.slug)];
+    return versionAt(slug, urlOf(address, location.href), own, slug === versions?.current?.slug);
   });
 }
 
@@ -97,9 +106,15 @@ async function readTheDocsData(): Promise<typeof ReadTheDocsEventData> {
   });
 }
 
-/** @throws where there is none. */
+/** @throws where there is none, or a server does not answer. */
 export async function jsonAt(url: string, credentials: RequestCredentials = "same-origin"): Promise<unknown> {
-  const answer = await fetch(url, { credentials });
-  if (!answer.ok) throw new Error(`${answer.status}`);
-  return answer.json();
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), LONGEST);
+  try {
+    const answer = await fetch(url, { credentials, signal: limit.signal });
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    return await answer.json();
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -49,9 +49,11 @@ export function link(widget: Widget): void {
 
 async function restore(widget: Widget, linked: LinkedView): Promise<void> {
   if (linked.with !== widget.comparedWith) await widget.compareWith(linked.with);
-  await widget.change((session) => stateOf(session, linked));
+  // of a comparison that can't be shown, nothing can be opened
+  const isThere = linked.with === widget.comparedWith;
+  if (isThere) await widget.change((session) => stateOf(session, linked));
   widget.host.scrollIntoView({ block: "nearest" });
-  if (linked.node !== undefined) widget.goTo(linked.node);
+  if (isThere && linked.node) widget.goTo(linked.node);
   // where the link leads without this script: the browser has opened the outline on the way
   document.querySelector(":target")?.closest(".mg-outline")?.removeAttribute("open");
 }
