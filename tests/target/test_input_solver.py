@@ -225,6 +225,28 @@ class Stepwise(nn.Module):
         return hidden, {"memory": state["memory"] + 1, "hidden": hidden}
 
 
+class Exchange(nn.Module):
+    """Either size alone breaks what is before."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(26, 16), nn.Linear(16 + 10, 5)
+
+    def forward(self, a, b):
+        return self.second(torch.cat([self.first(torch.cat([a, b], 1)), b], 1))
+
+
+class Graph(nn.Module):
+    """Rows of one input are columns of another."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(16, 5))
+
+    def forward(self, nodes, links):
+        return torch.mm(links, torch.mm(nodes, self.weight))
+
+
 class Pictures(nn.Module):
     def __init__(self):
         super().__init__()
@@ -273,6 +295,8 @@ class Triple(nn.Module):
     [
         (Unrolled(), {"seen": [1, 16, 12], "done": [1, 16]}),
         (Stepwise(), {"x": [1, 6], "state": {"memory": [1, 4, 3], "hidden": [1, 9]}}),
+        (Exchange(), {"a": [1, 16], "b": [1, 10]}),
+        (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
         (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
     ],
@@ -309,3 +333,18 @@ def test_whole_numbers_go_only_where_kernels_take_them():
     said = {item.subject: yaml.safe_load(item.value) for item in target_of(f"{__name__}.Moments").assumptions}
     assert isinstance(said["inputs.moments"], list)
     assert said["inputs.kinds"]["dtype"] == "int64"
+
+
+class Lazy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.late, self.head = nn.LazyLinear(12), nn.Linear(12 + 4, 3)
+
+    def forward(self, x, extra):
+        return self.head(torch.cat([self.late(x), extra], 1))
+
+
+def test_lazy_layers_take_their_sizes_from_every_pass_anew():
+    model = Lazy()
+    assert solved(model)["extra"] == [1, 4]
+    assert nn.parameter.is_lazy(model.late.weight)
