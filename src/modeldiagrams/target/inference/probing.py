@@ -114,11 +114,16 @@ class Probe:
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
-        probed = self._run(args, kwargs, is_fake=True)
+        probed = self._run(args, kwargs, is_fake=not self._is_lazy)  # lazy layers make weights, which are no fake ones
         # fake tensors let pass some of what kernels don't take
         work = sum(map(_rows, leaves(entries))) * self._size
         is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
-        if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
+        if (
+            self._has_values
+            and is_cheap
+            and not self._is_lazy
+            and (probed.error is None or _needs_values(probed.error))
+        ):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
