@@ -493,6 +493,24 @@ def test_layers_that_became_one_are_one_line(before, after, expected):
     assert [(y, x) for x, y in there.places] == list(told.places)
 
 
+def test_a_gate_of_half_the_size_is_no_split():
+    class Dense(nn.Module):
+        def __init__(self, *, gated):
+            super().__init__()
+            if gated:
+                self.wi_0, self.wi_1 = nn.Linear(8, 8), nn.Linear(8, 8)
+            else:
+                self.wi = nn.Linear(8, 16)
+            self.wo = nn.Linear(8 if gated else 16, 8)
+
+        def forward(self, x):
+            return self.wo(self.wi(x).relu() if hasattr(self, "wi") else self.wi_0(x).tanh() * self.wi_1(x))
+
+    pair = [sequence(Dense(gated=gated), Dense(gated=gated)) for gated in (False, True)]
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)
+
+
 def test_a_layer_of_another_size_is_no_sum_of_layers():
     class Narrow(Projections):
         def __init__(self, groups, width):

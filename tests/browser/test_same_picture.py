@@ -8,6 +8,7 @@ from browser.pages import HOSTILE, encoder
 from modeldiagrams import trace
 from modeldiagrams.html import fragment as page
 from modeldiagrams.options.parsing import parse_options
+from truth.levels import FeaturePyramid, FlatDecoder
 from truth.models import IMAGE, Segmenter, Supervised, TwoSkips
 
 VIEWS = [{"depth": 0}, {"depth": 9, "direction": "LR"}, {"depth": None}]
@@ -58,7 +59,9 @@ def test_initial_pictures_of_traced_models_are_equal(press, drawn_by_chromium, m
 
 
 @pytest.mark.parametrize(
-    "model", [Segmenter(between=True), Supervised(), TwoSkips()], ids=lambda model: type(model).__name__
+    "model",
+    [Segmenter(between=True), Supervised(), TwoSkips(), FeaturePyramid(), FlatDecoder()],
+    ids=lambda model: type(model).__name__,
 )
 def test_pictures_of_a_u_are_equal(press, drawn_by_chromium, model):
     diagram = press.make(trace(model.eval(), (IMAGE,)))

@@ -248,3 +248,39 @@ def test_nothing_is_written_under_names_that_nobody_chose(tmp_path, monkeypatch)
     monkeypatch.setattr(f"{__name__}.WRITTEN", str(tmp_path))
     make_model(parse_options({"model": f"{__name__}.Saver"}).call, 1e8)
     assert not [*tmp_path.iterdir()]
+
+
+class Part(nn.Module):
+    def __init__(self, channels, widths):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(channels, width, 3) for width in widths)
+
+
+PARTS = {"Part": Part}
+
+
+class Registered(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = PARTS[body.pop("type")](**body)
+
+
+class Tasks(nn.Module):
+    def __init__(self, tasks, chosen):
+        super().__init__()
+        self.heads = nn.ModuleDict({task: nn.Linear(8, 1) for task in tasks})
+        mask = torch.ones(8)
+        mask[chosen] = 0
+        self.rest = nn.Linear(8 - len(chosen), 1)
+        self.register_buffer("mask", mask)
+
+
+def test_configurations_of_registered_parts_have_what_these_require():
+    body = found(Registered)["body"]
+    assert body["type"] == "Part"
+    assert isinstance(body["widths"], list)
+
+
+def test_names_of_parts_and_places_of_columns_differ():
+    kwargs = found(Tasks)
+    assert kwargs["tasks"] == ["task0", "task1"]

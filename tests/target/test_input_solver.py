@@ -10,8 +10,10 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference import input_solver, probing
+from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
+from modeldiagrams.target.inference.sizes import Sizes
 
 PLACE = "inference_zoo.hard_inputs."
 QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
@@ -72,6 +74,11 @@ def test_second_input_suits_the_first(function, second):
     assert (entry if second == {"value": False} or isinstance(entry, list) else entry["shape"]) == second
 
 
+def test_lengths_that_make_no_sense_if_short_are_kept():
+    sizes = Sizes(nn.Linear(3, 2))
+    assert sizes.of(Leaf((), (1, 16_000, 5))).shape[:2] == (sizes.batch, 16_000)
+
+
 class Halves(nn.Module):
     """The name of the second input lets it be left out of what is computed."""
 
@@ -119,9 +126,16 @@ def test_inputs_whose_batch_comes_out_are_better():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("path", [*(PLACE + name for name in QUICK), "torch.nn.LSTM"])
-def test_inputs_are_found_and_can_be_pasted(path):
-    target = target_of(path)
+@pytest.mark.parametrize(
+    ("path", "made"),
+    [
+        *((PLACE + name, {}) for name in QUICK),
+        ("torch.nn.LSTM", {}),
+        ("torch.nn.Transformer", {"args": [16, 2, 1, 1, 32]}),
+    ],
+)
+def test_inputs_are_found_and_can_be_pasted(path, made):
+    target = target_of(path, **made)
     graph = record(target).graph
     assert target.note is None
     assert is_connected(graph)
@@ -130,7 +144,7 @@ def test_inputs_are_found_and_can_be_pasted(path):
         option: {key.removeprefix(f"{option}."): value for key, value in said.items() if key.startswith(f"{option}.")}
         for option in ("inputs", "kwargs")
     }
-    pasted = target_of(path, **{name: values for name, values in options.items() if values})
+    pasted = target_of(path, **made, **{name: values for name, values in options.items() if values})
     assert pasted.assumptions == ()
     again = record(pasted).graph
     assert [node.id for node in again.nodes] == [node.id for node in graph.nodes]

@@ -17,7 +17,7 @@ from torch import nn
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
-from modeldiagrams.target.forward import unpacked_parameters
+from modeldiagrams.target.forward import Part, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate, named_sizes, resolved
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
 from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments
@@ -253,7 +253,7 @@ def test_forwards_source_names_the_items_of_dicts_and_tuples():
             a, b = pair
             return batch["image"] + batch.get("mask") + a + b + x[0]
 
-    assert unpacked_parameters(Model()) == {"batch": ["image", "mask"], "pair": [0, 1]}
+    assert unpacked_parameters(Model()) == {"batch": ["image", "mask"], "pair": [Part(0, "a"), Part(1, "b")]}
 
 
 def test_candidates_keep_the_parameters_order_and_skip_defaults():

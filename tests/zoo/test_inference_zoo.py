@@ -10,6 +10,14 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
     "hard_configurations.WeightedFusion",  # a number has to suit modules that are made up
+    "hard_industry.LateFusionDriver",  # lists of pictures beside plain numbers, all taken for pictures
+    "hard_industry.RegionCaptioner",  # lengths in a column of their own, each below the number of steps
+    "hard_institute.CoAttentionReader",  # tables of vectors, taken for numbers
+    "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
+    "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
+    "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
+    "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
+    "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
     "hard_structures.GraphBatchNet",  # ids of atoms and bonds whose numbers depend on the edges
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use

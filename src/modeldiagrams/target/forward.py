@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +13,17 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-__all__ = ["VARIADIC", "parameters_of", "unpacked_parameters"]
+__all__ = ["VARIADIC", "Part", "parameters_of", "unpacked_parameters"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an unpacked value has at one position."""
+
+    position: int
+    name: str
+    """The variable that it goes into."""
+
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -29,7 +40,7 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
     """Parameters that a forward takes apart.
 
     Returns:
-        Parameter → the keys that are read (``batch["x"]``), or the positions it is unpacked into (``a, b = batch``);
+        Parameter → the keys that are read (``batch["x"]``), or the parts it is unpacked into (``a, b = batch``);
         empty where the source can't be read.
     """
     try:
@@ -53,4 +64,5 @@ def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[ast.Constant(value=str(key)), *_]):
             yield name, key
         case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Name(id=name)):
-            yield from ((name, position) for position in range(len(elements)))
+            for position, element in enumerate(elements):
+                yield name, Part(position, getattr(element, "id", f"input{position}"))

@@ -46,8 +46,14 @@ WRITE_INPUTS = "write the option `inputs` with a shape for each tensor, or `inpu
 """What authors are told whose model no rule finds inputs for."""
 _MANY = 10**6
 """More inputs than any model has."""
-_FEWEST_TRIES = 30
+_FIRST_PASSES = 8
+"""With usual inputs, before what fails is answered."""
+_LAST_PASSES = 32
+"""With other combinations of usual inputs, where no failure could be answered."""
+_FEWEST_TRIES = 36
 """By what fails, however many candidates were tried before."""
+_MORE_TRIES = 12
+"""After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
 
@@ -133,13 +139,21 @@ def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
     if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
+    answered = _from_usual(model, budget, _FIRST_PASSES) or _from_failures(model, budget)
+    if answered is None:
+        budget.max_passes = len(budget.lines) + _LAST_PASSES
+    return answered or _from_usual(model, budget, _LAST_PASSES)
+
+
+def _from_usual(model: nn.Module, budget: Budget, passes: int) -> Inputs | None:
+    """Inputs that are usual for names and layers, or better ones where some of them make no difference."""
     for inferred in inferred_candidates(model):
-        found = search(model, inferred, budget)
+        found = search(model, inferred, budget, passes)
         if found:
             dead = _dead_inputs(model, found)
             better = _from_failures(model, budget, dead) if dead else None
             return better or _from_found(found, Rule.INFERRED, budget)
-    return _from_failures(model, budget)
+    return None
 
 
 def _dead_inputs(model: nn.Module, found: Found) -> int:
@@ -156,8 +170,8 @@ def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> 
     """
     best: tuple[_Flaws, Found] | None = None
     solver = InputSolver(model, budget.lines)
-    tries = max(_FEWEST_TRIES, budget.max_passes - len(budget.lines))
-    for solution in islice(solver.solutions(tries), _MOST_SOLUTIONS):
+    tries = max(_FEWEST_TRIES, budget.max_passes - _LAST_PASSES - len(budget.lines))
+    for solution in islice(solver.solutions(tries, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")

@@ -8,23 +8,28 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown_containers import Fields
 from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
 
-    from torch import nn
-
     from modeldiagrams.target.inference.slots import Slot
 
 __all__ = ["blamed", "forward_uses", "refusal"]
 
 _MOST_FRAMES = 12
+_SAID = (
+    (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
+    (r"called with an iterable|not iterable|must be an iterable", Use("items")),
+    (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
+)
+"""Messages, and what the argument should be that they are about."""
 
 
 def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
@@ -42,21 +47,21 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
     message = str(error)
-    if isinstance(error, AttributeError) and isinstance(error.obj, Tensor):
+    if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
         for slot in known:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
+    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
+    members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
+    use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
     for frame, at in _frames(error):
+        spread = _spread(frame, at)
+        if members and spread:
+            return Refused(spread[0], members)
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
-        if not slots:
-            continue
-        if re.search(r"not a Module subclass|is not a Module|cannot assign .* as child module", message):
-            return Refused(slots[0], Use("forward", None))
-        if re.search(r"called with an iterable|not iterable|must be an iterable", message):
-            return Refused(slots[0], Use("items", None))
-        if re.search(r"attribute name must be string", message):
-            return Refused(slots[0], Use("text", ""))
+        if use and slots:
+            return Refused(slots[0], use)
     return None
 
 
@@ -74,6 +79,15 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
 
+def _spread(frame: FrameType, instruction: int) -> list[Slot]:
+    """Mappings that the running call gets as its keyword arguments: ``make(**cfg)``."""
+    match expression_at(frame, instruction):
+        case ast.Call(keywords=keywords):
+            values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
+            return [slot for value in values for slot in _slots(value)]
+    return []
+
+
 def _slots(value: Any) -> tuple[Slot, ...]:
     try:
         return slots_of(value)
@@ -85,11 +99,13 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
-        for tree in _methods(type(module)) if kept else ():
+        for tree in _methods(type(module)) if kept or fields else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)
+                yield from _kept_field(node, fields)
 
 
 def _methods(class_: type) -> Iterator[ast.AST]:
@@ -100,6 +116,21 @@ def _methods(class_: type) -> Iterator[ast.AST]:
             yield ast.parse(textwrap.dedent(inspect.getsource(owner)))
         except (OSError, TypeError, SyntaxError):
             continue
+
+
+def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
+    """What a method reads of a configuration that the constructor only keeps: ``self.cfg.decoder.steps``."""
+    path: list[str] = []
+    inner: ast.AST = node
+    while isinstance(inner, ast.Attribute):
+        path.insert(0, inner.attr)
+        inner = inner.value
+    if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
+        slot = slots_of(fields[path[0]])[0]
+        for name in path[1:]:
+            if slot.kind == "fields" and name not in slot.children and not hasattr(dict, name):
+                yield Refused(slot, Use("members", (name,)))
+            slot = slot.child(name)
 
 
 def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:

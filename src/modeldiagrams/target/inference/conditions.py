@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
-__all__ = ["Unequal", "multiple", "tensor_of_rank", "unequal_sides"]
+__all__ = ["Unequal", "counted_too_far_in", "multiple", "tensor_of_rank", "unequal_sides"]
 
 Unequal = tuple[ast.expr, Any, ast.expr, Any]
 """Two sides of a comparison that did not hold, each with its value."""
@@ -45,15 +45,41 @@ def unequal_sides(error: BaseException | None) -> Iterator[tuple[FrameType, Uneq
                 yield frame, sides
 
 
-def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
-    """What the statement at a line checks, and whether it should be true."""
+def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
+    """A size that a loop counts up to, how far it came, and the shapes of the tensors that have this size."""
+    for trace in tracebacks(error)[:3]:
+        frame = trace.tb_frame
+        for loop in _loops(frame, trace.tb_lineno):
+            read = [_value(item, frame) for item in ast.walk(loop.iter) if isinstance(item, ast.expr)]
+            numbers = {value for value in read if type(value) is int}
+            shapes = tuple(tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor))
+            for target in ast.walk(loop.target):
+                at = frame.f_locals.get(target.id) if isinstance(target, ast.Name) else None
+                if type(at) is int and at > 0:
+                    yield from ((size, at, shapes) for size in sorted(numbers) if size > at)
+
+
+def _loops(frame: FrameType, line: int) -> Iterator[Any]:
+    """The loops around a line of a frame."""
+    for node, at in _statements(frame, line):
+        inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
+        if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
+            yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
+
+
+def _statements(frame: FrameType, line: int) -> Iterator[tuple[ast.AST, int]]:
+    """All that a frame's function is written of, with a line as the numbers there count it."""
     try:
         lines, first = inspect.getsourcelines(frame.f_code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return
-    at = line - max(first, 1) + 1
-    for node in ast.walk(tree):
+    yield from ((node, line - max(first, 1) + 1) for node in ast.walk(tree))
+
+
+def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """What the statement at a line checks, and whether it should be true."""
+    for node, at in _statements(frame, line):
         match node:
             case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
                 yield test, True

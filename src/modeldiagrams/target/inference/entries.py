@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OBJECT", "Leaf", "Path", "leaves", "put", "subtree"]
+__all__ = ["OBJECT", "Leaf", "Path", "is_repeated", "leaves", "put", "put_all", "subtree"]
 
 Path = tuple[str | int, ...]
 OBJECT = {"_target_": "types.SimpleNamespace"}
@@ -65,6 +65,22 @@ def put(entry: Any, path: Path, new: Any) -> Any:
     if isinstance(entry, list):
         return [put(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
     return {**entry, path[0]: put(entry.get(path[0]), path[1:], new)}
+
+
+def put_all(entry: Any, path: Path, new: Any) -> Any:
+    """The same tree with another entry at one place, and at those beside it in lists of equal entries."""
+    for length in range(len(path) - 1, 0, -1):
+        beside = subtree(entry, path[:length])
+        if is_repeated(beside):
+            return put(entry, path[:length], [put_all(beside[0], path[length + 1 :], new)] * len(beside))
+    return put(entry, path, new)
+
+
+def is_repeated(entry: Any) -> bool:
+    """Whether it is a list of equal entries, such as pictures of a batch."""
+    return (
+        isinstance(entry, list) and len(entry) > 1 and not isinstance(entry[0], int) and entry == entry[:1] * len(entry)
+    )
 
 
 def subtree(entry: Any, path: Path) -> Any:

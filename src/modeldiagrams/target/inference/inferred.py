@@ -158,7 +158,7 @@ def _several(candidates: list[Candidate]) -> Iterator[Candidate]:
 
 def _unpacked(inside: Sequence[Any], layers: Layers) -> Iterator[Candidate]:
     """A dict or a tuple with the items that the forward reads."""
-    names = [key if isinstance(key, str) else f"input{key}" for key in inside]
+    names = [key if isinstance(key, str) else key.name for key in inside]
     lists = [_tensors(name, layers) for name in names]
     for rank in range(max(map(len, lists))):
         # all at the same rank, then each one alone
@@ -166,6 +166,6 @@ def _unpacked(inside: Sequence[Any], layers: Layers) -> Iterator[Candidate]:
         for ranks in [[rank] * len(lists), *alone]:
             if all(r < len(options) for r, options in zip(ranks, lists, strict=True)):
                 candidates = [options[r] for r, options in zip(ranks, lists, strict=True)]
-                entries = dict(zip(inside, (candidate.entry for candidate in candidates), strict=True))
+                entries = dict(zip(names, (candidate.entry for candidate in candidates), strict=True))
                 is_map = isinstance(inside[0], str)
                 yield Candidate(entries if is_map else [*entries.values()], "forward takes these out of it")

@@ -11,21 +11,23 @@ from __future__ import annotations
 import ast
 import heapq
 import inspect
+import math
 import textwrap
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.target.inference.entries import leaves, put
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
+from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
 _MOST_CHANGES = 24
 """Of one failed pass."""
+_FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 24
+_LARGE, _LESS = 40, 30
+"""A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
 _NODES = 8
 """Of a graph, where other models have one row of a batch."""
@@ -73,11 +78,13 @@ class InputSolver:
 
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.model)
+        self.states = [*own_states(self.model, self.sizes.batch)]
         self._probe = Probe(self.model)
-        self._waiting: list[tuple[int, int, int, Entries]] = []
+        self._waiting: list[tuple[int, int, int, int, Entries]] = []
         self._seen: set[str] = set()
         self._work = 0
         parameters = parameters_of(self.model.forward)
+        self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
         self.optional = tuple(
             name
@@ -85,24 +92,33 @@ class InputSolver:
             if p.default is not inspect.Parameter.empty and p.kind not in VARIADIC
         )
 
-    def solutions(self, most_tries: int = _MOST_TRIES) -> Iterator[Solution]:
-        """Entries that carry the model through a pass, the most usual ones first."""
+    def solutions(self, most_tries: int = _MOST_TRIES, more_tries: int = _MOST_TRIES) -> Iterator[Solution]:
+        """Entries that carry the model through a pass, the most usual ones first.
+
+        Args:
+            most_tries: Passes until there is a solution.
+            more_tries: Passes after the first one, for a better one.
+        """
         for order, entries in enumerate(self._seeds()):
-            self._push(0, order, entries)
+            self._push(0, order, entries, 0)
         started = time.process_time()
-        for _ in range(most_tries):
+        tries = most_tries
+        while tries > 0:
+            tries -= 1
             if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
                 return
-            entries = heapq.heappop(self._waiting)[3]
+            *_, parent, entries = heapq.heappop(self._waiting)
             probed = self._probed(entries)
             if probed is None:
                 continue
             if probed.error is None:
                 keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
                 yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
+                tries = min(tries, more_tries)
                 continue
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
-                self._push(-probed.depth, place, changed)
+                # what breaks something earlier may be right if that is mended, too
+                self._push(-max(probed.depth, parent if place < _FIRST_CHANGES else 0), place, changed, probed.depth)
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -119,13 +135,29 @@ class InputSolver:
         known = usual("fields", name)[:1]
         return self._own_sizes(known[0] if known else tensor_candidates(self.model, name)[0].entry, path)
 
-    def _push(self, depth: int, order: int, entries: Entries) -> None:
+    def again(self, entries: Entries) -> Probed | None:
+        """A pass that is no try by itself: it shows what a failure depends on."""
+        return self._run(entries)
+
+    def _push(self, depth: int, order: int, entries: Entries, parent: int) -> None:
+        entries = self._affordable(entries)
         key = repr(entries)
         if key not in self._seen:
             self._seen.add(key)
-            heapq.heappush(self._waiting, (depth, order, len(self._seen), entries))
+            heapq.heappush(self._waiting, (depth, order, len(self._seen), parent, entries))
 
-    def _probed(self, entries: Entries) -> Probed | None:
+    def _affordable(self, entries: Entries) -> Entries:
+        """The same with fewer elements, if there are too many, where nobody has said how many there are."""
+        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+            if element_count(entries) <= _MOST_ELEMENTS:
+                break
+            small = [
+                _LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
+            ]
+            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
+        return entries
+
+    def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
         try:
@@ -133,6 +165,12 @@ class InputSolver:
         except TargetError:
             return None
         self._work += probed.depth
+        return probed
+
+    def _probed(self, entries: Entries) -> Probed | None:
+        probed = self._run(entries)
+        if probed is None:
+            return None
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
@@ -157,7 +195,7 @@ class InputSolver:
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
-                    lists[name] = [*state_entries(self.model, self.sizes.batch), *lists[name]]
+                    lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
@@ -165,14 +203,27 @@ class InputSolver:
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
         plain = resolved(entry, _USUAL)
+        if is_repeated(plain) and path[0] not in self._taken_apart:
+            return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*leaves(plain)]:
             plain = put(plain, leaf.path, self.sizes.of(replace(leaf, path=(*path, *leaf.path))).entry)
         return plain
 
     def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
+        entries = self._with_numbers(entries)
         yield self._shown(entries)
         yield entries
+
+    def _with_numbers(self, entries: Entries) -> Entries:
+        """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
+        for leaf in [*leaves(entries)]:
+            role = role_of(str(leaf.path[-1]))
+            if leaf.dtype == "int64" and role is None:
+                changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
+                probed = self._run(changed)
+                entries = changed if probed is not None and probed.error is None else entries
+        return entries
 
     def _shown(self, entries: Any) -> Any:
         batch = _NODES if self._is_graph or "edge_" in repr(entries) else 1

@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.entries import Leaf, leaves, put, subtree
+from modeldiagrams.target.inference.entries import Leaf, Path, leaves, put, put_all, subtree
+from modeldiagrams.target.inference.slopes import Slopes
 from modeldiagrams.target.inference.structure import structural_changes
 from modeldiagrams.target.inference.wanted import Wanted, wanted_by
 
@@ -28,12 +29,18 @@ _MAX_SIZE = 8192
 _MAX_RANK = 6
 _IMAGE_RANK = 4
 _SIDES = 2
+_NEW = 10
+"""Number of the first dimension that an input gets later."""
 
 
 def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
     """Other entries that a failed pass asks for, likeliest first."""
     yield from structural_changes(entries, probed, seeds)
-    change = _Change(entries, sizes)
+    change = _Change(entries, probed, sizes)
+    slopes = Slopes(entries, probed, sizes, seeds.again)
+    if slopes.lacks_dimension():
+        yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
+    yield from slopes.solved()
     every = [*wanted_by(probed)]
     for wanted in every:
         yield from change.of(wanted)
@@ -45,7 +52,12 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
 @dataclass
 class _Change:
     entries: Entries
+    probed: Probed
     sizes: Sizes
+
+    def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of the failing call."""
+        return tuple(tuple(operand.shape) for operand in self.probed.operands)
 
     def of(self, wanted: Wanted) -> Iterator[Entries]:
         """The entries with what is wanted."""
@@ -53,8 +65,7 @@ class _Change:
             case "size":
                 yield from self._resized(wanted.got, wanted.value, wanted.shapes)
             case "rank":
-                for leaf in self._about(wanted):
-                    yield from self._of_rank(leaf, len(leaf.shape) + wanted.value)
+                yield from self._of_other_rank(self._about(wanted), wanted.value)
             case "dtype":
                 for leaf in self._about(wanted):
                     yield from self._of_dtype(leaf, wanted)
@@ -74,32 +85,39 @@ class _Change:
     def _all(self) -> list[Leaf]:
         return [*leaves(self.entries)]
 
+    def _sources(self) -> list[Leaf]:
+        """Inputs that the failing call's operands were made of."""
+        sources = self.probed.origins(self.operand_shapes())
+        return [leaf for leaf in self._all() if leaf.path in sources] or self._all()
+
     def _with(self, leaf: Leaf) -> Entries:
-        changed: Entries = put(self.entries, leaf.path, leaf.entry)
+        changed: Entries = put_all(self.entries, leaf.path, leaf.entry)
         return changed
 
     def _about(self, wanted: Wanted) -> list[Leaf]:
-        """Inputs that an operand was made of: by its sizes; else those of a kind that could be wrong."""
-        for shape in wanted.shapes:
-            own = {size for size in shape if self.sizes.is_own(size)}
-            found = [leaf for leaf in self._all() if own & {*leaf.shape}]
-            if found:
-                return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
-        return self._all()
+        """Inputs that the operands were made of, those that have more of their sizes first."""
+        sources = self.probed.origins(wanted.shapes)
+        found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
+        own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
+        return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
 
     def _resized(self, got: int, wanted: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
         if got == wanted or not 0 < wanted <= _MAX_SIZE:
             return
-        owners = [leaf for leaf in self._all() if leaf.shape in shapes] or self._all()
+        sources = self.probed.origins(shapes)
+        owners = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
         exact = [(leaf, d) for leaf in owners for d, size in enumerate(leaf.shape) if size == got]
         everywhere = self.entries
         for leaf, dimension in exact:
             current = replace(next(leaves(subtree(everywhere, leaf.path))), path=leaf.path)
-            everywhere = put(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+            everywhere = put_all(everywhere, leaf.path, current.sized(dimension, wanted).entry)
         if exact and got != self.sizes.batch:
             yield everywhere
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
             yield self._with(leaf.sized(dimension, wanted))
+            more, rest = divmod(wanted, got)
+            if not rest and len(leaf.shape) == 1 and any(more in other.shape[1:] for other in self._all()):
+                yield self._with(replace(leaf, shape=(got, more)))
 
     def _viewed(self, elements: int, tail: tuple[int, ...]) -> Iterator[Entries]:
         """The last sizes are those of the view that an input is seen as."""
@@ -125,7 +143,7 @@ class _Change:
 
     def _products(self, got: int, wanted: int) -> Iterator[Entries]:
         """Several dimensions were flattened into one."""
-        for leaf in self._all():
+        for leaf in self._sources():
             for start in range(1, len(leaf.shape)):
                 for end in range(start + 2, len(leaf.shape) + 1):
                     if math.prod(leaf.shape[start:end]) == got:
@@ -134,7 +152,7 @@ class _Change:
 
     def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
         """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
-        for leaf in self._all():
+        for leaf in self._sources():
             for start in (1, 0):
                 each, rest = divmod(got, math.prod(leaf.shape[start:]))
                 count, missing = divmod(wanted, each) if each > 1 else (0, 0)
@@ -144,7 +162,7 @@ class _Change:
 
     def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
         """A size came about by a sum, a product or a convolution."""
-        floats = [leaf for leaf in self._all() if leaf.dtype == "float32" and len(leaf.shape) > 1]
+        floats = [leaf for leaf in self._sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
         for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
             if len(leaf.shape) >= _IMAGE_RANK:
                 yield from self._other_sides(leaf, got, wanted)
@@ -188,14 +206,27 @@ class _Change:
 
     def _swapped(self, wanted: int) -> Iterator[Entries]:
         """The wanted size is there, but in another place."""
-        for leaf in self._all():
+        for leaf in self._sources():
             if wanted in leaf.shape[1:-1]:
                 at = leaf.shape.index(wanted, 1)
                 shape = [*leaf.shape]
                 shape[at], shape[-1] = shape[-1], shape[at]
                 yield self._with(replace(leaf, shape=tuple(shape)))
 
-    def _of_rank(self, leaf: Leaf, rank: int) -> Iterator[Entries]:
+    def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
+        """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""
+        if len(about) > 1:
+            changes = [[*self._of_rank(leaf, len(leaf.shape) + more, about[0].path)] for leaf in about]
+            for alike in zip(*changes, strict=False):
+                together = self.entries
+                for leaf, changed in zip(about, alike, strict=True):
+                    together = put(together, leaf.path, subtree(changed, leaf.path))
+                yield together
+        for leaf in about:
+            yield from self._of_rank(leaf, len(leaf.shape) + more, leaf.path)
+
+    def _of_rank(self, leaf: Leaf, rank: int, path: Path) -> Iterator[Entries]:
+        """Another rank; new dimensions have the sizes that the input at a path would get."""
         if not 0 < rank <= _MAX_RANK or rank == len(leaf.shape):
             return
         shape = leaf.shape
@@ -203,7 +234,7 @@ class _Change:
             yield self._with(replace(leaf, shape=(*shape[:1], *shape[1 + len(shape) - rank :])))
             yield self._with(replace(leaf, shape=shape[:rank]))
             return
-        new = [self.sizes.new(leaf.path, len(shape) + index) for index in range(rank - len(shape))]
+        new = [self.sizes.new(path, _NEW + index) for index in range(rank - len(shape))]
         yield self._with(replace(leaf, shape=(*shape[:1], *new, *shape[1:])))
         yield self._with(replace(leaf, shape=(*shape, *new)))
 

@@ -6,16 +6,19 @@ import contextlib
 import copy
 import io
 import logging
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.target.inference.candidates import element_count
+from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
@@ -23,17 +26,24 @@ from modeldiagrams.tracer.fake.kernel_checks import KernelDtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["Probe", "Probed"]
+    from modeldiagrams.target.inference.entries import Leaf, Path
+
+__all__ = ["Probe", "Probed", "origins_of"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
-"""Elements of the inputs times parameters, up to which a pass has values."""
+"""Rows of the inputs times parameters, up to which a pass has values."""
+_MOST_ELEMENTS = 1 << 19
+"""Of the inputs of such a pass: what is made of them needs several times their memory."""
+_IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
+_ORIGINS = "_modeldiagrams_origins"
+"""Attribute of a tensor: the inputs that it was made of."""
 
 
 @dataclass
@@ -65,6 +75,20 @@ class Probed:
         """Frames of the error with their instructions, innermost first."""
         return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(self.error)]
 
+    @property
+    def place(self) -> tuple[str, tuple[int, ...]]:
+        """Where it failed: the same for the same expression, reached in the same way."""
+        return self.function, tuple(trace.tb_lasti for trace in tracebacks(self.error))
+
+    def origins(self, shapes: Iterable[tuple[int, ...]]) -> frozenset[Path]:
+        """The inputs that operands of these shapes were made of."""
+        wanted = {*shapes}
+        return frozenset().union(*(origins_of(o) for o in self.operands if tuple(o.shape) in wanted))
+
+    def places(self) -> dict[int, Path]:
+        """Identity of a value → its place in the inputs."""
+        return {id(value): path for value, path in reversed([*_visited(self.args, self.kwargs)])}
+
 
 class Probe:
     """Runs passes of a copy of a model, or of the model itself, which is restored after each."""
@@ -75,7 +99,8 @@ class Probe:
         Args:
             model: Is run in eval mode, without gradients.
         """
-        parameters = [*model.parameters()]
+        parameters = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
+        self._is_lazy = len(parameters) < len([*model.parameters()])
         self._size = sum(parameter.numel() for parameter in parameters)
         shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
@@ -89,10 +114,16 @@ class Probe:
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
-        probed = self._run(args, kwargs, is_fake=True)
+        probed = self._run(args, kwargs, is_fake=not self._is_lazy)  # lazy layers make weights, which are no fake ones
         # fake tensors let pass some of what kernels don't take
-        is_cheap = element_count(entries) * self._size <= _MOST_WORK
-        if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
+        work = sum(map(_rows, leaves(entries))) * self._size
+        is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
+        if (
+            self._has_values
+            and is_cheap
+            and not self._is_lazy
+            and (probed.error is None or _needs_values(probed.error))
+        ):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
@@ -112,10 +143,14 @@ class Probe:
                     (lambda tensor: tensor.to("meta")) if self._is_on_meta else (lambda tensor: tensor)
                 )
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
+                for value, path in _visited(args, kwargs):
+                    _mark(value, frozenset({path}))
+                # a pass gives lazy layers the sizes of its inputs
+                model = copy.deepcopy(self._model) if self._is_lazy else self._model
                 with self._as_it_was((args, kwargs)), mode, kernels, watch:
-                    result = self._model(*args, **kwargs)
+                    result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
-                return Probed(watch.calls, error, *watch.failed, args, kwargs)
+                return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
             finally:
                 logging.disable(level)
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
@@ -139,7 +174,15 @@ class _Watch(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.calls = 0
-        self.failed: tuple[str, list[Any], tuple[Any, ...]] = ("", [], ())
+        self._error: BaseException | None = None
+        self._failed: tuple[str, list[Any], tuple[Any, ...]] = ("", [], ())
+
+    def failing_call(self, error: BaseException) -> tuple[str, list[Any], tuple[Any, ...]]:
+        """The call that raised an error; where Python code did, the tensors that its frame knows."""
+        if error is self._error:
+            return self._failed
+        frame = tracebacks(error)[0].tb_frame
+        return "", [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim], ()
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1
@@ -147,11 +190,57 @@ class _Watch(TorchFunctionMode):
             raise RuntimeError("this pass does not end")
         try:
             result = func(*args, **(kwargs or {}))
-        except Exception:
+        except Exception as error:
+            self._error = error
             operands = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-            self.failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
+            self._failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
             raise
+        origins = frozenset().union(*map(origins_of, _tensors((args, kwargs))))
+        for made in _tensors(result) if origins else ():
+            _mark(made, origins | origins_of(made))
         return result
+
+
+def _rows(leaf: Leaf) -> int:
+    """How often the weights are used for an input: for each id, pixel, or row of features."""
+    features = leaf.shape[1] if len(leaf.shape) >= _IMAGE_RANK else leaf.shape[-1] if leaf.shape else 1
+    return math.prod(leaf.shape) // (1 if leaf.dtype == "int64" else max(features, 1))
+
+
+def origins_of(tensor: Any) -> frozenset[Path]:
+    """The places of the inputs that a tensor was made of."""
+    return getattr(tensor, _ORIGINS, frozenset())
+
+
+def _mark(value: Any, origins: frozenset[Path]) -> None:
+    if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
+        object.__setattr__(value, _ORIGINS, origins)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors in arguments or results: cheaper than a general walk, for every call of a pass."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        yield from _tensors([*value.values()])
+
+
+def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
+    """All values in the inputs with their places, outer ones first."""
+    pending = [*_inside(args, ()), *_inside(kwargs, ())]
+    for value, path in pending:
+        yield value, path
+        pending += _inside(value, path)
+
+
+def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
+    owner = vars(value) if type(value).__name__ == "SimpleNamespace" else value
+    if isinstance(value, list | tuple):
+        return [(item, (*path, index)) for index, item in enumerate(value)]
+    return [(item, (*path, str(key))) for key, item in owner.items()] if isinstance(owner, dict) else []
 
 
 def _needs_values(error: BaseException | None) -> bool:

@@ -1,10 +1,8 @@
 """Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
 
 The first pass takes the first candidate of every input. A layer that refuses its input states the width it expects,
-which makes new candidates. Then the search changes one thing at a time, an input or a size that inputs share, and keeps
-what gets the pass further; last, it goes through the combinations in order of the sum of their ranks. A failure that
-stays the same whatever goes in is likely not the inputs' fault, and ends the search in a large model. The number of
-passes is fixed and nothing is random, so the same model always gets the same inputs.
+which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further, and last
+goes through all combinations, those of likely candidates first.
 """
 
 from __future__ import annotations
@@ -13,6 +11,8 @@ import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
@@ -24,8 +24,6 @@ from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from torch import nn
 
     from modeldiagrams.tracer import Mode
 
@@ -93,6 +91,8 @@ class _Search:
     lists: tuple[list[Any], ...]
     """Candidates of each."""
     budget: Budget
+    passes: int
+    """How many there are at most."""
     parameter_count: int
     """Every pass handles each of them."""
     is_on_meta: bool
@@ -119,7 +119,7 @@ class _Search:
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
-        return self.budget.is_exhausted or len(self.depths) >= _MAX_PASSES or fails_alike
+        return self.budget.is_exhausted or len(self.depths) >= self.passes or fails_alike
 
     def _combinations(self) -> Iterator[_Combination]:
         """Combinations not tried so far, each chosen by the results of those before."""
@@ -208,13 +208,16 @@ class _Search:
         return {name: candidate for name, candidate in chosen.items() if candidate is not ABSENT}
 
 
-def search(model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget) -> Found | None:
+def search(
+    model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget, passes: int = _MAX_PASSES
+) -> Found | None:
     """Find inputs that carry a model through a pass and reach its outputs.
 
     Args:
         model: What is called.
         candidates: Input, by name or by position, → its candidates, likeliest first.
         budget: Limits and logs the passes.
+        passes: How many there are at most.
 
     Returns:
         The first inputs that work; None if none did within the budget.
@@ -227,6 +230,7 @@ def search(model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]]
         names=(*sizes, *candidates),
         lists=(*(list(SIZES[size]) for size in sizes), *map(_unique, candidates.values())),
         budget=budget,
+        passes=passes,
         parameter_count=sum(1 for _ in model.parameters()),
         is_on_meta=any(parameter.is_meta for parameter in model.parameters()),
     )
@@ -267,7 +271,9 @@ def dead_inputs(graph: Graph) -> int:
 def modules_not_called(model: nn.Module, graph: Graph) -> int:
     """How many modules that do something themselves a pass left out."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
-    own = [name for name, module in model.named_modules() if name and not [*module.children()]]
+    # attention uses the weights of its last layer without calling it
+    used = {module.out_proj for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
+    own = [name for name, module in model.named_modules() if name and not {*module.children()} and module not in used]
     return sum(name not in called for name in own)
 
 

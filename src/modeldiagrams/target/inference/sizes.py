@@ -5,26 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torch.nn.parameter import is_lazy
+
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.candidates import SIZES
+from modeldiagrams.target.inference.parameter_names import role_of
+
 if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.target.inference.entries import Leaf, Path
 
-__all__ = ["Sizes"]
+__all__ = ["BATCHES", "Sizes"]
 
+BATCHES = (7, 11, 13, 5)
+"""Numbers of rows: the first that is no size of the model's own."""
 _PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
 _LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 """For the sides of images, which layers make smaller."""
 _PAIR = 2
 _LONG = 1000
+_LEAST_SIDE = 16
 _USUAL_SIDE, _USUAL_LENGTH = 32, 16
 _MOST_KNOWN = 1024
 
 
 class Sizes:
     """Gives out sizes that occur nowhere else."""
-
-    batch = 7
 
     def __init__(self, model: nn.Module) -> None:
         """Read the sizes that the model knows.
@@ -38,9 +45,18 @@ class Sizes:
             for value in vars(module).values()
             if type(value) is int and 1 < value <= _MOST_KNOWN
         }
+        defaults = [p.default for p in parameters_of(type(model)).values()]
+        pairs = [value for value in defaults if isinstance(value, tuple | list) and len(value) == _PAIR]
+        self.sides = [
+            *((int(a), int(b)) for a, b in pairs if type(a) is type(b) is int and min(a, b) >= _LEAST_SIDE),
+            *((n, n) for n in [*sorted(numbers), *SIZES["<size>"]] if n >= _LEAST_SIDE),
+        ]
+        """Heights and widths that pictures may have, likeliest first."""
         self.known = sorted(numbers)
-        taken = {size for parameter in model.parameters() for size in parameter.shape} | numbers
-        self._free = [size for size in _PRIMES if size not in taken]
+        weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
+        taken = {size for weight in weights for size in weight.shape} | numbers
+        self.batch = next((size for size in BATCHES if size not in taken), BATCHES[0])
+        self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
 
@@ -60,8 +76,9 @@ class Sizes:
     def of(self, leaf: Leaf) -> Leaf:
         """The same with sizes of its own, except for edges of a graph and for lengths that make no sense if short."""
         rank = len(leaf.shape)
-        if leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,):
-            return leaf
+        role = role_of(str(leaf.path[-1])) if leaf.path else None
+        if (leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,)) or (role and role.name == "edge weights"):
+            return leaf  # there are as many as edges
         shape = [
             size
             if size >= _LONG

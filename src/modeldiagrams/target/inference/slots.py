@@ -13,7 +13,8 @@ from torch import nn
 from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
-from modeldiagrams.target.inference.unknown import Fields, Items, Refused, Use, text, wrapped
+from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
+from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed, number_values, usual, usual_item
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
@@ -102,6 +103,9 @@ class Slot:
 
     def _texts(self) -> list[Any]:
         compared = [value for value in self.compared if isinstance(value, str)]
+        place = re.search(r"\[(\d+)\][^\[]*$", self.path)
+        if not compared and place:  # names of several things are not the same
+            return [f"{self.name.removesuffix('s')}{place[1]}"]
         return list(dict.fromkeys([*compared, *usual("texts", self.name)]))
 
     def _numbers(self) -> list[Any]:
@@ -228,17 +232,25 @@ class Slot:
             self.compared.append(other)
 
     def learn(self, refused: Refused) -> bool:
-        """Change its kind to one that can be used so.
-
-        Returns:
-            Whether anything is different now.
-        """
-        before = (self.kind, self.count, self.call, len(self.compared), self.choice)
+        """Change its kind to one that can be used so; tell whether anything is different now."""
+        before = self._known()
         self._learn(refused.use)
-        return before != (self.kind, self.count, self.call, len(self.compared), self.choice)
+        return before != self._known()
+
+    def _known(self) -> tuple[Any, ...]:
+        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children)
 
     def _learn(self, use: Use) -> None:
         self.choice = 0
+        match use:
+            case Use("members", tuple(names)):
+                self.children = {**self.children, **{name: self.child(name) for name in names}}
+            case Use("forward"):
+                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+            case _:
+                self._learn_kind(use)
+
+    def _learn_kind(self, use: Use) -> None:
         match use:
             case Use("attribute", str(name)):
                 self.kind, self.why = self._kind_with(name), f"its {name} is read"
@@ -260,10 +272,7 @@ class Slot:
                 self.kind, self.call = "class", (count, names)
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
             case Use("lacks", str(name)):
-                self.kind, self.why = "fields", f"its {name} is read"
-                self.ways.add("attribute")
-            case Use("forward"):
-                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+                self.kind, self.why, self.ways = "fields", f"its {name} is read", self.ways | {"attribute"}
 
     def _kind_with(self, name: str) -> Kind:
         if is_listed("text_methods", name):
@@ -281,9 +290,11 @@ class Slot:
     def _make_mapping(self, count: int = _MANY) -> None:
         self.kind = "fields"
         self.ways.add("key")
-        self.fill(count)
+        if count:
+            self.fill(count)
 
-    def fill(self, count: int = _MANY) -> None:
+    def fill(self, count: int = 0) -> None:
         """Give a mapping whose length is asked for some more keys."""
+        count = count or (_MANY if is_listed("mappings", self.name) else 2)
         for index in range(len(self.children), count):
             self.child(f"item{index}").name = self.name

@@ -7,7 +7,7 @@ import linecache
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
@@ -28,7 +28,8 @@ _MOST_PARTS = 8
 _TRUTH = re.compile(r"Boolean value of Tensor|DataDependent|is_nonzero|_local_scalar_dense|item\(\)")
 _INDEX = re.compile(
     r"cannot be interpreted as an integer|only integer tensors|tuple of ints|converted to Scalar|invalid combination|"
-    r"must be int|_local_scalar_dense|integer argument expected|can't convert|unsupported operand|must be a number"
+    r"must be int|to Python scalars|_local_scalar_dense|integer argument expected|can't convert|unsupported operand|"
+    r"must be a number"
 )
 
 
@@ -38,6 +39,13 @@ class Seeds(Protocol):
     def seed(self, name: str, path: Path) -> Any:
         """An entry for an input that goes by a name."""
 
+    def again(self, entries: Entries) -> Probed | None:
+        """A pass that is no try by itself: it shows what a failure depends on."""
+
+    @property
+    def states(self) -> list[Any]:
+        """Entries that the model makes itself."""
+
     @property
     def optional(self) -> tuple[str, ...]:
         """Parameters that are left out so far."""
@@ -45,7 +53,7 @@ class Seeds(Protocol):
 
 def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
     """Entries of another structure that a failed pass asks for."""
-    places = _places(probed)
+    places = probed.places()
     yield from _attributes(entries, probed, seeds, places)
     yield from _keys(entries, probed, seeds, places)
     yield from _counted(entries, probed, seeds, places)
@@ -65,28 +73,6 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
         yield from _left_out(entries, probed, seeds)
 
 
-def _places(probed: Probed) -> dict[int, Path]:
-    """Identity of a value → its place in the inputs."""
-    found: dict[int, Path] = {}
-
-    def visit(value: Any, path: Path) -> None:
-        found.setdefault(id(value), path)
-        if isinstance(value, dict):
-            inside: Any = value.items()
-        elif isinstance(value, list | tuple):
-            inside = enumerate(value)
-        else:
-            inside = vars(value).items() if type(value).__name__ == "SimpleNamespace" else ()
-        for key, item in inside:
-            visit(item, (*path, key))
-
-    for position, value in enumerate(probed.args):
-        visit(value, (position,))
-    for name, value in probed.kwargs.items():
-        visit(value, (name,))
-    return found
-
-
 def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
     error = probed.error
     if not isinstance(error, AttributeError) or not isinstance(error.name, str):
@@ -94,12 +80,26 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
     path = places.get(id(error.obj))
     if path is None:
         return
+    if error.name in ("items", "keys", "values") and not isinstance(error.obj, dict):
+        for keys in _known_keys(probed):
+            yield put(entries, path, {key: seeds.seed(key, (*path, key)) for key in keys})
+        return
     if isinstance(error.obj, list | dict) and hasattr(Tensor, error.name):
         yield put(entries, path, seeds.seed(str(path[-1]), path))
         return
     before = subtree(entries, path)
     known = before if isinstance(before, dict) and "_target_" in before else OBJECT
     yield put(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
+
+
+def _known_keys(probed: Probed) -> Iterator[list[str]]:
+    """Names that the failing module has parts for: of a dict that is gone through, nothing else is known."""
+    for frame, _ in probed.frames():
+        owner = frame.f_locals.get("self")
+        parts = [*owner.children(), *vars(owner).values()] if isinstance(owner, nn.Module) else []
+        known = [[str(key) for key in part] for part in parts if isinstance(part, dict | nn.ModuleDict) and len(part)]
+        yield from (keys for keys in known if all(key.isidentifier() for key in keys) and len(keys) <= _MOST_PARTS)
+    yield ["first", "second"]
 
 
 def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -132,10 +132,24 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
         if found is None:
             continue
         if not is_shape:
-            name = str(path[-1])
-            yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
+            yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
+            names = _targets(probed) or [str(path[-1])] * count
+            yield put(entries, path, [seeds.seed(name, (*path, index)) for index, name in enumerate(names[:count])])
             yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
             yield put(entries, path, found.sized(0, count).entry)
+
+
+def _targets(probed: Probed) -> list[str]:
+    """The names that a value is unpacked into."""
+    match expression_at(*probed.frames()[0]):
+        case ast.Tuple(elts=elements) if all(isinstance(each, ast.Name) for each in elements):
+            return [each.id for each in elements if isinstance(each, ast.Name)]
+    return []
+
+
+def _length(entry: Any) -> int:
+    is_object = isinstance(entry, dict) and "_target_" in entry
+    return len(entry) - is_object
 
 
 def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:

@@ -1,25 +1,27 @@
 """Values that stand for an unknown constructor argument while ``__init__`` runs, and record how they are used.
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
-came from. A `Text` is a string that records what it is compared with. `Fields` makes up what it is asked for. What a
-value can't be used as ends the run with `Refused`, which says what the argument must be instead.
+came from. A `Text` is a string that records what it is compared with. Lists and configurations are in
+`unknown_containers`. What a value can't be used as ends the run with `Refused`, which says what the argument must be
+instead.
 """
 
 from __future__ import annotations
 
-import ast
 import dis
+import linecache
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from modeldiagrams.target.inference.lookups import expression_at, strings_looked_up
+from modeldiagrams.target.inference.lookups import strings_looked_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import FrameType
 
-__all__ = ["Fields", "Items", "Number", "Real", "Refused", "Text", "Use", "plain", "slots_of", "wrapped"]
+__all__ = ["Number", "Real", "Refused", "Slot", "Text", "Use", "plain", "slots_of", "text", "unpacked_count", "wrapped"]
 
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
 
@@ -47,7 +49,8 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, or what a tensor ``lacks``."""
+    """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
+    or what a tensor ``lacks``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -63,9 +66,9 @@ class Refused(BaseException):
 
 def slots_of(value: Any) -> tuple[Any, ...]:
     """The unknown arguments that a value was made of."""
-    if isinstance(value, tuple | list) and not isinstance(value, Items):
-        return tuple(dict.fromkeys(slot for item in value for slot in slots_of(item)))
     slots = getattr(type(value), "_slots_of", None)
+    if slots is None and isinstance(value, tuple | list):
+        return tuple(dict.fromkeys(slot for item in value for slot in slots_of(item)))
     return slots(value) if slots else ()
 
 
@@ -99,12 +102,13 @@ class _Numeric:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or self.is_derived:
             raise AttributeError(name)
-        raise self._refuse(Use("attribute", name))
+        key = _key_taken(sys._getframe(1), name)  # noqa: SLF001
+        raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise self._refuse(Use("key", key))
-        raise self._refuse(Use("items", _unpacked(sys._getframe(1))))  # noqa: SLF001
+        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
 
     def __len__(self) -> int:
         raise self._refuse(Use("length"))
@@ -158,7 +162,7 @@ for _kind, _plain in ((Number, int), (Real, float)):
 
 
 class Text(str):
-    """A string that records what it is compared with."""
+    """A string that records what the model's own code compares it with; PyTorch's checks of names say nothing."""
 
     __slots__ = ("slot",)
     slot: Slot
@@ -166,12 +170,17 @@ class Text(str):
     def _slots_of(self) -> tuple[Slot, ...]:
         return (self.slot,)
 
+    def _compared(self, other: object, frame: FrameType) -> None:
+        if not str(frame.f_globals.get("__name__")).startswith("torch."):
+            self.slot.compared_with(other)
+
     def __eq__(self, other: object) -> bool:
-        self.slot.compared_with(other)
+        self._compared(other, sys._getframe(1))
         return str.__eq__(self, other) is True
 
     def __ne__(self, other: object) -> bool:
-        return not self == other
+        self._compared(other, sys._getframe(1))
+        return str.__ne__(self, other) is True
 
     def __hash__(self) -> int:
         for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
@@ -179,12 +188,12 @@ class Text(str):
         return str.__hash__(self)
 
     def __contains__(self, part: object) -> bool:
-        self.slot.compared_with(part)
+        self._compared(part, sys._getframe(1))  # noqa: SLF001
         return isinstance(part, str) and str.__contains__(self, part)
 
     def startswith(self, part: Any, *args: Any) -> bool:
         """As `str.startswith`."""
-        self.slot.compared_with(part)
+        self._compared(part, sys._getframe(1))  # noqa: SLF001
         return str.startswith(self, part, *args)
 
     def lower(self) -> Text:
@@ -216,97 +225,16 @@ def text(value: str, slot: Slot) -> Text:
     return made
 
 
-class Items(list[Any]):
-    """A list."""
-
-    def __init__(self, slot: Slot, items: Iterable[Any]) -> None:
-        super().__init__(items)
-        self.slot = slot
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        return (self.slot,)
-
-    def __iter__(self) -> Any:
-        expected = _unpacked(sys._getframe(1))  # noqa: SLF001
-        if expected not in (None, len(self)):
-            raise Refused(self.slot, Use("items", expected))
-        return super().__iter__()
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            raise Refused(self.slot, Use("key", key))
-        if isinstance(key, int) and key >= len(self):
-            raise Refused(self.slot, Use("items", int(key) + 1))
-        return super().__getitem__(key)
-
-    def __deepcopy__(self, memo: Any) -> Items:
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("shape", "device"):
-            raise AttributeError(name)
-        raise Refused(self.slot, Use("attribute", name))
+def _key_taken(frame: FrameType, name: str) -> str | None:
+    """The key that a frame takes out of a mapping: ``cfg.pop("type")``, which lists have, too."""
+    if name not in ("pop", "get", "setdefault"):
+        return None
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    found = re.search(rf"\.{name}\(\s*[\"'](\w+)[\"']", line)
+    return found[1] if found else None
 
 
-class Fields(dict[str, Any]):
-    """A configuration: makes up the values that are read, as keys or as attributes."""
-
-    def __init__(self, slot: Slot) -> None:
-        super().__init__()
-        object.__setattr__(self, "slot", slot)
-        for name in slot.children:
-            super().__setitem__(str(name), slot.child(name).value())
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        slot: Slot = object.__getattribute__(self, "slot")
-        return (slot,)
-
-    def _read(self, name: str) -> Any:
-        if name not in self:
-            slot: Slot = object.__getattribute__(self, "slot")
-            super().__setitem__(name, slot.child(name).value())
-        return super().__getitem__(name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
-            raise AttributeError(name)
-        self._slots_of()[0].ways.add("attribute")
-        return self._read(name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setitem__(name, value)
-
-    def __getitem__(self, name: Any) -> Any:
-        if isinstance(name, int | slice):
-            raise Refused(self._slots_of()[0], Use("items"))
-        self._slots_of()[0].ways.add("key")
-        return self._read(name)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __len__(self) -> int:
-        slot = self._slots_of()[0]
-        slot.fill()
-        return len(slot.children)
-
-    def __deepcopy__(self, memo: Any) -> Fields:
-        return self
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: who calls it expects a class or a function."""
-        raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
-
-
-def _has_default(frame: FrameType) -> bool:
-    """Whether a frame calls `getattr` with what holds where nobody says anything else."""
-    match expression_at(frame, frame.f_lasti):
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
-            return True
-    return False
-
-
-def _unpacked(frame: FrameType) -> int | None:
+def unpacked_count(frame: FrameType) -> int | None:
     """How many names a frame is unpacking a value into; None if it does something else."""
     code = frame.f_code.co_code
     at = frame.f_lasti

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.conditions import multiple, tensor_of_rank, unequal_sides
+from modeldiagrams.target.inference.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
 from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.messages import contrasted
+from modeldiagrams.target.inference.sizes import BATCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,22 +53,9 @@ _FLOAT = re.compile(
 )
 _BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
 _LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
+_INDEXING = ("gather", "scatter", "scatter_add", "index_select", "take_along_dim")
+"""Functions whose second tensor chooses among the first one's items."""
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
-_PAIRS = (
-    r"has size (?P<b>\d+) .*previously seen size (?P<a>\d+)",
-    r"tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)",
-    r"got (?P<a>\d+), expected (?P<b>\d+)",
-    r"embedding dimension of (?P<b>\d+), but got (?P<a>\d+)",
-    r"Expected size (?P<b>\d+) but got size (?P<a>\d+)",
-    r"Expected (?P<b>\d+),? (?:but )?got (?P<a>\d+)",
-    r"[Ee]xpected (?P<b>\d+)\b.*? got:? ?(?P<a>\d+)",
-    r"to have (?P<b>\d+) channels, but got (?P<a>\d+)",
-    r"(?:must|should) be (?:equal to )?(?P<b>\d+)\b.*?got (?P<a>\d+)",
-    r"\(\d+x(?P<a>\d+) and (?P<b>\d+)x\d+\)",
-    r"\[\d+, (?P<a>\d+)\] X \[(?P<b>\d+), \d+\]",
-    r"\((?P<a>\d+)\) .*?\((?P<b>\d+)\)",
-    r"(?P<a>\d+) (?:vs\.?|!=|and) (?P<b>\d+)",
-)
 
 
 def wanted_by(probed: Probed) -> Iterator[Wanted]:
@@ -79,22 +68,21 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield from _aligned(shapes)
     yield from _unpacked_shapes(probed, message)
     yield from _named_attributes(probed, message)
+    yield from _masked(message)
+    if isinstance(probed.error, LookupError):
+        yield from counted_too_far(probed)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
         yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
     if _WHOLE.search(message):
         rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
         yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
-    if "out of range" in message or "out of bounds" in message:
+    if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message):
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
     yield from _ranks(probed, message, shapes)
-    for pattern in _PAIRS:
-        for match in re.finditer(pattern, message):
-            a, b = int(match["a"]), int(match["b"])
-            yield Wanted("size", b, a, shapes=shapes)
-            yield Wanted("size", a, b, shapes=shapes)
+    yield from _contrasted(message, shapes)
     yield from _views(message)
     states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
     if states:
@@ -102,6 +90,14 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
     if _SMALL.search(message):
         yield from (Wanted("larger", factor) for factor in (2, 4, 8))
+
+
+def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Sizes that a message contrasts."""
+    found, is_certain = contrasted(message)
+    for a, b in found:
+        yield Wanted("size", b, a, shapes=shapes if is_certain else ())
+        yield Wanted("size", a, b, shapes=shapes if is_certain else ())
 
 
 def _by_condition(probed: Probed) -> Iterator[Wanted]:
@@ -122,7 +118,8 @@ def _by_condition(probed: Probed) -> Iterator[Wanted]:
 
 
 def _whole_operands(probed: Probed) -> list[Shape]:
-    return [tuple(operand.shape) for operand in probed.operands if operand.is_floating_point()][:2]
+    operands = probed.operands[1:] if probed.function in _INDEXING else probed.operands
+    return [tuple(operand.shape) for operand in operands if operand.is_floating_point()][:2]
 
 
 def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
@@ -136,6 +133,8 @@ def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
         case "matmul" | "bmm" | "mm" | "__matmul__" | "spmm", [a, b, *_] if len(a) > 1 and len(b) > 1:
             yield from _multiplied(a, b)
         case "batch_norm" | "group_norm" | "instance_norm", [x, w, *_] if len(x) > 1:
+            if len(x) > 2 and x[-1] == w[0]:  # noqa: PLR2004  (features come last: there is one dimension too many)
+                yield Wanted("rank", -1, shapes=(x,))
             yield Wanted("size", w[0], x[1], shapes=(x,))
         case "cat" | "concat" | "stack", [_, *_]:
             yield from _joined(probed, shapes)
@@ -155,6 +154,12 @@ def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
         yield Wanted("size", a[0], b[0], shapes=(b,))
 
 
+def counted_too_far(probed: Probed) -> Iterator[Wanted]:
+    """A loop over a size of a tensor that went on where a list or a table of the model ended."""
+    for size, count, shapes in counted_too_far_in(probed.error):
+        yield Wanted("size", count, size, shapes=shapes)
+
+
 def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     first, *others = shapes
     kinds = [operand.is_floating_point() for operand in probed.operands]
@@ -166,18 +171,27 @@ def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("rank", len(first) - len(other), shapes=(other,))
             yield Wanted("rank", len(other) - len(first), shapes=(first,))
         else:
-            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in zip(first, other, strict=True))
+            joined = re.search(r"except in dimension (\d)", probed.message)
+            pairs = [pair for d, pair in enumerate(zip(first, other, strict=True)) if not joined or d != int(joined[1])]
+            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in pairs)
 
 
 def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """Operands that are combined element by element: sizes that differ should not, or a rank is wrong."""
     for at, first in enumerate(shapes):
         for second in shapes[at + 1 :]:
+            if (
+                len(first) != len(second) and first[:1] == second[:1] and first[:1] in [(batch,) for batch in BATCHES]
+            ):  # rows of one, columns of the other
+                low, high = sorted((first, second), key=len)
+                yield Wanted("rank", len(low) - len(high), shapes=(high,))
+                yield Wanted("rank", len(high) - len(low), shapes=(low,))
             pairs = [*zip(reversed(first), reversed(second), strict=False)]
             for a, b in pairs:
                 if a != b and 1 not in (a, b):
                     yield Wanted("size", b, a, shapes=(first,))
                     yield Wanted("size", a, b, shapes=(second,))
+                    yield from (Wanted("size", 1, size, shapes=(shape,)) for size, shape in ((b, second), (a, first)))
             for shape in (first, second):
                 yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
 
@@ -197,6 +211,14 @@ def _unpacked_shapes(probed: Probed, message: str) -> Iterator[Wanted]:
             yield Wanted("rank", int(match[1]) - value.ndim, shapes=(tuple(value.shape),))
 
 
+def _masked(message: str) -> Iterator[Wanted]:
+    """An index that is a mask has the size of what it chooses from."""
+    found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d+) .*tensor \[([\d, ]+)\] at index (\d+)", message)
+    if found:
+        mask, shape = (tuple(int(size) for size in found[group].split(",")) for group in (1, 3))
+        yield Wanted("size", mask[int(found[2])], shape[int(found[4])], shapes=(shape, mask))
+
+
 def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
     """``must be equal to d_model`` is about an attribute of the module that says so."""
     for frame, _ in probed.frames()[:1]:
@@ -211,6 +233,7 @@ _RANKS = (
     r"batch\d must be a (?P<want>\d)D",
     r"[a-z]+ must be (a )?(?P<want>\d)-?D",
     r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
+    r"batched (?P<want>\d)D tensor but received (?P<got>\d)-D",
     r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
     r"(?P<want>\d)D Tensor, but got Tensor of dimension (?P<got>\d)",
     r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
@@ -232,6 +255,11 @@ def _ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[
     ):
         yield Wanted("rank", 1, shapes=first)
     yield from _listed_ranks(message, shapes)
+    if probed.function in ("expand_as", *_INDEXING) and len(shapes) > 1:
+        chosen, other = (1, 0) if probed.function in _INDEXING else (0, 1)
+        yield Wanted("rank", len(shapes[other]) - len(shapes[chosen]), shapes=shapes[chosen : chosen + 1])
+    if "unbatched" in message and shapes:
+        yield Wanted("rank", 1, shapes=(min(shapes, key=len),))
     if probed.function == "permute" and first:
         dims = [a for a in probed.arguments[1:] for a in (a if isinstance(a, tuple | list) else (a,))]
         yield Wanted("rank", len(dims) - len(first[0]), shapes=first)
@@ -264,7 +292,7 @@ def _views(message: str) -> Iterator[Wanted]:
         if sizes[0] == -1 and len(tail) > 1:
             yield Wanted("view", got=got, shapes=(tail,))
         yield Wanted("size", product, got)
-        for batch in (7, 1):
+        for batch in (*BATCHES, 1):
             if got % batch == 0 and product % batch == 0:
                 yield Wanted("size", product // batch, got // batch)
             if got % batch == 0:

@@ -50,8 +50,9 @@ class CallStack:
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
         self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
 
-    def run(  # noqa: PLR0913 - called for every module
+    def run(  # noqa: PLR0913, PLR0917 - called for every module
         self,
+        context: ThreadContext,
         module: nn.Module,
         function: Callable[..., Any],
         args: Sequence[Any],
@@ -60,12 +61,11 @@ class CallStack:
         *,
         direct: bool,
     ) -> Any:
-        """Run a function of a module as a module call, made in some frame.
+        """Run a function of a module as a module call, made in some frame of this thread.
 
         It is `direct` if it is a forward, called without ``__call__``.
         """
         recorder = self.recorder
-        context = recorder.threads.context
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
             return self._run_function(context, recorder.recording.root, function, args, kwargs)
@@ -104,7 +104,10 @@ class CallStack:
         kwargs: dict[str, Any],
     ) -> Any:
         module = call.module
-        given = self._named(module, args, kwargs)
+        names = self._names.get(type(module))
+        if names is None:
+            names = self._names[type(module)] = argument_names(module)
+        given = tensor_arguments(names, args, kwargs)
         if call.parent is not None:  # else its inputs are the graph's
             self._set_values(call.inputs, given)
         if not self._is_scripted(type(module)):
@@ -191,12 +194,6 @@ class CallStack:
         for name, tensor in named:
             if values := self.recorder.provenance.values(tensor):
                 into[name] = values[-1]
-
-    def _named(self, module: nn.Module, args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Tensor]]:
-        names = self._names.get(type(module))
-        if names is None:
-            names = self._names[type(module)] = argument_names(module)
-        return tensor_arguments(names, args, kwargs)
 
     def _record_as_one_op(
         self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any, returned: list[tuple[str, Tensor]]

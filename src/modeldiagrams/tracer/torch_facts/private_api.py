@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 from itertools import islice
 from operator import attrgetter, itemgetter
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -52,7 +52,6 @@ HIGHER_ORDER_OPERATORS: list[Any] = (
 """Those that take only modes that they know by class; none since torch 2.9."""
 
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
-_T = TypeVar("_T")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _VERSION: Any = attrgetter("_version")
 NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
@@ -234,7 +233,10 @@ def not_persistent(module: nn.Module) -> set[str]:
     return module._non_persistent_buffers_set
 
 
-def _present(held: Mapping[str, _T | None]) -> Mapping[str, _T]:
+def _present(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without what is None; most hold nothing such."""
+    if NoneType not in map(type, held.values()):
+        return held
     return {name: value for name, value in held.items() if value is not None}
 
 

@@ -99,34 +99,32 @@ class Provenance:
         with unseen_by_modes():
             return self._by_memory(tensor) or self._by_parts(tensor)
 
-    def assign(self, tensor: Tensor, value: Value, *, written: bool = False) -> bool:
+    def assign(self, tensor: Tensor, value: Value, *, written: bool = False, part: Spec | None = None) -> bool:
         """From now on the tensor holds this value; whether no other tensor is known to use its memory.
 
-        If it was `written` in place, that changes all tensors that view the same memory.
+        If it was `written` in place, that changes all tensors that view the same memory. A tensor that is only `part`
+        of the value has a shape of its own.
         """
-        is_new_memory = self._hold(tensor, value, value.spec, written)
-        if type(tensor) not in PLAIN_TENSORS or wraps_now() is not None:
-            for inner in _tensors_inside(tensor):
-                self._hold(inner, value, spec_of(inner), written)
-        return is_new_memory
-
-    def _hold(self, tensor: Tensor, value: Value, spec: Spec, written: bool) -> bool:  # noqa: FBT001 (once for every op)
         try:  # as `_memory`, without a call
             storage = tensor.untyped_storage()
         except NO_MEMORY:
+            is_new_memory = True
             self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), _NOWHERE, 0)
-            return True
-        memory = self._memories.get(id(storage))
-        if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
-            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
-        is_new_memory, geometry = not memory.views, geometry_of(tensor, spec)
-        if written:
-            memory.add_write((value, geometry, id(tensor)))
-        if is_new_memory:
-            memory.views = ((value, geometry),)
         else:
-            memory.add_view((value, geometry))
-        self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(memory.writes))
+            memory = self._memories.get(id(storage))
+            if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
+                memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
+            is_new_memory, geometry = not memory.views, geometry_of(tensor, part or value.spec)
+            if written:
+                memory.add_write((value, geometry, id(tensor)))
+            if is_new_memory:
+                memory.views = ((value, geometry),)
+            else:
+                memory.add_view((value, geometry))
+            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(memory.writes))
+        if part is None and (type(tensor) not in PLAIN_TENSORS or wraps_now() is not None):
+            for inner in _tensors_inside(tensor):
+                self.assign(inner, value, written=written, part=spec_of(inner))
         return is_new_memory
 
     def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:

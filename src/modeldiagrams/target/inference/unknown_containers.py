@@ -1,0 +1,115 @@
+"""Lists and configurations that stand for an unknown constructor argument; see `unknown`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.lookups import expression_at
+from modeldiagrams.target.inference.unknown import Refused, Slot, Use, unpacked_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+__all__ = ["Fields", "Items"]
+
+
+class Items(list[Any]):
+    """A list."""
+
+    def __init__(self, slot: Slot, items: Iterable[Any]) -> None:
+        super().__init__(items)
+        self.slot = slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __iter__(self) -> Any:
+        expected = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        if expected not in (None, len(self)):
+            raise Refused(self.slot, Use("items", expected))
+        return super().__iter__()
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            raise Refused(self.slot, Use("key", key))
+        if isinstance(key, int) and key >= len(self):
+            raise Refused(self.slot, Use("items", int(key) + 1))
+        return super().__getitem__(key)
+
+    def __deepcopy__(self, memo: Any) -> Items:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("shape", "device"):
+            raise AttributeError(name)
+        raise Refused(self.slot, Use("attribute", name))
+
+
+class Fields(dict[str, Any]):
+    """A configuration: makes up the values that are read, as keys or as attributes."""
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__()
+        object.__setattr__(self, "slot", slot)
+        for name in slot.children:
+            super().__setitem__(str(name), slot.child(name).value())
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        slot: Slot = object.__getattribute__(self, "slot")
+        return (slot,)
+
+    def _read(self, name: str) -> Any:
+        if name not in self:
+            slot: Slot = object.__getattribute__(self, "slot")
+            super().__setitem__(name, slot.child(name).value())
+        return super().__getitem__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
+            raise AttributeError(name)
+        self._slots_of()[0].ways.add("attribute")
+        return self._read(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, int | slice):
+            raise Refused(self._slots_of()[0], Use("items"))
+        self._slots_of()[0].ways.add("key")
+        return self._read(name)
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        """As `dict.pop`; the argument still has what is taken out of it."""
+        if default and name not in self:
+            return default[0]
+        value = self[name]
+        super().pop(name)
+        return value
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        slot = self._slots_of()[0]
+        if not slot.children:
+            slot.fill()
+        return len(slot.children)
+
+    def __deepcopy__(self, memo: Any) -> Fields:
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: who calls it expects a class or a function."""
+        raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+
+
+def _has_default(frame: FrameType) -> bool:
+    """Whether a frame calls `getattr` with what holds where nobody says anything else."""
+    match expression_at(frame, frame.f_lasti):
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
+            return True
+    return False
