@@ -155,10 +155,14 @@ function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [
     if (found !== undefined) places.splice(places.indexOf(found), 1);
     return found === undefined ? [] : [{ x, y: found.item, at: found.at }];
   });
-  const isPassed = (i: number, at: number) => kept.some((other, j) => (j < i ? other.at > at : j > i && other.at < at));
-  const isMember = ({ path }: Item) => patternOf(path) !== path;
+  const tupleOf = ({ path }: Item) => patternOf(path);
+  const isPassed = (i: number, at: number, tuple: string) =>
+    kept.some((other, j) => tupleOf(other.y) === tuple && (j < i ? other.at > at : j > i && other.at < at));
   return kept.flatMap(({ x, y, at }, i): [Item, Item][] => {
-    const isExchanged = isMember(x) && isMember(y) ? isPassed(i, at) : now.has(x.path) && before.has(y.path);
+    const isMember = tupleOf(x) !== x.path || tupleOf(y) !== y.path;
+    const isExchanged = isMember
+      ? tupleOf(x) === tupleOf(y) && isPassed(i, at, tupleOf(y))
+      : now.has(x.path) && before.has(y.path);
     return isExchanged && x.path !== y.path ? [[x, y]] : [];
   });
 }
