@@ -16,7 +16,6 @@ UNSOLVED = {
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
-    "hard_institute.PointerGenerator",  # a number that says by how much ids may exceed a table
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
     "hard_structures.GraphBatchNet",  # ids of atoms and bonds whose numbers depend on the edges

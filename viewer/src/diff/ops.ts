@@ -128,7 +128,10 @@ function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
 /** Outputs that exchanged their names or places, or keep their name but are another value; after other facts, which may say why. */
 export function outputFacts(matching: Matching, facts: Facts): void {
   const [before, now] = [outputsOf(matching.a), outputsOf(matching.b)];
-  const exchanged = exchangedOutputs(matching, before, now);
+  const renamed = new Set(
+    facts.all().flatMap(({ id, places }) => (id === "output-renamed" ? places.map(([x]) => x) : [])),
+  );
+  const exchanged = exchangedOutputs(matching, before, now).filter(([x]) => !renamed.has(x));
   for (const [x, y] of exchanged) facts.add("output-rewired", "", [x.path, y.path], [x, y]);
   if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
   const told = new Set(exchanged.flat());
@@ -155,14 +158,10 @@ function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [
     if (found !== undefined) places.splice(places.indexOf(found), 1);
     return found === undefined ? [] : [{ x, y: found.item, at: found.at }];
   });
-  const tupleOf = ({ path }: Item) => patternOf(path);
-  const isPassed = (i: number, at: number, tuple: string) =>
-    kept.some((other, j) => tupleOf(other.y) === tuple && (j < i ? other.at > at : j > i && other.at < at));
+  const isPassed = (i: number, at: number) => kept.some((other, j) => (j < i ? other.at > at : j > i && other.at < at));
+  const isMember = ({ path }: Item) => patternOf(path) !== path;
   return kept.flatMap(({ x, y, at }, i): [Item, Item][] => {
-    const isMember = tupleOf(x) !== x.path || tupleOf(y) !== y.path;
-    const isExchanged = isMember
-      ? tupleOf(x) === tupleOf(y) && isPassed(i, at, tupleOf(y))
-      : now.has(x.path) && before.has(y.path);
+    const isExchanged = isMember(x) && isMember(y) ? isPassed(i, at) : now.has(x.path) && before.has(y.path);
     return isExchanged && x.path !== y.path ? [[x, y]] : [];
   });
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
@@ -76,8 +77,8 @@ class Probed:
 
     @property
     def place(self) -> tuple[str, tuple[int, ...]]:
-        """Where it failed: the same for the same line, reached in the same way."""
-        return self.function, tuple(trace.tb_lineno for trace in tracebacks(self.error))
+        """Where it failed: the same for the same expression, reached in the same way."""
+        return self.function, tuple(trace.tb_lasti for trace in tracebacks(self.error))
 
     def origins(self, shapes: Iterable[tuple[int, ...]]) -> frozenset[Path]:
         """The inputs that operands of these shapes were made of."""
@@ -98,7 +99,8 @@ class Probe:
         Args:
             model: Is run in eval mode, without gradients.
         """
-        parameters = [*model.parameters()]
+        parameters = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
+        self._is_lazy = len(parameters) < len([*model.parameters()])
         self._size = sum(parameter.numel() for parameter in parameters)
         shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
@@ -112,11 +114,16 @@ class Probe:
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
-        probed = self._run(args, kwargs, is_fake=True)
+        probed = self._run(args, kwargs, is_fake=not self._is_lazy)  # lazy layers make weights, which are no fake ones
         # fake tensors let pass some of what kernels don't take
         work = sum(map(_rows, leaves(entries))) * self._size
         is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
-        if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
+        if (
+            self._has_values
+            and is_cheap
+            and not self._is_lazy
+            and (probed.error is None or _needs_values(probed.error))
+        ):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
@@ -138,8 +145,10 @@ class Probe:
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
                 for value, path in _visited(args, kwargs):
                     _mark(value, frozenset({path}))
+                # a pass gives lazy layers the sizes of its inputs
+                model = copy.deepcopy(self._model) if self._is_lazy else self._model
                 with self._as_it_was((args, kwargs)), mode, kernels, watch:
-                    result = self._model(*args, **kwargs)
+                    result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
             finally:
