@@ -49,7 +49,7 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 24
+_MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
