@@ -556,3 +556,21 @@ def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_
         *more,
         "GRUCell is now one module called several times ×29 at cells.*",
     ]
+
+
+def test_layers_that_were_factored_are_replaced():
+    def timed(*, factored):
+        def layer(given, made):
+            return (
+                nn.Sequential(nn.Linear(given, 3, bias=False), nn.Linear(3, made))
+                if factored
+                else nn.Linear(given, made)
+            )
+
+        time = nn.Sequential(layer(8, 16), nn.SiLU(), layer(16, 8))
+        return modeldiagrams.trace(nn.Sequential(time, *(Plain() for _ in range(3))).eval(), (torch.zeros(2, 8),))
+
+    pair = timed(factored=False), timed(factored=True)
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        (told,) = [change for change in found.changes if change.level != "detail"]
+        assert (told.id, told.count, {told.before, told.after}) == ("replaced", 2, {"Linear", "Sequential"})

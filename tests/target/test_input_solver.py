@@ -214,3 +214,44 @@ def test_a_model_that_cannot_be_copied_stays_as_it_was():
     assert solved(model)["x"] == [1, 6]
     assert model.passes == 0
     assert model.seen.sum() == 0
+
+
+class Stateful(nn.Module):
+    """Keeps the state of its last pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state, self.resets = nn.GRUCell(6, 5), None, 0
+
+    def reset_state(self, batch_size):
+        self.state, self.resets = torch.zeros(batch_size, 5), self.resets + 1
+        return self.state
+
+    def forward(self, x):
+        self.state = x.new_zeros(x.shape[0], 5) if self.state is None else self.state
+        self.state = self.cell(x, self.state)
+        return self.state
+
+
+def test_methods_that_make_states_change_no_model():
+    model = Stateful()
+    solver = InputSolver(model)
+    assert solver.states == [[solver.sizes.batch, 5]]
+    assert (model.state, model.resets) == (None, 0)
+
+
+def test_methods_that_make_states_are_not_called_where_none_is_taken():
+    solver = InputSolver(Stateful())
+    assert next(solver.solutions())
+    assert "states" not in vars(solver)
+
+
+def test_a_pass_knows_nothing_of_the_one_before():
+    probe = probing.Probe(Stateful().eval())
+    assert [probe.run({"x": {"shape": [rows, 6]}}).error for rows in (7, 3)] == [None, None]
+
+
+def test_passes_that_only_ask_what_a_failure_depends_on_are_limited(monkeypatch):
+    solver = InputSolver(nn.Linear(8, 8))
+    monkeypatch.setattr(input_solver, "_MOST_WORK", -1)
+    assert solver.again({"input": {"shape": [2, 8]}}) is None

@@ -9,6 +9,7 @@ others, if it still runs with them.
 from __future__ import annotations
 
 import ast
+import functools
 import heapq
 import inspect
 import math
@@ -49,7 +50,7 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 24
+_MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
@@ -76,11 +77,10 @@ class InputSolver:
 
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.model)
-        self.states = [*own_states(self.model, self.sizes.batch)]
         self._probe = Probe(self.model)
         self._waiting: list[tuple[int, int, int, int, Entries]] = []
         self._seen: set[str] = set()
-        self._work = 0
+        self._work, self._started = 0, time.process_time()
         parameters = parameters_of(self.model.forward)
         self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
@@ -99,11 +99,11 @@ class InputSolver:
         """
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries, 0)
-        started = time.process_time()
+        self._started = time.process_time()
         tries = most_tries
         while tries > 0:
             tries -= 1
-            if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
+            if not self._waiting or self._is_spent():
                 return
             *_, parent, entries = heapq.heappop(self._waiting)
             probed = self._probed(entries)
@@ -135,7 +135,15 @@ class InputSolver:
 
     def again(self, entries: Entries) -> Probed | None:
         """A pass that is no try by itself: it shows what a failure depends on."""
-        return self._run(entries)
+        return None if self._is_spent() else self._run(entries)
+
+    @functools.cached_property
+    def states(self) -> list[Any]:
+        """Entries of what the model makes itself, only asked for if it takes a state."""
+        return [*own_states(self.model, self.sizes.batch)]
+
+    def _is_spent(self) -> bool:
+        return self._work > _MOST_WORK or time.process_time() - self._started > _CPU_SECONDS
 
     def _push(self, depth: int, order: int, entries: Entries, parent: int) -> None:
         entries = self._affordable(entries)

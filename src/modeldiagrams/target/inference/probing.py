@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.entries import Leaf, Path
 
-__all__ = ["Probe", "Probed", "origins_of"]
+__all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
@@ -91,7 +91,7 @@ class Probed:
 
 
 class Probe:
-    """Runs passes of a copy of a model, or of the model itself, which is restored after each."""
+    """Runs passes of a copy of a model, or of the model itself; what a pass sets in it is restored after each."""
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the model.
@@ -107,7 +107,7 @@ class Probe:
             self._model = copy.deepcopy(model, shared)
         except Exception:  # noqa: BLE001  (some can't be copied)
             self._model = model
-        self._is_copy = self._model is not model
+        self._written = () if self._model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
 
@@ -147,7 +147,7 @@ class Probe:
                     _mark(value, frozenset({path}))
                 # a pass gives lazy layers the sizes of its inputs
                 model = copy.deepcopy(self._model) if self._is_lazy else self._model
-                with self._as_it_was((args, kwargs)), mode, kernels, watch:
+                with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
                     result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
@@ -156,16 +156,14 @@ class Probe:
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
 
-    @contextlib.contextmanager
-    def _as_it_was(self, inputs: Any) -> Iterator[None]:
-        """The model itself keeps nothing of a pass."""
-        if self._is_copy:
-            yield
-            return
-        with restored(self._model, inputs, ()) as snapshot:
-            for tensor in (*self._model.parameters(), *self._model.buffers()):
-                snapshot.before_write(tensor)
-            yield
+
+@contextlib.contextmanager
+def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Iterator[None]:
+    """Restore, at the end, what user code set in a model, and the content of tensors that it may write."""
+    with restored(model, inputs, ()) as snapshot:
+        for tensor in written:
+            snapshot.before_write(tensor)
+        yield
 
 
 class _Watch(TorchFunctionMode):
