@@ -125,6 +125,13 @@ def test_inputs_whose_batch_comes_out_are_better():
     assert target.model(**target.kwargs).shape[0] == rows != matrix.shape[0]
 
 
+def test_graphs_have_one_id_for_each_node_and_a_batch_of_one():
+    target = target_of("inference_zoo.hard_structures.GraphBatchNet")
+    given = {name: list(value.shape) for name, value in target.kwargs.items()}
+    assert given == {"z": [8], "edge_index": [2, 8], "edge_type": [8], "batch": [8]}
+    assert target.model(**target.kwargs).shape[0] == 1
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("path", "made"),

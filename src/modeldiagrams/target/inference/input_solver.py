@@ -22,7 +22,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
-from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
+from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -50,12 +50,10 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 24
+_MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
-_NODES = 8
-"""Of a graph, where other models have one row of a batch."""
 _USUAL = {size: values[0] for size, values in SIZES.items()}
 
 
@@ -234,7 +232,7 @@ class InputSolver:
         return entries
 
     def _shown(self, entries: Any) -> Any:
-        batch = _NODES if self._is_graph or "edge_" in repr(entries) else 1
+        batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
         for leaf in [*leaves(entries)]:
             entries = put(entries, leaf.path, self.sizes.usual(leaf, batch).entry)
         return entries
