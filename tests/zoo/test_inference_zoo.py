@@ -10,6 +10,7 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
     "hard_configurations.WeightedFusion",  # a number has to suit modules that are made up
+    "hard_industry.LaneDetector",  # sides of a picture that a view adds up
     "hard_industry.LateFusionDriver",  # lists of pictures beside plain numbers, all taken for pictures
     "hard_industry.RegionCaptioner",  # lengths in a column of their own, each below the number of steps
     "hard_institute.CoAttentionReader",  # tables of vectors, taken for numbers

@@ -119,12 +119,13 @@ class _Change:
             if not rest and len(leaf.shape) == 1 and any(more in other.shape[1:] for other in self._all()):
                 yield self._with(replace(leaf, shape=(got, more)))
 
-    def _viewed(self, elements: int, tail: tuple[int, ...]) -> Iterator[Entries]:
-        """The last sizes are those of the view that an input is seen as."""
+    def _viewed(self, elements: int, view: tuple[int, ...]) -> Iterator[Entries]:
+        """An input has the sizes of the view that it is seen as, after its own where the view leaves the first open."""
         for leaf in self._all():
             if math.prod(leaf.shape) == elements:
-                first = leaf.shape[: max(1, len(leaf.shape) - len(tail))]
-                yield self._with(replace(leaf, shape=(*first, *tail)))
+                first, *tail = view
+                own = leaf.shape[: max(1, len(leaf.shape) - len(tail))] if first < 0 else (first,)
+                yield self._with(replace(leaf, shape=(*own, *tail)))
 
     def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
         """What may give another size that no dimension has itself."""

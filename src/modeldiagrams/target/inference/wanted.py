@@ -36,7 +36,7 @@ class Wanted:
     """The size that was there; of a view the number of elements."""
     dtype: str = ""
     shapes: tuple[Shape, ...] = ()
-    """Of operands that it is about; of a view its last sizes."""
+    """Of operands that it is about; of a view its sizes, the first -1 where it is open."""
 
 
 _WHOLE = re.compile(
@@ -290,7 +290,9 @@ def _views(message: str) -> Iterator[Wanted]:
         got = int(match["size"])
         tail = tuple(size for size in sizes[1:] if size > 1)
         if sizes[0] == -1 and len(tail) > 1:
-            yield Wanted("view", got=got, shapes=(tail,))
+            yield Wanted("view", got=got, shapes=((-1, *tail),))
+        if min(sizes) > 0:
+            yield Wanted("view", got=got, shapes=(tuple(sizes),))
         yield Wanted("size", product, got)
         for batch in (*BATCHES, 1):
             if got % batch == 0 and product % batch == 0:
