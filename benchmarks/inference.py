@@ -73,6 +73,7 @@ def measured(path: str) -> Outcome:
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_measure, args=(path, theirs), daemon=True)
     process.start()
+    theirs.close()  # or the end of a process that dies would not be seen
     try:
         outcome = ours.recv() if ours.poll(_LIMIT) else Outcome(seconds=_LIMIT, text="took too long")
     except EOFError:

@@ -493,6 +493,24 @@ def test_layers_that_became_one_are_one_line(before, after, expected):
     assert [(y, x) for x, y in there.places] == list(told.places)
 
 
+def test_a_gate_of_half_the_size_is_no_split():
+    class Dense(nn.Module):
+        def __init__(self, *, gated):
+            super().__init__()
+            if gated:
+                self.wi_0, self.wi_1 = nn.Linear(8, 8), nn.Linear(8, 8)
+            else:
+                self.wi = nn.Linear(8, 16)
+            self.wo = nn.Linear(8 if gated else 16, 8)
+
+        def forward(self, x):
+            return self.wo(self.wi(x).relu() if hasattr(self, "wi") else self.wi_0(x).tanh() * self.wi_1(x))
+
+    pair = [sequence(Dense(gated=gated), Dense(gated=gated)) for gated in (False, True)]
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)
+
+
 def test_a_layer_of_another_size_is_no_sum_of_layers():
     class Narrow(Projections):
         def __init__(self, groups, width):
@@ -538,3 +556,21 @@ def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_
         *more,
         "GRUCell is now one module called several times ×29 at cells.*",
     ]
+
+
+def test_layers_that_were_factored_are_replaced():
+    def timed(*, factored):
+        def layer(given, made):
+            return (
+                nn.Sequential(nn.Linear(given, 3, bias=False), nn.Linear(3, made))
+                if factored
+                else nn.Linear(given, made)
+            )
+
+        time = nn.Sequential(layer(8, 16), nn.SiLU(), layer(16, 8))
+        return modeldiagrams.trace(nn.Sequential(time, *(Plain() for _ in range(3))).eval(), (torch.zeros(2, 8),))
+
+    pair = timed(factored=False), timed(factored=True)
+    for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
+        (told,) = [change for change in found.changes if change.level != "detail"]
+        assert (told.id, told.count, {told.before, told.after}) == ("replaced", 2, {"Linear", "Sequential"})

@@ -159,6 +159,20 @@ def test_layers_that_left_their_container_keep_their_order(is_mirrored):
     assert renamed == ({value: key for key, value in expected.items()} if is_mirrored else expected)
 
 
+def test_layers_that_became_two_each_are_replaced():
+    """They are no layers that left a container, though there are several of both."""
+
+    def model(*layers):
+        norms = [nn.LayerNorm(8) for _ in range(4)]
+        return graph(nn.Sequential(nn.Sequential(layers[0], nn.SiLU(), layers[1]), *norms))
+
+    def factored():
+        return nn.Sequential(nn.Linear(8, 3, bias=False), nn.Linear(3, 8))
+
+    found = modeldiagrams.diff(model(nn.Linear(8, 8), nn.Linear(8, 8)), model(factored(), factored()))
+    assert [(change.id, change.count) for change in found.changes if change.level != "detail"] == [("replaced", 2)]
+
+
 def test_a_tied_weight_keeps_its_name_when_the_module_that_uses_it_changes():
     """T5 called `shared` twice; now encoder and decoder each call a module of their own with that weight."""
 

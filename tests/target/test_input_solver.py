@@ -125,6 +125,13 @@ def test_inputs_whose_batch_comes_out_are_better():
     assert target.model(**target.kwargs).shape[0] == rows != matrix.shape[0]
 
 
+def test_graphs_have_one_id_for_each_node_and_a_batch_of_one():
+    target = target_of("inference_zoo.hard_structures.GraphBatchNet")
+    given = {name: list(value.shape) for name, value in target.kwargs.items()}
+    assert given == {"z": [8], "edge_index": [2, 8], "edge_type": [8], "batch": [8]}
+    assert target.model(**target.kwargs).shape[0] == 1
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("path", "made"),
@@ -209,117 +216,42 @@ def test_a_model_that_cannot_be_copied_stays_as_it_was():
     assert model.seen.sum() == 0
 
 
-class Unrolled(nn.Module):
-    """Features of a step that would be those of the batch if an input lacked a dimension."""
+class Stateful(nn.Module):
+    """Keeps the state of its last pass."""
 
     def __init__(self):
         super().__init__()
-        self.cell = nn.GRUCell(12 + 5, 9)
+        self.cell, self.state, self.resets = nn.GRUCell(6, 5), None, 0
 
-    def forward(self, seen, done):
-        h = seen.new_zeros(seen.shape[0], 9)
-        for step in range(seen.shape[1]):
-            h = self.cell(torch.cat([seen[:, step], done.new_ones(done.shape[0], 5)], 1), h * done[:, step, None])
-        return h
-
-
-class Stepwise(nn.Module):
-    """Makes its own first state."""
-
-    def __init__(self):
-        super().__init__()
-        self.cell = nn.GRUCell(6 + 3, 9)
-
-    def initial_state(self, batch_size):
-        return {"memory": torch.zeros(batch_size, 4, 3), "hidden": torch.zeros(batch_size, 9)}
-
-    def forward(self, x, state):
-        read = state["memory"].mean(1)
-        hidden = self.cell(torch.cat([x, read], 1), state["hidden"])
-        return hidden, {"memory": state["memory"] + 1, "hidden": hidden}
-
-
-class Pictures(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3)
-
-    def forward(self, images: list[torch.Tensor]):
-        return self.conv(torch.stack(images))
-
-
-class Columns(nn.Module):
-    """One table for each column that is not a number."""
-
-    def __init__(self):
-        super().__init__()
-        self.tables = nn.ModuleList([nn.Embedding(10, 4) for _ in range(3)])
-        self.head = nn.Linear(2 + 3 * 4, 1)
+    def reset_state(self, batch_size):
+        self.state, self.resets = torch.zeros(batch_size, 5), self.resets + 1
+        return self.state
 
     def forward(self, x):
-        parts = [self.tables[i](x[:, 2 + i].long()) for i in range(x.shape[1] - 2)]
-        return self.head(torch.cat([x[:, :2], *parts], 1))
+        self.state = x.new_zeros(x.shape[0], 5) if self.state is None else self.state
+        self.state = self.cell(x, self.state)
+        return self.state
 
 
-class Modalities(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleDict({"text": nn.Linear(5, 4), "sound": nn.Linear(7, 4)})
-
-    def forward(self, features):
-        return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
+def test_methods_that_make_states_change_no_model():
+    model = Stateful()
+    solver = InputSolver(model)
+    assert solver.states == [[solver.sizes.batch, 5]]
+    assert (model.state, model.resets) == (None, 0)
 
 
-class Triple(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.words, self.rnn = nn.Embedding(30, 8), nn.GRU(8, 8, batch_first=True)
-        self.look = nn.Linear(6, 8)
-
-    def forward(self, inputs):
-        picture, words, lengths = inputs
-        hidden, _ = self.rnn(self.words(words))
-        return hidden[torch.arange(hidden.shape[0]), lengths - 1] + self.look(picture)
+def test_methods_that_make_states_are_not_called_where_none_is_taken():
+    solver = InputSolver(Stateful())
+    assert next(solver.solutions())
+    assert "states" not in vars(solver)
 
 
-@pytest.mark.parametrize(
-    ("model", "entries"),
-    [
-        (Unrolled(), {"seen": [1, 16, 12], "done": [1, 16]}),
-        (Stepwise(), {"x": [1, 6], "state": {"memory": [1, 4, 3], "hidden": [1, 9]}}),
-        (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
-        (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
-    ],
-)
-def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):
-    found = solved(model)
-    assert {name: found[name] for name in entries} == entries
+def test_a_pass_knows_nothing_of_the_one_before():
+    probe = probing.Probe(Stateful().eval())
+    assert [probe.run({"x": {"shape": [rows, 6]}}).error for rows in (7, 3)] == [None, None]
 
 
-def test_loops_that_go_on_too_far_say_how_many_columns_there_are():
-    entry = solved(Columns())["x"]
-    assert (entry["shape"] if isinstance(entry, dict) else entry) == [1, 5]
-
-
-def test_parts_are_guessed_by_the_names_that_they_get():
-    picture, words, lengths = solved(Triple())["inputs"]
-    assert picture[-1] == 6
-    assert words["dtype"] == lengths["dtype"] == "int64"
-
-
-class Moments(nn.Module):
-    """Fake tensors would take whole numbers for the times, too."""
-
-    def __init__(self):
-        super().__init__()
-        self.kinds = nn.Embedding(20, 8)
-        self.times = nn.Linear(1, 8)
-
-    def forward(self, moments, kinds):
-        return self.times(moments.unsqueeze(-1)) + self.kinds(kinds)
-
-
-def test_whole_numbers_go_only_where_kernels_take_them():
-    said = {item.subject: yaml.safe_load(item.value) for item in target_of(f"{__name__}.Moments").assumptions}
-    assert isinstance(said["inputs.moments"], list)
-    assert said["inputs.kinds"]["dtype"] == "int64"
+def test_passes_that_only_ask_what_a_failure_depends_on_are_limited(monkeypatch):
+    solver = InputSolver(nn.Linear(8, 8))
+    monkeypatch.setattr(input_solver, "_MOST_WORK", -1)
+    assert solver.again({"input": {"shape": [2, 8]}}) is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 import weakref
 
@@ -17,6 +18,7 @@ from torch.profiler import record_function
 
 from modeldiagrams import structural_digest, summary, to_svg, trace
 from modeldiagrams.ir.check import check_graph
+from modeldiagrams.tracer.values.scopes import parameters_of
 from tracer.traced_graph import Lambda, checked, linear, x
 
 
@@ -411,6 +413,13 @@ def test_parameters_that_were_assigned_before_the_first_op_name_no_inputs():
 def test_parameters_that_became_attributes_of_the_same_name_name_inputs():
     graph = trace(Lambda(lambda module, a: kept_as_attribute(module, a) * 2), (x(),))
     assert list(graph.functions["/kept_as_attribute()"].inputs) == ["y"]
+
+
+def test_functions_may_have_hundreds_of_variables():
+    lines = "\n".join(f"    a{i} = {i}" for i in range(300))
+    made = compile(f"def many(x, y, z):\n{lines}\n    z = a299\n    return x + y", "many", "exec")
+    first, second, third = parameters_of(made.co_consts[0]).values()
+    assert first == second == sys.maxsize > third
 
 
 def deeper(h, n):

@@ -43,6 +43,9 @@ CALLS = {
     "add": lambda x: x(2) + torch.zeros(2),
     "and": lambda x: x(2) & x(2),
     "and of masks": lambda x: (x(2) > 0) & (x(2) > 1),
+    "silu in place": lambda x: F.silu(x(2, 4), inplace=True),
+    "softmax of nothing": lambda x: F.softmax(x(0, 4), -1),
+    "pool of nothing": lambda x: F.adaptive_avg_pool2d(x(0, 2, 4, 4), 2),
 }
 
 
@@ -51,6 +54,7 @@ CASES = [
     *(("linear", dtype) for dtype in (torch.float16, torch.float32)),
     ("conv1d", torch.float16),
     ("and", torch.float32),
+    *(("unfold", dtype) for dtype in (torch.bool, torch.int32)),
 ]
 
 
@@ -84,6 +88,10 @@ PLACES = {
     "index_put": lambda h, ids: h.clone().index_put((ids,), torch.zeros(2, 3)),
     "scatter": lambda h, ids: h.scatter_add(1, ids.expand(3, 2), h),
     "written": lambda h, ids: h.clone().index_fill_(0, ids, 1.0),
+    "written to nothing": lambda h, ids: h[:, :0].index_fill(0, ids, 1.0),
+    "put into nothing": lambda h, ids: h[:, :0].index_put((ids,), torch.zeros(2, 0)),
+    "number": lambda h, ids: h.sum().index_fill(0, ids.clamp(max=0), 1.0),
+    "sparse": lambda h, ids: h.to_sparse().index_select(0, ids).to_dense(),
 }
 
 

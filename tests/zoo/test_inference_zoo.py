@@ -16,10 +16,8 @@ UNSOLVED = {
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
-    "hard_institute.PointerGenerator",  # a number that says by how much ids may exceed a table
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
-    "hard_structures.GraphBatchNet",  # ids of atoms and bonds whose numbers depend on the edges
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }
@@ -28,7 +26,7 @@ ASIDE = {"easy": 0.85, "usual": 0.85, "hard": 0.55}
 """Of those that are never looked at."""
 MOST_TRIES = 100
 """Of any model."""
-MOST_MEGABYTES = 500
+MOST_MEGABYTES = 600
 
 
 @pytest.mark.parametrize("level", LEVELS)

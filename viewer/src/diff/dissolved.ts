@@ -15,7 +15,8 @@ function dissolved(items: readonly Item[], own: Counts, others: Counts): Item[] 
 
 /** Whether there is no such container on the other side, but several of what it holds. */
 function isNotThere(item: Item, own: Counts, others: Counts): boolean {
-  if (!isModule(item) || others.has(item.label)) return false;
+  // several of a class are no list: each takes the place of something
+  if (!isModule(item) || others.has(item.label) || own.get(item.label) !== 1) return false;
   const inside = counts(item.children);
   return [...inside].some(([label, count]) => count > 1 && !own.has(label) && (others.get(label) ?? 0) > 1);
 }

@@ -3,6 +3,7 @@ import { append } from "../graph/append.js";
 import type { Place } from "./facts.js";
 import { compare, type Item, inside, isLeaf, type Side } from "./items.js";
 import type { Matching } from "./match.js";
+import { isPlumbing } from "./words.js";
 
 export interface Merged {
   id: "merged" | "split";
@@ -34,7 +35,7 @@ type Found = Pick<Merged, "parts" | "whole" | "items"> & { kept: Item };
 function found(sides: readonly [Side, Side], [pairs, back]: readonly [Pairs, Pairs]): Found[] {
   return sides[0].items.flatMap((container) => {
     const other = container.kind === "module" ? pairs.get(container) : undefined;
-    const wholes = (other?.children ?? []).filter(isLayer);
+    const wholes = (other?.children ?? []).filter((item) => isLayer(item) && isCut(item));
     if (wholes.length === 0 || !container.children.some((item) => isLayer(item) && !pairs.has(item))) return [];
     const groups = new Map<string, Item[]>();
     for (const item of container.children) if (isLayer(item)) append(groups, `${item.label} ${givenTo(item)}`, item);
@@ -61,6 +62,12 @@ function givenTo(layer: Item): string {
     .map(({ from, output }) => `${from.id} ${output}`)
     .sort(compare)
     .join("\n");
+}
+
+/** Whether what a layer gives is cut again: a gate has layers of half the size, too. */
+function isCut({ children }: Item): boolean {
+  const readers = children.at(-1)?.readers ?? [];
+  return readers.length > 0 && readers.every(({ to }) => to.kind === "op" && isPlumbing(to.label));
 }
 
 /** Whether a layer has the weights of several, and gives what they give beside each other. */

@@ -128,7 +128,10 @@ function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
 /** Outputs that exchanged their names or places, or keep their name but are another value; after other facts, which may say why. */
 export function outputFacts(matching: Matching, facts: Facts): void {
   const [before, now] = [outputsOf(matching.a), outputsOf(matching.b)];
-  const exchanged = exchangedOutputs(matching, before, now);
+  const renamed = new Set(
+    facts.all().flatMap(({ id, places }) => (id === "output-renamed" ? places.map(([x]) => x) : [])),
+  );
+  const exchanged = exchangedOutputs(matching, before, now).filter(([x]) => !renamed.has(x));
   for (const [x, y] of exchanged) facts.add("output-rewired", "", [x.path, y.path], [x, y]);
   if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
   const told = new Set(exchanged.flat());

@@ -11,13 +11,14 @@ from modeldiagrams.target.inference.candidates import ABSENT, Candidate
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_candidates, role_of
+from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from torch import nn
 
-__all__ = ["inferred_candidates", "is_graph", "tensor_candidates"]
+__all__ = ["NODES", "inferred_candidates", "is_graph", "tensor_candidates"]
 
 _PLAIN = {"int": 2, "float": 1.0, "bool": False}
 _USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<size>"])
@@ -27,6 +28,9 @@ _MAX_LISTED = 4
 _EMPTY = inspect.Parameter.empty
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _NAMELESS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+
+NODES = 8
+"""Of a graph, where other models have one row of a batch."""
 
 Candidates = dict[str | int, "Sequence[Candidate]"]
 Layers = list[tuple[str, Candidate]]
@@ -44,7 +48,8 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     """
     layers = layer_candidates(model)
     parameters = [*parameters_of(model.forward).values()]
-    if any(is_graph(p.name) for p in parameters):
+    is_of_graph = any(is_graph(p.name) for p in parameters)
+    if is_of_graph:
         layers = _several_rows_first(layers)
     named = [p for p in parameters if p.kind in _BY_NAME]
     if any(p.kind in _NAMELESS for p in parameters):
@@ -52,6 +57,8 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     elif named:
         inside = unpacked_parameters(model)
         candidates: Candidates = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
+        if is_of_graph:
+            candidates = {name: _in_a_graph(str(name), options) for name, options in candidates.items()}
         if all(options[0] is ABSENT for options in candidates.values()):
             candidates[named[0].name] = candidates[named[0].name][1:]
         yield {name: options for name, options in candidates.items() if options}
@@ -135,6 +142,19 @@ def _several_rows_first(layers: Layers) -> Layers:
     return sorted(
         layers, key=lambda layer: layer[1].entry[0] != "<length>" if isinstance(layer[1].entry, list) else True
     )
+
+
+def _in_a_graph(name: str, options: Sequence[Candidate]) -> list[Candidate]:
+    """Graphs of a batch lie side by side: there is one id for each node or edge, and no dimension of the batch."""
+    fields = [] if is_graph(name) else [entry for entry in usual("fields", name) if isinstance(entry, dict)]
+    known = [Candidate(entry, "usual beside edges") for entry in fields]
+    rows = [
+        Candidate({**option.entry, "shape": [NODES]}, option.reason)
+        for option in options
+        if isinstance(option.entry, dict) and option.entry.get("shape") == [1, "<length>"]
+    ]
+    absent = [option for option in options[:1] if option is ABSENT]
+    return [*absent, *known, *rows, *options[len(absent) :]]
 
 
 def _mentions(name: str, path: str) -> bool:

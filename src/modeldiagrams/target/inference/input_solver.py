@@ -9,6 +9,7 @@ others, if it still runs with them.
 from __future__ import annotations
 
 import ast
+import functools
 import heapq
 import inspect
 import math
@@ -21,7 +22,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
-from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
+from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -49,12 +50,10 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 24
+_MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
-_NODES = 8
-"""Of a graph, where other models have one row of a batch."""
 _USUAL = {size: values[0] for size, values in SIZES.items()}
 
 
@@ -78,11 +77,10 @@ class InputSolver:
 
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.model)
-        self.states = [*own_states(self.model, self.sizes.batch)]
         self._probe = Probe(self.model)
         self._waiting: list[tuple[int, int, int, int, Entries]] = []
         self._seen: set[str] = set()
-        self._work = 0
+        self._work, self._started = 0, time.process_time()
         parameters = parameters_of(self.model.forward)
         self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
@@ -101,11 +99,11 @@ class InputSolver:
         """
         for order, entries in enumerate(self._seeds()):
             self._push(0, order, entries, 0)
-        started = time.process_time()
+        self._started = time.process_time()
         tries = most_tries
         while tries > 0:
             tries -= 1
-            if not self._waiting or self._work > _MOST_WORK or time.process_time() - started > _CPU_SECONDS:
+            if not self._waiting or self._is_spent():
                 return
             *_, parent, entries = heapq.heappop(self._waiting)
             probed = self._probed(entries)
@@ -137,7 +135,15 @@ class InputSolver:
 
     def again(self, entries: Entries) -> Probed | None:
         """A pass that is no try by itself: it shows what a failure depends on."""
-        return self._run(entries)
+        return None if self._is_spent() else self._run(entries)
+
+    @functools.cached_property
+    def states(self) -> list[Any]:
+        """Entries of what the model makes itself, only asked for if it takes a state."""
+        return [*own_states(self.model, self.sizes.batch)]
+
+    def _is_spent(self) -> bool:
+        return self._work > _MOST_WORK or time.process_time() - self._started > _CPU_SECONDS
 
     def _push(self, depth: int, order: int, entries: Entries, parent: int) -> None:
         entries = self._affordable(entries)
@@ -226,7 +232,7 @@ class InputSolver:
         return entries
 
     def _shown(self, entries: Any) -> Any:
-        batch = _NODES if self._is_graph or "edge_" in repr(entries) else 1
+        batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
         for leaf in [*leaves(entries)]:
             entries = put(entries, leaf.path, self.sizes.usual(leaf, batch).entry)
         return entries

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.entries import Leaf, Path
 
-__all__ = ["Probe", "Probed", "origins_of"]
+__all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
@@ -76,8 +77,8 @@ class Probed:
 
     @property
     def place(self) -> tuple[str, tuple[int, ...]]:
-        """Where it failed: the same for the same line, reached in the same way."""
-        return self.function, tuple(trace.tb_lineno for trace in tracebacks(self.error))
+        """Where it failed: the same for the same expression, reached in the same way."""
+        return self.function, tuple(trace.tb_lasti for trace in tracebacks(self.error))
 
     def origins(self, shapes: Iterable[tuple[int, ...]]) -> frozenset[Path]:
         """The inputs that operands of these shapes were made of."""
@@ -90,7 +91,7 @@ class Probed:
 
 
 class Probe:
-    """Runs passes of a copy of a model, or of the model itself, which is restored after each."""
+    """Runs passes of a copy of a model, or of the model itself; what a pass sets in it is restored after each."""
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the model.
@@ -98,25 +99,31 @@ class Probe:
         Args:
             model: Is run in eval mode, without gradients.
         """
-        parameters = [*model.parameters()]
+        parameters = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
+        self._is_lazy = len(parameters) < len([*model.parameters()])
         self._size = sum(parameter.numel() for parameter in parameters)
         shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
             self._model = copy.deepcopy(model, shared)
         except Exception:  # noqa: BLE001  (some can't be copied)
             self._model = model
-        self._is_copy = self._model is not model
+        self._written = () if self._model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
-        probed = self._run(args, kwargs, is_fake=True)
+        probed = self._run(args, kwargs, is_fake=not self._is_lazy)  # lazy layers make weights, which are no fake ones
         # fake tensors let pass some of what kernels don't take
         work = sum(map(_rows, leaves(entries))) * self._size
         is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
-        if self._has_values and is_cheap and (probed.error is None or _needs_values(probed.error)):
+        if (
+            self._has_values
+            and is_cheap
+            and not self._is_lazy
+            and (probed.error is None or _needs_values(probed.error))
+        ):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
@@ -138,8 +145,10 @@ class Probe:
                 args, kwargs = pytree.tree_map_only(Tensor, convert, (args, kwargs))
                 for value, path in _visited(args, kwargs):
                     _mark(value, frozenset({path}))
-                with self._as_it_was((args, kwargs)), mode, kernels, watch:
-                    result = self._model(*args, **kwargs)
+                # a pass gives lazy layers the sizes of its inputs
+                model = copy.deepcopy(self._model) if self._is_lazy else self._model
+                with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
+                    result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
             finally:
@@ -147,16 +156,14 @@ class Probe:
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
 
-    @contextlib.contextmanager
-    def _as_it_was(self, inputs: Any) -> Iterator[None]:
-        """The model itself keeps nothing of a pass."""
-        if self._is_copy:
-            yield
-            return
-        with restored(self._model, inputs, ()) as snapshot:
-            for tensor in (*self._model.parameters(), *self._model.buffers()):
-                snapshot.before_write(tensor)
-            yield
+
+@contextlib.contextmanager
+def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Iterator[None]:
+    """Restore, at the end, what user code set in a model, and the content of tensors that it may write."""
+    with restored(model, inputs, ()) as snapshot:
+        for tensor in written:
+            snapshot.before_write(tensor)
+        yield
 
 
 class _Watch(TorchFunctionMode):

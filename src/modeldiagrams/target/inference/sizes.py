@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torch.nn.parameter import is_lazy
+
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import SIZES
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -51,7 +53,8 @@ class Sizes:
         ]
         """Heights and widths that pictures may have, likeliest first."""
         self.known = sorted(numbers)
-        taken = {size for parameter in model.parameters() for size in parameter.shape} | numbers
+        weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
+        taken = {size for weight in weights for size in weight.shape} | numbers
         self.batch = next((size for size in BATCHES if size not in taken), BATCHES[0])
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]

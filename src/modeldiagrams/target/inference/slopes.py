@@ -131,7 +131,8 @@ class Slopes:
         features = [w for w in self._gaps if w.shapes and w.shapes[0][-1:] == (w.got,)]
         if not features or not places:
             return False
-        return any(wanted in features for wanted, _ in self._moved(self.again(self._sized(places, 2 * batch))))
+        moved = self._moved(self.again(self._sized(places, 2 * batch)))
+        return any(wanted in features and more > 0 for wanted, more in moved)
 
     def _groups(self) -> list[tuple[int, list[tuple[Leaf, int]]]]:
         """Sizes of the inputs that the failing call is about with the places that have them; unknown ones first."""

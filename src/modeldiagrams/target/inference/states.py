@@ -14,6 +14,7 @@ import torch
 from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.makers import path_of
+from modeldiagrams.target.inference.probing import as_it_was
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def own_states(model: nn.Module, batch: int) -> Iterator[Any]:
             continue
         arguments = _arguments(getattr(model, name), batch)
         if arguments is not None:
-            yield from _made(getattr(model, name), arguments)
+            yield from _made(model, getattr(model, name), arguments)
 
 
 def _arguments(method: Callable[..., Any], batch: int) -> dict[str, Any] | None:
@@ -44,12 +45,14 @@ def _arguments(method: Callable[..., Any], batch: int) -> dict[str, Any] | None:
     return known if all(_COUNT.fullmatch(name) or name == "device" for name in required) else None
 
 
-def _made(method: Callable[..., Any], arguments: dict[str, Any]) -> Iterator[Any]:
+def _made(model: nn.Module, method: Callable[..., Any], arguments: dict[str, Any]) -> Iterator[Any]:
     quiet = io.StringIO()
+    held = (*model.parameters(), *model.buffers())  # ``reset_memory`` may write them
     with seeded(), torch.no_grad(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
         try:
-            made = method(**arguments)
-        except Exception:  # noqa: BLE001  (whatever it raises)
+            with as_it_was(model, (), held):
+                made = method(**arguments)
+        except (Exception, SystemExit):  # noqa: BLE001  (whatever it raises)
             return
     entry = _entry(made)
     if made is not None and is_plain(entry):

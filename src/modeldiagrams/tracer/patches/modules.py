@@ -33,10 +33,10 @@ def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..
         if context.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
             return original(self, *args, **kwargs)  # made by torch for the branches of a higher-order operator
         if context.is_recording:
-            return calls.run(self, original, args, kwargs, sys._getframe(1), direct=False)
+            return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
         with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
             if is_recording:
-                return calls.run(self, original, args, kwargs, sys._getframe(1), direct=False)
+                return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
         return original(self, *args, **kwargs)
 
     return call
@@ -56,7 +56,7 @@ def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable
         if top.module is self and top.forward is not original:
             top.forward = top.forward or original
             return original(self, *args, **kwargs)
-        return calls.run(self, original, args, kwargs, sys._getframe(1), direct=True)
+        return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=True)
 
     return forward
 

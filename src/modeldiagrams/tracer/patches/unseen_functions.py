@@ -63,7 +63,9 @@ def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *a
 
 def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     with recorder.hidden():
-        return recorder.observe(Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs)
+        return recorder.observe(
+            recorder.threads.context, Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs
+        )
 
 
 def _runs_modules(class_: type) -> bool:
@@ -89,7 +91,7 @@ def recorded_constructor(recorder: Recorder) -> Callable[..., Any]:
         if type(self) is Tensor and recorder.context.records_ops:
             with unseen_by_modes():
                 if not recorder.provenance.values(self):
-                    recorder.observe(function, lambda *_, **__: self, args, kwargs)
+                    recorder.observe(recorder.threads.context, function, lambda *_, **__: self, args, kwargs)
 
     return __init__
 

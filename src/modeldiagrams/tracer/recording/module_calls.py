@@ -50,8 +50,9 @@ class CallStack:
         self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
         self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
 
-    def run(  # noqa: PLR0913 - called for every module
+    def run(  # noqa: PLR0913, PLR0917 - called for every module
         self,
+        context: ThreadContext,
         module: nn.Module,
         function: Callable[..., Any],
         args: Sequence[Any],
@@ -60,12 +61,11 @@ class CallStack:
         *,
         direct: bool,
     ) -> Any:
-        """Run a function of a module as a module call, made in some frame.
+        """Run a function of a module as a module call, made in some frame of this thread.
 
         It is `direct` if it is a forward, called without ``__call__``.
         """
         recorder = self.recorder
-        context = recorder.threads.context
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
             return self._run_function(context, recorder.recording.root, function, args, kwargs)

@@ -115,32 +115,33 @@ class Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         function = self._describe(func)
-        if function.is_metadata or self.is_closed or self.threads.context.paused:
+        if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
                 return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
-        return self.observe(function, func, args, kwargs or {}, sys._getframe(1))  # noqa: SLF001 (see `SourceFinder`)
+        frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
+        return self.observe(context, function, func, args, kwargs or {}, frame)
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""
         with unseen_by_modes():
-            return self.observe(self._describe(operator), operator, args, kwargs)
+            return self.observe(self.threads.context, self._describe(operator), operator, args, kwargs)
 
-    def observe(
+    def observe(  # noqa: PLR0913, PLR0917 - called for every op, and keywords take time
         self,
+        context: ThreadContext,
         function: Function,
         run: Callable[..., Any],
         args: Sequence[Any],
         kwargs: dict[str, Any],
         frame: FrameType | None = None,
     ) -> Any:
-        """Run one call, made in some frame, record it if it is an op, and return the result.
+        """Run one call, made in some frame of this thread, record it if it is an op, and return the result.
 
         An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
         after it can be told apart.
         """
-        context = self.threads.context
         call = self._before(context, function, run, args, kwargs, frame)
         try:
             if self.counter is None:

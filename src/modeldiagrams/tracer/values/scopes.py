@@ -129,7 +129,8 @@ def parameters_of(code: CodeType) -> dict[str, int]:
     for store in _STORES.finditer(raw[::2]):  # `dis` would take longer than to record hundreds of ops
         at = 2 * store.start()
         n_joined = _JOINED_STORES.get(dis.opname[raw[at]], 0)
-        variables = (raw[at + 1] >> 4, raw[at + 1] & 15)[:n_joined] if n_joined else (raw[at + 1],)
+        more = raw[at - 1] << 8 if raw[max(at - 2, 0)] == dis.EXTENDED_ARG else 0  # a function of 256 variables
+        variables = (raw[at + 1] >> 4, raw[at + 1] & 15)[:n_joined] if n_joined else (more + raw[at + 1],)
         for name in [names[variable] for variable in variables if variable < n]:
             found[name] = min(found[name], at)
     return found
