@@ -284,3 +284,14 @@ def test_configurations_of_registered_parts_have_what_these_require():
 def test_names_of_parts_and_places_of_columns_differ():
     kwargs = found(Tasks)
     assert kwargs["tasks"] == ["task0", "task1"]
+
+
+class Asserting(nn.Module):
+    def __init__(self, layers, is_wide: int):
+        super().__init__()
+        assert is_wide
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(layers))
+
+
+def test_whole_numbers_that_are_only_tested_are_zero_or_one():
+    assert found(Asserting)["is_wide"] == 1

@@ -174,10 +174,22 @@ class MuteError(Exception):
 
 
 def test_an_exception_without_a_message_ends_no_search():
-    def fail(x):
+    def fail(_model, x):
         raise MuteError(x)
 
-    assert not [*InputSolver(Called(fail)).solutions()]
+    solver = InputSolver(OneInput(fail))
+    assert not [*solver.solutions()]
+    assert solver.lines[0].endswith("MuteError: ")
+
+
+@pytest.mark.parametrize(("mask", "at"), [(", ", 0), ("3", 7)])
+def test_an_exception_that_speaks_of_no_tensor_ends_no_search(mask, at):
+    def fail(_model, _x):
+        raise IndexError(f"The shape of the mask [{mask}] at index {at} does not match the tensor [2] at index 0")
+
+    solver = InputSolver(OneInput(fail))
+    assert not [*solver.solutions()]
+    assert "IndexError" in solver.lines[0]
 
 
 def test_weights_of_large_models_are_not_copied(monkeypatch):

@@ -136,3 +136,27 @@ it.each(Array.from({ length: 12 }, (_, seed) => seed))("compares any graphs, the
   expect(back.changes.map(({ count }) => count)).toEqual(there.changes.map(({ count }) => count));
   expect(JSON.stringify(differenceOf(one as string, other as string))).toBe(JSON.stringify(there));
 });
+
+it("counts the members of a list that has another name, too", () => {
+  const list = (name: string, length: number) => {
+    const steps = Array.from({ length }, (_, i) => `${name}.${i}/norm > ${name}.${i}/linear`);
+    return JSON.stringify(sketch(`x > ${steps.join(" > ")} > y`));
+  };
+  const said = (before: string, after: string) => differenceOf(before, after).changes.map(({ text }) => text);
+  const [three, four] = [list("layers", 3), list("blocks", 4)];
+  expect(said(three, four)).toContainEqual(expect.stringContaining("blocks: 3 → 4 × "));
+  expect(said(four, three)).toContainEqual(expect.stringContaining("blocks: 4 → 3 × "));
+});
+
+it("takes the factors of a product in another order for a detail", () => {
+  const product = sketch("x > sigmoid\nx > relu\nsigmoid > mul > y\nrelu > mul");
+  const exchange = (_: string, value: { to?: string; argument: string }) =>
+    value?.to === "/mul" ? { ...value, argument: String(1 - Number(value.argument)) } : value;
+  const exchanged = JSON.stringify(product, exchange);
+  const { same, same_computation, changes } = differenceOf(JSON.stringify(product), exchanged);
+  expect([same, same_computation, changes.map(({ id, level }) => [id, level])]).toEqual([
+    false,
+    true,
+    [["other", "detail"]],
+  ]);
+});

@@ -134,7 +134,7 @@ function isConsequence({ id, subject }: Change, facts: readonly Fact[]): boolean
 const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
 /** What is no other computation where the outputs are computed alike. */
-const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|op-|residual-)/;
+const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|other|op-|residual-)/;
 
 function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);

@@ -137,10 +137,11 @@ function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean)
   const own = item.parent.children.filter(isMember);
   const paired = own.flatMap((member) => pairs.get(member) ?? []).filter(({ parent }) => parent === other);
   const labels = new Set([item.label, ...paired.map(({ label }) => label)]);
-  const isOther = isCall ? ({ path }: Item) => paired.some((one) => one.path === path) : sameList(item, labels);
-  const others = other.children.filter(isOther);
+  // the list may have another name there
+  const lists = paired.map(isCall ? sameModule : (member) => sameList(member, labels));
+  const others = other.children.filter((one) => lists.some((isIn) => isIn(one)));
   const alike = paired.some((member) => matching.similarity.opsAlike(member, item) >= 0.75);
-  if (!alike || own.length <= others.length || (!isCall && item.size < 3)) return false;
+  if (!alike || others.length === 0 || own.length <= others.length || (!isCall && item.size < 3)) return false;
   const counts: [number, number] = isBefore ? [own.length, others.length] : [others.length, own.length];
   facts.add(isCall ? "calls" : "repeats", item.label, counts, placeOf(item, isBefore));
   return true;

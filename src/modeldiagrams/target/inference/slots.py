@@ -120,7 +120,7 @@ class Slot:
         if self.annotation is float:
             values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
         if self.annotation is int:
-            values = [v for v in values if type(v) is int]
+            values = [int(v) for v in values if isinstance(v, int)] or values  # 0 and 1 for what is only tested
         compared = [v for v in self.compared if isinstance(v, int | float) and not isinstance(v, bool)]
         return [*values, *(v for v in compared if v not in values)]
 

@@ -213,10 +213,11 @@ def _unpacked_shapes(probed: Probed, message: str) -> Iterator[Wanted]:
 
 def _masked(message: str) -> Iterator[Wanted]:
     """An index that is a mask has the size of what it chooses from."""
-    found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d+) .*tensor \[([\d, ]+)\] at index (\d+)", message)
+    found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d) .*tensor \[([\d, ]+)\] at index (\d)", message)
     if found:
-        mask, shape = (tuple(int(size) for size in found[group].split(",")) for group in (1, 3))
-        yield Wanted("size", mask[int(found[2])], shape[int(found[4])], shapes=(shape, mask))
+        mask, shape = (tuple(map(int, re.findall(r"\d+", found[group]))) for group in (1, 3))
+        sizes = [*zip(mask[int(found[2]) :], shape[int(found[4]) :], strict=False)]  # a model may say so of no tensor
+        yield from (Wanted("size", size, other, shapes=(shape, mask)) for size, other in sizes[:1])
 
 
 def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
