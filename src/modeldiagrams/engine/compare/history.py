@@ -124,7 +124,11 @@ def committed_graph(model: str, folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.name for path in found)
-    problem = f"there are several: {names}; name one of them" if found else "`modeldiagrams snapshot` writes it"
+    problem = (
+        f"there are several: {names}; name one of them"
+        if found
+        else "`modeldiagrams snapshot` writes it; if the documentation keeps its graphs elsewhere, name the file"
+    )
     raise ModelDiagramsError(f"{folder.name}: expected the graph of {model}; {problem}")
 
 
