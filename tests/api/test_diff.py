@@ -1,4 +1,7 @@
-"""What `diff` says: each change once, at its cause, the same both ways round."""
+"""What `diff` says: each change once, at its cause, the same both ways round.
+
+Long because it is a list of changes, each with a pair of small models.
+"""
 
 from __future__ import annotations
 

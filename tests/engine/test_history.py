@@ -187,7 +187,10 @@ def test_command_line(repository):
     assert {release["version"]: release["state"] for release in found["releases"]} == STATES
     failed = run("mypkg.Other", docs)
     assert failed.exit_code == 2
-    assert "model-graphs: expected the graph of mypkg.Other; `modeldiagrams snapshot` writes it; if the documentation" in failed.stderr
+    assert (
+        "model-graphs: expected the graph of mypkg.Other; `modeldiagrams snapshot` writes it; if the documentation"
+        in failed.stderr
+    )
 
 
 def test_a_model_called_in_several_ways(repository):

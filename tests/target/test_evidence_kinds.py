@@ -1,4 +1,7 @@
-"""Every kind of code and data in which projects write how a class is made: what is read of it, and what is not."""
+"""Every kind of code and data in which projects write how a class is made: what is read of it, and what is not.
+
+Long because it is a list of cases, each with a small project of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Small models with the structures that pictures have been untrue about."""
+"""Small models with the structures that pictures have been untrue about.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

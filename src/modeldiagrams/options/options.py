@@ -3,6 +3,8 @@
 Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
 `View`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or the order of
 options derives them from these structs, so a new option is one new field here.
+
+Long because it is a list of declarations, each with its documentation.
 """
 
 from __future__ import annotations

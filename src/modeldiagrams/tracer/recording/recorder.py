@@ -2,6 +2,8 @@
 
 `module_calls` keeps the stack of module calls, `Provenance` knows which value a tensor holds, and `Function` says what
 counts as an op.
+
+Long because it follows one call through its steps, which share a state that no other file needs.
 """
 
 from __future__ import annotations
