@@ -1,4 +1,7 @@
-"""Conditions of a model's own code, and calls that fail: what each says that the inputs should be."""
+"""Conditions of a model's own code, and calls that fail: what each says that the inputs should be.
+
+PYTEST_DONT_REWRITE: asserts of models have no messages of pytest's, as in users' code.
+"""
 
 from __future__ import annotations
 

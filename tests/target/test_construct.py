@@ -90,7 +90,7 @@ class Encoder(nn.Module):
 
     def __init__(self, encoder, width: int):
         super().__init__()
-        self.layer = encoder.layer(width)
+        self.layer = nn.Linear(width, encoder.layers(width)["width"].total())
 
 
 class Named(Encoder):
