@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
+    from modeldiagrams.overlay.overlay import Overlay
+    from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.tracer import trace
 
     __version__: str
@@ -41,10 +43,12 @@ __all__ = [
     "ModelDiagramsError",
     "OptionError",
     "Options",
+    "Overlay",
     "RenderError",
     "TargetError",
     "WorkerError",
     "__version__",
+    "annotate",
     "diagram",
     "diff",
     "load",
@@ -67,6 +71,8 @@ _MODULES = {
     "Difference": "engine.compare.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
+    "Overlay": "overlay.overlay",
+    "annotate": "overlay.resolve",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",
