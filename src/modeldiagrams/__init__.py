@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         GraphError,
         ModelDiagramsError,
         OptionError,
+        RecordingError,
         RenderError,
         TargetError,
         WorkerError,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
     from modeldiagrams.tracer import trace
+    from modeldiagrams.watching.reader import load_recording
+    from modeldiagrams.watching.recording import Recording
 
     __version__: str
 
@@ -41,6 +44,8 @@ __all__ = [
     "ModelDiagramsError",
     "OptionError",
     "Options",
+    "Recording",
+    "RecordingError",
     "RenderError",
     "TargetError",
     "WorkerError",
@@ -48,6 +53,7 @@ __all__ = [
     "diagram",
     "diff",
     "load",
+    "load_recording",
     "notebook",
     "save",
     "structural_digest",
@@ -67,9 +73,11 @@ _MODULES = {
     "Difference": "engine.compare.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
+    "Recording": "watching.recording",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",
+    "load_recording": "watching.reader",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
     "structural_digest": "ir.structure",

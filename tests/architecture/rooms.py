@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import grimp
 
-MOST_ARROWS = {"modeldiagrams": 60, "modeldiagrams.tracer": 15}
-"""Package → how many arrows between its rooms are still easy to keep in mind."""
+MOST_ARROWS = {"modeldiagrams": 62, "modeldiagrams.tracer": 15}
+"""Package → how many arrows between its rooms are still easy to keep in mind.
+
+60, and two of `watching` to `errors` and `common`: recordings of trainings know neither graphs nor pictures.
+"""
 
 
 def arrows(package: str) -> dict[str, list[str]]:
