@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         GraphError,
         ModelDiagramsError,
         OptionError,
+        RecordingError,
         RenderError,
         TargetError,
         WorkerError,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.tracer import trace
+    from modeldiagrams.watching.reader import load_recording
+    from modeldiagrams.watching.recording import Recording
 
     __version__: str
 
@@ -44,6 +47,8 @@ __all__ = [
     "OptionError",
     "Options",
     "Overlay",
+    "Recording",
+    "RecordingError",
     "RenderError",
     "TargetError",
     "WorkerError",
@@ -52,6 +57,7 @@ __all__ = [
     "diagram",
     "diff",
     "load",
+    "load_recording",
     "notebook",
     "save",
     "structural_digest",
@@ -73,9 +79,11 @@ _MODULES = {
     "Options": "options.options",
     "Overlay": "overlay.overlay",
     "annotate": "overlay.resolve",
+    "Recording": "watching.recording",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",
+    "load_recording": "watching.reader",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
     "structural_digest": "ir.structure",
