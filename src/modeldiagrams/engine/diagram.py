@@ -79,7 +79,7 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
         """What its picture shows besides the graph."""
         if self.comparison:
             return self.comparison.earlier
-        return Said(overlay=self.overlay.to_json()) if self.overlay else None
+        return Said(overlay=self.overlay.without_texts().to_json()) if self.overlay else None
 
     @property
     def shown_problem(self) -> Problem | None:
