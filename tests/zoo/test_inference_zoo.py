@@ -18,7 +18,8 @@ UNSOLVED = {
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
-    "hard_preprints.CLIP",  # divides a width of its own choice by 64
+    "hard_platforms.Darknet",  # layers as a list in a language of its own
+    "hard_platforms.WhaleNet",  # a made-up backbone gives rows where a map is pooled
     "hard_preprints.DETR",  # modules that are called, and asked for sizes
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other

@@ -6,7 +6,8 @@ import copy
 import inspect
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from torch import nn
 
@@ -15,7 +16,14 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
 from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
-from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed, number_values, usual, usual_item
+from modeldiagrams.target.inference.vocabulary import (
+    is_a_model,
+    is_listed,
+    number_values,
+    usual,
+    usual_counts,
+    usual_item,
+)
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
 
@@ -31,6 +39,11 @@ _MOST_ITEMS = 64
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 _TENSORS = ([100, 32], [32], [16, 16])
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+
+
+def _may_be_number(annotation: Any) -> bool:
+    """Whether it is a union with a number: ``tuple[int, int] | int``."""
+    return bool({int, float} & {*get_args(annotation)}) and get_origin(annotation) in (UnionType, Union)
 
 
 @dataclass(eq=False)
@@ -74,11 +87,11 @@ class Slot:
 
     def _read_annotation(self) -> None:
         annotation = self.annotation
-        if annotation is str:
+        if annotation is str or (annotation is None and is_listed("text_names", self.name)):
             self.kind = "text"
         elif annotation is dict:
             self._make_mapping(0)
-        elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
+        elif annotation in (list, tuple) or (_LISTS.search(str(annotation).lower()) and not _may_be_number(annotation)):
             self.kind = "items"
         elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module) or is_own_class(annotation)):
             self.kind = "made"
@@ -93,7 +106,7 @@ class Slot:
         make: dict[Kind, Callable[[], list[Any]]] = {
             "number": self._numbers,
             "text": self._texts,
-            "items": lambda: [self.count] if self.count else [2, 3, 4, 1, 5],
+            "items": lambda: [self.count] if self.count else usual_counts(self.name),
             "fields": lambda: [None],
             "class": lambda: classes_for(self.name, self.call, self.names),
             "made": self._made,
@@ -271,6 +284,8 @@ class Slot:
             case Use("called", (int() as count, tuple() as names)):
                 self.kind, self.call = "class", (count, names)
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
+            case Use("number"):
+                self.kind, self.why = "number", "a number is expected"
             case Use("lacks", str(name)):
                 self.kind, self.why, self.ways = "fields", f"its {name} is read", self.ways | {"attribute"}
 
