@@ -22,6 +22,10 @@ UNSOLVED = {
     "hard_platforms.WhaleNet",  # a made-up backbone gives rows where a map is pooled
     "hard_preprints.DETR",  # modules that are called, and asked for sizes
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
+    "hard_sciences.DETRVAE",  # a list of modules that are asked for sizes
+    "hard_sciences.Evoformer",  # four inputs whose sizes depend on each other
+    "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
+    "hard_sciences.RAFT",  # `"dropout" in args`, of a namespace
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }
