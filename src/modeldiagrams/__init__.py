@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
     from modeldiagrams.tracer import trace
     from modeldiagrams.watching.reader import load_recording
+    from modeldiagrams.watching.recorder.watcher import watch
     from modeldiagrams.watching.recording import Recording
 
     __version__: str
@@ -67,6 +68,7 @@ __all__ = [
     "to_png",
     "to_svg",
     "trace",
+    "watch",
 ]
 
 _MODULES = {
@@ -91,6 +93,7 @@ _MODULES = {
     "to_png": "api.export",
     "to_svg": "api.export",
     "trace": "tracer",
+    "watch": "watching.recorder.watcher",
 }
 
 
