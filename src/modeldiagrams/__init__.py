@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
+    from modeldiagrams.overlay.overlay import Overlay
+    from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.tracer import trace
     from modeldiagrams.watching.reader import load_recording
     from modeldiagrams.watching.recorder.watcher import watch
@@ -45,12 +47,14 @@ __all__ = [
     "ModelDiagramsError",
     "OptionError",
     "Options",
+    "Overlay",
     "Recording",
     "RecordingError",
     "RenderError",
     "TargetError",
     "WorkerError",
     "__version__",
+    "annotate",
     "diagram",
     "diff",
     "load",
@@ -75,6 +79,8 @@ _MODULES = {
     "Difference": "engine.compare.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
+    "Overlay": "overlay.overlay",
+    "annotate": "overlay.resolve",
     "Recording": "watching.recording",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
