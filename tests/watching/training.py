@@ -14,13 +14,8 @@ def loss_of(result):
     """A loss for whatever a model returns."""
     if isinstance(result, torch.Tensor):
         return (result.float() ** 2).mean()
-    values = (
-        result.values()
-        if isinstance(result, dict)
-        else result
-        if isinstance(result, tuple | list)
-        else vars(result).values()
-    )
+    if not isinstance(result, tuple | list):
+        result = (result if isinstance(result, dict) else vars(result)).values()
     return sum(loss_of(value) for value in result if isinstance(value, torch.Tensor | tuple | dict))
 
 
