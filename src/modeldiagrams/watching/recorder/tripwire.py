@@ -27,6 +27,7 @@ __all__ = ["Tripwire"]
 
 _Found: TypeAlias = tuple[str, str, str, str]
 """Node, kind of the tensor, its name, a sentence."""
+_WITH_KWARGS: dict[int, bool] = getattr(torch.nn.modules.module, "_global_forward_hooks_with_kwargs", {})
 _SMALL = 4096
 _FEW = 16
 
@@ -57,6 +58,7 @@ class Tripwire:
         """Stop looking."""
         for handle in self._handles:
             handle.remove()
+            _WITH_KWARGS.pop(handle.id, None)  # which torch leaves there, and compiled models then warn
         self._handles.clear()
         self._inputs = None
 
