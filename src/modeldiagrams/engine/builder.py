@@ -28,6 +28,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
+from modeldiagrams.options.steps import Step
 from modeldiagrams.render.draw import Earlier, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Drawer, Refused
@@ -129,8 +130,15 @@ class DiagramBuilder:
         """Run many models at the same time, so that `build` need not wait for each."""
         self.tracing.prefetch(options for options in wanted if self._can_trace(options))
 
-    def draw_file(
-        self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+    def draw_file(  # noqa: PLR0913  (all that decides on a picture)
+        self,
+        graph: Graph,
+        view: View,
+        form: FileForm,
+        theme: Theme = "light",
+        earlier: Earlier | None = None,
+        *,
+        step: Step | None = None,
     ) -> PictureFile:
         """Take a picture file from the cache, or draw it.
 
@@ -139,10 +147,10 @@ class DiagramBuilder:
             WorkerError: if the process that draws died or took too long.
         """
         content = serialize(graph)
-        key = picture_file_key(content, view, form, theme, earlier)
+        key = picture_file_key(content, view, form, theme, earlier, step=step)
         file = self._cache.picture(key, PictureFile) if self._cache else None
         if file is None:
-            file = self._session.drawer.render_file(content, view, form, theme, earlier)
+            file = self._session.drawer.render_file(content, view, form, theme, earlier, step=step)
             if self._cache:
                 self._cache.add_picture(key, file)
         return file
@@ -275,10 +283,11 @@ class DiagramBuilder:
 
     def _draw(self, content: bytes, options: Options, earlier: Earlier | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
-        key = picture_key(content, options.view, earlier)
+        steps = options.tour.steps or ()
+        key = picture_key(content, options.view, earlier, steps=steps)
         picture = self._cache.picture(key, Picture) if self._cache else None
         if picture is None:
-            picture = self._session.drawer.render(content, options.view, earlier)
+            picture = self._session.drawer.render(content, options.view, earlier, steps=steps)
             if self._cache:
                 self._cache.add_picture(key, picture)
         return picture

@@ -24,8 +24,9 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
-    compared = {name: value for name, value in asdict(options.compare).items() if value}
-    written = {name: value for name, value in content.items() if value is not None} | compared
+    others = {**asdict(options.compare), "steps": msgspec.to_builtins(options.tour.steps)}
+    chosen = {name: value for name, value in others.items() if value}
+    written = {name: value for name, value in content.items() if value is not None} | chosen
     path = options.call.model.replace(":", ".")
     name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
     is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)

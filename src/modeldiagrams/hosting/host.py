@@ -18,7 +18,7 @@ from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.options import Options
@@ -36,6 +36,7 @@ __all__ = [
     "module_classes",
     "prefetch",
     "severity",
+    "unfound_in_steps",
 ]
 
 UNKNOWN = "?"
@@ -67,8 +68,14 @@ class Host(Protocol):
         """Show a message to those who build the site verbosely."""
 
 
-def draw(
-    host: Host, values: Mapping[str, Any], body: str, *, requested: bool = True, compares: bool = False
+def draw(  # noqa: PLR0913  (one flag for each kind of diagram)
+    host: Host,
+    values: Mapping[str, Any],
+    body: str,
+    *,
+    requested: bool = True,
+    compares: bool = False,
+    tours: bool = False,
 ) -> Diagram:
     """Build a diagram from what an author wrote; mistakes become its problem and are not raised.
 
@@ -78,6 +85,7 @@ def draw(
         body: More options, as YAML or as one line that names the model.
         requested: False for a diagram that a site adds to a documented class.
         compares: Whether it shows what changed between two versions of the model.
+        tours: Whether it belongs to a tour.
 
     Returns:
         The diagram; if its options are wrong it has nothing but a problem of kind ``option``.
@@ -89,6 +97,7 @@ def draw(
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
         _check_versions(merged, compares=compares)
+        _check_steps(merged, tours=tours)
         if host.settings.static_only:
             merged["static"] = True
         options, written = parse_options(merged, host.settings.options), parse_options(merged)
@@ -109,6 +118,22 @@ def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:
         raise OptionError("before", f"missing. {option_help()['before']}")
     if given and not compares:
         raise OptionError(given[0], "belongs to `model-diff`, which shows what changed between two versions of a model")
+
+
+def _check_steps(values: Mapping[str, Any], *, tours: bool) -> None:
+    """Steps belong to tours."""
+    steps = values.get("steps")
+    if tours and not steps:
+        raise OptionError("steps", "missing: expected one `tour-step` or more inside of the tour")
+    if steps is not None and not tours:
+        raise OptionError("steps", "belongs to `model-tour`, in which a step has its prose")
+
+
+def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
+    """Steps of a tour, from 0, with patterns that find nothing in the graph, and what to tell the author."""
+    for index, step in enumerate(diagram.picture.steps if diagram.picture else ()):
+        if step.unfound and diagram.graph:
+            yield index, step.unfound.error(diagram.graph)
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:

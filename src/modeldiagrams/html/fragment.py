@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
+    "PROSE",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -54,7 +55,9 @@ _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, "third-party-notices.txt")
+PROSE = "prose.js"
+"""Loaded by pages whose text speaks of parts of a diagram."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, PROSE, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -91,7 +94,8 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table)
+    tour = bool(diagram.options.tour.steps)
+    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, tour=tour)
 
 
 def difference_body(
@@ -143,6 +147,8 @@ def data_script(diagram: Diagram) -> str:
     content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    if diagram.picture.steps:
+        content += b',"steps":' + msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")

@@ -134,7 +134,7 @@ def check_defaults(defaults: object) -> None:
     if not isinstance(defaults, dict):
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
     for name, declared in _DECLARED.items():
-        if name in defaults and declared.meta.extra == PER_DIAGRAM:
+        if name in defaults and (declared.meta.extra or {}).items() >= PER_DIAGRAM.items():
             raise OptionError(name, "can't have a default: every diagram has its own")
     for name, value in defaults.items():
         parse_option(name, value)

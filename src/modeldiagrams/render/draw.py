@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
@@ -15,16 +15,19 @@ from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import View
+    from modeldiagrams.options.steps import Step
 
 __all__ = [
     "Earlier",
     "Flat",
     "OutlineRow",
     "Picture",
+    "StepPicture",
     "Theme",
     "difference_json",
     "fonts",
@@ -34,6 +37,8 @@ __all__ = [
     "viewer_digest",
     "with_style",
 ]
+
+Drawn = TypeVar("Drawn", "Picture", "StepPicture")
 
 Theme = Literal["light", "dark"]
 
@@ -72,6 +77,29 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     """Whether some of its calls are of one module, and so use the same weights."""
 
 
+class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a tour: what the widget shows, and a still picture of it."""
+
+    svg: str
+    width: float
+    """CSS pixels."""
+    height: float
+    """CSS pixels."""
+    state: dict[str, Any]
+    """As `Picture.state`."""
+    focus: tuple[str, ...] = ()
+    """Ids of the visible nodes that the picture moves to."""
+    lit: tuple[str, ...] = ()
+    """Ids of the visible nodes that stay bright."""
+    lens: str | None = None
+    unfound: Unmatched | None = None
+    """The first option with patterns that match nothing."""
+
+    def shown(self) -> dict[str, Any]:
+        """What the widget needs of it."""
+        return {name: getattr(self, name) for name in ("state", "focus", "lit", "lens")}
+
+
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """A drawn graph."""
 
@@ -90,6 +118,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """All modules, level by level, with repeats grouped as in the picture."""
     unmatched: Unmatched | None = None
     """The first option with patterns that match no module."""
+    steps: tuple[StepPicture, ...] = ()
 
 
 def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | None = None) -> Picture:
@@ -111,12 +140,14 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
     return with_style(picture) if standalone else picture
 
 
-def render_json(
+def render_json(  # noqa: PLR0913  (all that decides on a picture)
     graph: bytes,
     view: View,
     flat: Flat | None = None,
     state: dict[str, Any] | None = None,
     earlier: Earlier | None = None,
+    *,
+    steps: Sequence[Step] = (),
 ) -> Picture:
     """Like `render`, from a graph's JSON text.
 
@@ -126,11 +157,12 @@ def render_json(
         flat: Set for programs that are no browser.
         state: What a reader made of it (`Picture.state`), instead of `view`.
         earlier: Set to draw what changed since an earlier graph.
+        steps: Of a tour; each has a picture of its own, or the only one if this is flat.
     """
     viewer = asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
-    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, earlier))
+    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, earlier, steps))
     try:
         return msgspec.json.decode(answer, type=decodable(Picture))
     except msgspec.DecodeError as error:
@@ -157,13 +189,15 @@ def difference_json(before: bytes, after: bytes) -> str:
     return call(asset("static.js"), "difference", before.decode(), after.decode())
 
 
-def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, earlier: Earlier | None) -> str:
+def _request(
+    view: View, flat: Flat | None, state: dict[str, Any] | None, earlier: Earlier | None, steps: Sequence[Step]
+) -> str:
     """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
         plain["direction"] = [*view.direction.items()]
     since = {"before": earlier.graph.decode(), "details": earlier.details} if earlier else {}
-    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **since}).decode()
+    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, "steps": steps, **since}).decode()
 
 
 def _load_fonts(viewer: Path) -> None:
@@ -177,7 +211,7 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Picture, *, compares: bool = False) -> Picture:
+def with_style(picture: Drawn, *, compares: bool = False) -> Drawn:
     """The picture with the style sheet inside its SVG; that of a difference has more."""
     names = ("picture.css", "difference.css") if compares else ("picture.css",)
     style = "".join(asset(name).read_text("utf-8") for name in names)

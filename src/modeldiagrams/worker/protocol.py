@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.ir.text import escaped
 from modeldiagrams.options.options import Call, Limits, View
+from modeldiagrams.options.steps import Step
 from modeldiagrams.render.draw import Earlier, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 
@@ -102,6 +103,7 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     view: View
     earlier: Earlier | None = None
     """To draw what changed since."""
+    steps: tuple[Step, ...] = ()
 
 
 class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -112,6 +114,7 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     form: FileForm
     theme: Theme
     earlier: Earlier | None = None
+    step: Step | None = None
 
 
 class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
