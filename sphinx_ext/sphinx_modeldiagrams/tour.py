@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
@@ -44,17 +43,19 @@ class TourStepDirective(SphinxDirective):
         step = nodes.container("", classes=[STEP])
         self.set_source_info(step)
         step[_OPTIONS] = self._options()
+        name = ""
         if self.arguments:
             title, messages = self.parse_inline(self.arguments[0], lineno=self.lineno)
+            name = "".join(node.astext() for node in title)
             step += [nodes.paragraph("", "", nodes.strong("", "", *title), classes=[TITLE]), *messages]
-        step += [step_picture(title=" ".join(self.arguments)), *self.parse_content_to_nodes()]
+        step += [step_picture(title=name), *self.parse_content_to_nodes()]
         return [step]
 
     def _options(self) -> dict[str, Any]:
         try:
             return parse_step(self.options)
         except ModelDiagramsError as error:
-            warn("option", f"tour-step: {error}", self.get_location())
+            warn("option", f"model-tour: step: {error}", self.get_location())
             return {}
 
 
@@ -75,7 +76,7 @@ class ModelTourDirective(ModelGraphDirective):
         diagram = draw(self, values, "", tours=True)
         self.report(diagram)
         for index, error in unfound_in_steps(diagram):
-            warn("option", f"tour-step: {error}", steps[index])
+            warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
         figure = self.figure(diagram)
         for index, step in enumerate(steps):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
@@ -84,6 +85,6 @@ class ModelTourDirective(ModelGraphDirective):
         beside = nodes.container("", figure, classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
         tour = nodes.container("", body, classes=tour_classes(diagram))
-        for node in itertools.chain([tour], tour.findall(nodes.container)):
+        for node in (tour, body, *body.children):
             self.set_source_info(node)
         return [tour]

@@ -130,7 +130,7 @@ class Tour {
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
     this.#light.keep(step.lit);
     colourBy(widget, step.lens ?? "kind");
-    moveTo(widget, step.focus);
+    moveTo(widget, step.focus, step.lit);
     widget.announce(`${this.#bar.text} ${titleOf(this.#steps[index])}`);
   }
 

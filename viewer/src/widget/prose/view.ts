@@ -1,4 +1,5 @@
 /** Moves a picture to a part of it. */
+import { LEGIBLE_SCALE } from "../../shared/legible.js";
 import { glide } from "../animation.js";
 import type { Widget } from "../widget.js";
 
@@ -6,13 +7,18 @@ import type { Widget } from "../widget.js";
 const SHARE = 0.86;
 const LARGEST_SCALE = 1.25;
 
-/** Bring nodes into the middle of the stage, as large as there is room; without any, the whole picture. */
-export function moveTo(widget: Widget, ids: readonly string[]): void {
+/**
+ * Bring nodes into the middle of the stage, as large as there is room; without any, the whole picture.
+ *
+ * @param lit the same for these, if the whole picture is too small to read
+ */
+export function moveTo(widget: Widget, focus: readonly string[], lit: readonly string[]): void {
   const { camera, canvas, stage } = widget;
   for (const animation of canvas.getAnimations()) animation.finish();
   const from = canvas.style.transform;
   camera.fit();
   const { scale } = camera.viewport;
+  const ids = focus.length > 0 || scale >= LEGIBLE_SCALE ? focus : lit;
   const found = ids.flatMap((id) => widget.tree.find(id)?.getBoundingClientRect() ?? []);
   if (found.length === 0 || scale === 0) return;
   const rest = widget.tree.picture.getBoundingClientRect();
