@@ -121,7 +121,8 @@ class _Block(Block):  # type: ignore[misc]  # pymdownx has no types
 
     def on_init(self) -> None:
         """Called by pymdownx."""
-        self.option_spec: dict[str, Any] = _AnyOption()
+        spec: dict[str, Any] = self.option_spec  # has what every block takes: attributes
+        self.option_spec = _AnyOption(spec)
         self.tours: Tours = self.config["tours"]
         self.place = self.tours.line(self.NAME)
 
