@@ -14,6 +14,7 @@ from sphinx.util import logging
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
+from modeldiagrams.render.draw import Said
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.reporting import warn
 
@@ -120,10 +121,12 @@ def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, ste
     width, height = _page(builder)
     page = (width, height) if step is None else (width, height * _STEP)
     view = msgspec.structs.replace(diagram.options.view, fit=page)
-    shown = (diagram.options.tour.steps or ())[step] if step is not None else None
-    earlier = diagram.comparison.earlier if diagram.comparison else None
+    beside = diagram.beside
+    if isinstance(beside, Said):
+        shown = (beside.steps[step],) if step is not None else ()
+        beside = msgspec.structs.replace(beside, steps=shown)
     try:
-        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, earlier=earlier, step=shown)
+        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=beside)
     except ModelDiagramsError as error:
         warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None

@@ -21,13 +21,12 @@ from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options, View
-    from modeldiagrams.options.steps import Step
-    from modeldiagrams.render.draw import Earlier, Picture, Theme
+    from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
     from modeldiagrams.worker import Traced
 
@@ -141,24 +140,15 @@ def graph_key(options: Options, folder: Path) -> str:
     return digest(msgspec.msgpack.encode(made_from))
 
 
-def picture_key(content: bytes, view: View, earlier: Earlier | None = None, *, steps: Sequence[Step] = ()) -> str:
+def picture_key(content: bytes, view: View, beside: Beside | None = None) -> str:
     """Digest of what a picture is made from: a graph's JSON text, the view, and the viewer itself."""
-    more = [msgspec.json.encode(one) for one in (earlier, steps) if one]
+    more = [msgspec.json.encode(beside)] if beside else []
     return digest(content, msgspec.json.encode(view), viewer_digest().encode(), *more)
 
 
-def picture_file_key(  # noqa: PLR0913  (all that decides on a picture)
-    content: bytes,
-    view: View,
-    form: FileForm,
-    theme: Theme,
-    earlier: Earlier | None = None,
-    *,
-    step: Step | None = None,
-) -> str:
+def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, beside: Beside | None = None) -> str:
     """The same of a picture file, which also depends on its form, and on what makes pictures flat."""
-    drawn = picture_key(content, view, earlier, steps=[step] if step else ())
-    return digest(drawn.encode(), form.encode(), theme.encode(), flat_digest().encode())
+    return digest(picture_key(content, view, beside).encode(), form.encode(), theme.encode(), flat_digest().encode())
 
 
 def _is_valid(entry: _GraphEntry) -> bool:

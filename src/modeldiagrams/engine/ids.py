@@ -24,7 +24,7 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
-    others = {**asdict(options.compare), "steps": msgspec.to_builtins(options.tour.steps)}
+    others = {**asdict(options.author), **asdict(options.compare), "steps": msgspec.to_builtins(options.tour.steps)}
     chosen = {name: value for name, value in others.items() if value}
     written = {name: value for name, value in content.items() if value is not None} | chosen
     path = options.call.model.replace(":", ".")

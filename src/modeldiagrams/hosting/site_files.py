@@ -103,7 +103,7 @@ def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
         if is_interactive(diagram):
             files[diagram.id + _DATA] = data_script(diagram).encode()
         for index, step in enumerate(diagram.picture.steps if diagram.picture else ()):
-            files[step_file(diagram.id, index)] = with_style(step).svg.encode()
+            files[step_file(diagram.id, index)] = with_style(step, diagram.beside).svg.encode()
     return files
 
 

@@ -147,8 +147,10 @@ def data_script(diagram: Diagram) -> str:
     content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    if diagram.overlay:
+        content += b',"overlay":%b' % diagram.overlay.to_json()
     if diagram.picture.steps:
-        content += b',"steps":' + msgspec.json.encode([step.shown() for step in diagram.picture.steps])
+        content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")

@@ -121,8 +121,7 @@ class _Block(Block):  # type: ignore[misc]  # pymdownx has no types
 
     def on_init(self) -> None:
         """Called by pymdownx."""
-        spec: dict[str, Any] = self.option_spec  # has what every block takes: attributes
-        self.option_spec = _AnyOption(spec)
+        self.option_spec = _AnyOption(vars(self)["option_spec"])  # it has what every block takes: attributes
         self.tours: Tours = self.config["tours"]
         self.place = self.tours.line(self.NAME)
 

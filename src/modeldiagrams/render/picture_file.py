@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.render.draw import Earlier, Flat, Theme, render_json
+from modeldiagrams.render.draw import Beside, Flat, Theme, render_json
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
     from modeldiagrams.options.options import View
-    from modeldiagrams.options.steps import Step
 
 __all__ = ["FileForm", "PictureFile", "render_file"]
 
@@ -26,14 +25,8 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
     """CSS pixels."""
 
 
-def render_file(  # noqa: PLR0913  (all that decides on a picture)
-    graph: bytes,
-    view: View,
-    form: FileForm,
-    theme: Theme = "light",
-    earlier: Earlier | None = None,
-    *,
-    step: Step | None = None,
+def render_file(
+    graph: bytes, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
 ) -> PictureFile:
     """Draw a graph as a file.
 
@@ -42,8 +35,7 @@ def render_file(  # noqa: PLR0913  (all that decides on a picture)
         view: What is expanded, and in which direction it runs.
         form: The file's format; SVG is flat, for other programs than browsers.
         theme: The colours.
-        earlier: Set to draw what changed since an earlier graph.
-        step: Set to draw a step of a tour.
+        beside: What the picture shows besides the graph.
 
     Returns:
         The file.
@@ -51,7 +43,6 @@ def render_file(  # noqa: PLR0913  (all that decides on a picture)
     Raises:
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
-    flat = Flat(theme=theme, outlines=form != "pdf")
-    picture = render_json(graph, view, flat, earlier=earlier, steps=[step] if step else ())
+    picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
     writers = {"svg": lambda drawn: drawn.svg.encode(), "png": as_png, "pdf": as_pdf}
     return PictureFile(content=writers[form](picture), width=picture.width)

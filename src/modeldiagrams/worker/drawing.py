@@ -22,11 +22,8 @@ from modeldiagrams.worker.protocol import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from modeldiagrams.options.options import View
-    from modeldiagrams.options.steps import Step
-    from modeldiagrams.render.draw import Earlier, Picture, Theme
+    from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = ["Drawer", "draw"]
@@ -43,10 +40,9 @@ def draw(request: Request, _log: int = 2) -> Answer:
     """The answer to a request for a picture."""
     match request:
         case Render():
-            return Drawn(picture=render_json(request.graph, request.view, earlier=request.earlier, steps=request.steps))
+            return Drawn(picture=render_json(request.graph, request.view, beside=request.beside))
         case RenderFile():
-            asked = (request.graph, request.view, request.form, request.theme, request.earlier)
-            return DrawnFile(file=render_file(*asked, step=request.step))
+            return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
         case Compare():
             return Compared(difference=difference_json(request.before, request.after))
         case _:
@@ -60,14 +56,13 @@ class Drawer:
         self._process: Process | None = None
         self._lock = threading.Lock()
 
-    def render(self, graph: bytes, view: View, earlier: Earlier | None = None, steps: Sequence[Step] = ()) -> Picture:
+    def render(self, graph: bytes, view: View, beside: Beside | None = None) -> Picture:
         """Draw a graph for a page.
 
         Args:
             graph: Its JSON text.
             view: What is expanded, and in which direction it runs.
-            earlier: Set to draw what changed since an earlier graph.
-            steps: Of a tour; each gets a picture of its own.
+            beside: What the picture shows besides the graph.
 
         Returns:
             The picture.
@@ -76,18 +71,11 @@ class Drawer:
             RenderError: if it can't be drawn.
             WorkerError: if the process died or took too long.
         """
-        answer: Drawn = self._ask(Render(graph=graph, view=view, earlier=earlier, steps=tuple(steps)), _DRAWN)
+        answer: Drawn = self._ask(Render(graph=graph, view=view, beside=beside), _DRAWN)
         return answer.picture
 
-    def render_file(  # noqa: PLR0913  (all that decides on a picture)
-        self,
-        graph: bytes,
-        view: View,
-        form: FileForm,
-        theme: Theme = "light",
-        earlier: Earlier | None = None,
-        *,
-        step: Step | None = None,
+    def render_file(
+        self, graph: bytes, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
     ) -> PictureFile:
         """Draw a graph as a picture file.
 
@@ -96,8 +84,7 @@ class Drawer:
             view: What is expanded, and in which direction it runs.
             form: The file's format.
             theme: The colours.
-            earlier: As in `render`.
-            step: Set to draw a step of a tour.
+            beside: As in `render`.
 
         Returns:
             The file.
@@ -107,7 +94,7 @@ class Drawer:
             WorkerError: if the process died or took too long.
         """
         answer: DrawnFile = self._ask(
-            RenderFile(graph=graph, view=view, form=form, theme=theme, earlier=earlier, step=step), _DRAWN_FILE
+            RenderFile(graph=graph, view=view, form=form, theme=theme, beside=beside), _DRAWN_FILE
         )
         return answer.file
 
