@@ -14,10 +14,9 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, data_script, is_interactive, viewer_files
-from modeldiagrams.html.tour import step_file
+from modeldiagrams.html.tour import step_file, step_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
-from modeldiagrams.render.draw import with_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,8 +101,7 @@ def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
             files[diagram.id + _GRAPH] = serialize(diagram.graph)
         if is_interactive(diagram):
             files[diagram.id + _DATA] = data_script(diagram).encode()
-        for index, step in enumerate(diagram.picture.steps if diagram.picture else ()):
-            files[step_file(diagram.id, index)] = with_style(step, diagram.beside).svg.encode()
+        files |= step_files(diagram)
     return files
 
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import is_interactive
+from modeldiagrams.render.draw import with_style
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -29,6 +30,7 @@ __all__ = [
     "TITLE",
     "step_alt",
     "step_file",
+    "step_files",
     "step_image",
     "tour_classes",
 ]
@@ -58,6 +60,14 @@ def tour_classes(diagram: Diagram) -> list[str]:
 def step_file(diagram_id: str, index: int) -> str:
     """Name of the still picture of a step, in the site's folder."""
     return f"{diagram_id}.step-{index + 1}.svg"
+
+
+def step_files(diagram: Diagram) -> dict[str, bytes]:
+    """The still pictures of all steps: name → content."""
+    steps = diagram.picture.steps if diagram.picture else ()
+    return {
+        step_file(diagram.id, index): with_style(step, diagram.beside).svg.encode() for index, step in enumerate(steps)
+    }
 
 
 def step_alt(diagram: Diagram, index: int, title: str) -> str:
