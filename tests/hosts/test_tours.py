@@ -111,7 +111,7 @@ def test_the_page_brings_the_script_of_tours_and_only_once_the_data(page, site):
         ("no-such-option", "model-tour: step: option 'fokus': unknown; did you mean 'focus'?"),
         ("no-such-lens", "model-tour: step: option 'lens': expected class or parameters or flops or memory"),
         ("no-such-file", "nothing.json"),
-        ("plain", "option 'steps': belongs to `model-tour`, in which a step has its prose"),
+        ("plain", "option 'steps': belongs to `model-tour`, which has a `tour-step` with prose for each"),
     ],
 )
 def test_mistakes_are_located_warnings(site, host, name, message):

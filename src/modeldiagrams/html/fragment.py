@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.table import diagram_summary, summary_table
@@ -57,7 +58,7 @@ COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, PROSE, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -94,8 +95,9 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    tour = bool(diagram.options.tour.steps)
-    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, tour=tour)
+    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps}
+    more = [script for script, is_needed in said.items() if interactive and is_needed]
+    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 
 
 def difference_body(
@@ -148,7 +150,7 @@ def data_script(diagram: Diagram) -> str:
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
     if diagram.overlay:
-        content += b',"overlay":%b' % diagram.overlay.to_json()
+        content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
     if diagram.picture.steps:
         content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
@@ -210,6 +212,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
+        notes=notes_prefix(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

@@ -174,9 +174,7 @@ class _TourBlock(_Block):
         """Called by pymdownx where the block ends: all steps are there."""
         host, steps = self.tours.host, self.tours.open.pop().steps
         values = {**self.values(), **({"model": self.argument} if self.argument else {})}
-        if steps:
-            values["steps"] = [step.shows for step in steps]
-        diagram = draw(host, values, "", tours=True)
+        diagram = draw(host, values, "", steps=[step.shows for step in steps])
         host.note_attempt(diagram)
         report(host, diagram, self.place)
         for index, error in unfound_in_steps(diagram):

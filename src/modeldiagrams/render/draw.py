@@ -91,6 +91,22 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     times: int
     shared: bool = False
     """Whether some of its calls are of one module, and so use the same weights."""
+    renamed: str | None = None
+    """The name that the picture shows, where its author chose another one."""
+    hidden: bool = False
+    """Whether its author left it out of the picture."""
+    notes: tuple[int, ...] = ()
+    """Numbers of its author's notes."""
+
+    @property
+    def said(self) -> str:
+        """What its author says of it, in words; empty if nothing."""
+        words = [
+            f"shown as “{self.renamed}”" if self.renamed else "",
+            "not in the picture" if self.hidden else "",
+            f"note {', '.join(map(str, self.notes))}" if self.notes else "",
+        ]
+        return ", ".join(filter(None, words))
 
 
 class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
