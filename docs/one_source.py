@@ -58,7 +58,7 @@ def _for_sphinx(text: str) -> str:
 
 
 def _directive(block: re.Match[str]) -> str:
-    """The head or the end of a block in MyST: ``/// model-tour | mypkg.Model`` → ``:::::::{model-tour} mypkg.Model``."""
+    """The head or the end of a block in MyST: ``/// model-tour | mypkg.Net`` → ``:::::::{model-tour} mypkg.Net``."""
     fence = ":" * (10 - len(block["slashes"]))
     if not block["name"]:
         return fence
