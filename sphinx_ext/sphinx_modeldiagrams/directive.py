@@ -69,7 +69,7 @@ class ModelGraphDirective(HostDirective):
             return []
         figure = self._figure(diagram)
         self._note(diagram, figure["ids"][0])
-        return [figure, *notes_list(self, diagram, diagram.options.author.notes or {}, notes), *others]
+        return [figure, *notes_list(self, diagram, notes), *others]
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""
