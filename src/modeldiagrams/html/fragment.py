@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
+    "PROSE",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -55,7 +56,9 @@ _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, "third-party-notices.txt")
+PROSE = "prose.js"
+"""Loaded by pages whose text speaks of parts of a diagram."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -92,7 +95,8 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    more = [NOTES] if interactive and notes_prefix(diagram) else []
+    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps}
+    more = [script for script, is_needed in said.items() if interactive and is_needed]
     return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 
 
@@ -147,6 +151,8 @@ def data_script(diagram: Diagram) -> str:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
     if diagram.overlay:
         content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
+    if diagram.picture.steps:
+        content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
