@@ -13,6 +13,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.render.draw import Earlier, Picture
+from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
@@ -69,6 +70,9 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
+
+    recordings: tuple[PageRecording, ...] = ()
+    """What training recorded of the model, for readers to look at on the diagram."""
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
+    "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -54,7 +55,9 @@ _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, "third-party-notices.txt")
+RECORDING = "recording.js"
+"""Loaded by those who look at what training recorded."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -143,6 +146,8 @@ def data_script(diagram: Diagram) -> str:
     content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    if diagram.recordings:
+        content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
@@ -179,6 +184,7 @@ def element(
     link: Link | None = None,
     source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
+    live: str | None = None,
 ) -> Markup:
     """The ``<model-graph>`` itself.
 
@@ -188,6 +194,7 @@ def element(
         link: As in `fragment`.
         source_link: As in `fragment`.
         anchors: As in `fragment`.
+        live: URL of a stream of recordings, for a page that follows one.
     """
     figure = diagram.options.figure
     styles = {
@@ -202,6 +209,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
+        recording=live if live else "" if diagram.recordings else None,
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

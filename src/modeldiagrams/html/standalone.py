@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import COMPARING, SCRIPTS, data_script, difference_body, element, is_interactive
+from modeldiagrams.html.fragment import COMPARING, RECORDING, SCRIPTS, data_script, difference_body, element, is_interactive
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
@@ -44,6 +44,8 @@ def standalone(diagram: Diagram) -> str:
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
         body = element(diagram)
+    if diagram.recordings:
+        scripts = (*scripts, RECORDING)
     viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
     return _page(title, _with_data(diagram, body), viewer=viewer)
 
