@@ -29,6 +29,7 @@ ASSETS = (
     "model-graph.css",
     "picture.css",
     "difference.css",
+    "author.css",
     "table.css",
     "static.js",
     "viz.js",

@@ -7,7 +7,7 @@
  *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   notebook.js      puts such pages into the outputs of a notebook
- *   model-graph.css, picture.css (its part for SVG files), difference.css (more of it for differences),
+ *   model-graph.css, picture.css (its part for SVG files), difference.css and author.css (more of it for differences and overlays),
  *   table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -99,10 +99,12 @@ async function bundle({ name, forbidden, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-const { pictureStylesheet, classStylesheet, differenceStylesheet } = await stylesheets();
+const { authorStylesheet, pictureStylesheet, classStylesheet, differenceStylesheet } = await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 writeFileSync(join(output, "difference.css"), await sheet(differenceStylesheet()));
-const shadow = [pictureStylesheet(), classStylesheet(), differenceStylesheet(), ...WIDGET_STYLES.map(widgetStyle)];
+writeFileSync(join(output, "author.css"), await sheet(authorStylesheet()));
+const more = [classStylesheet(), differenceStylesheet(), authorStylesheet()];
+const shadow = [pictureStylesheet(), ...more, ...WIDGET_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root

@@ -12,7 +12,8 @@ from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
-from modeldiagrams.render.draw import Earlier, Picture
+from modeldiagrams.overlay.overlay import Overlay
+from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
 from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
@@ -72,7 +73,17 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     """Set instead of the graph if the picture shows what changed between two."""
 
     recordings: tuple[PageRecording, ...] = ()
-    """What training recorded of the model, for readers to look at on the diagram."""
+    """What trainings recorded of the model, for readers to look at on the diagram."""
+
+    overlay: Overlay | None = None
+    """What its author says about nodes."""
+
+    @property
+    def beside(self) -> Beside | None:
+        """What its picture shows besides the graph."""
+        if self.comparison:
+            return self.comparison.earlier
+        return Said(overlay=self.overlay.to_json()) if self.overlay else None
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -148,6 +148,8 @@ def data_script(diagram: Diagram) -> str:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
     if diagram.recordings:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
+    if diagram.overlay:
+        content += b',"overlay":%b' % diagram.overlay.to_json()
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
