@@ -16,7 +16,8 @@ PAGES = {
     "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true\ntable: true"],
     "plain": [],
 }
-VIEWER = {"compare.js", "core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
+SCRIPTS = {"compare.js", "core.js", "model-graph.js", "recording.js", "viz.js"}
+VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")

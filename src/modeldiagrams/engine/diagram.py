@@ -75,6 +75,9 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     recordings: tuple[PageRecording, ...] = ()
     """What trainings recorded of the model, for readers to look at on the diagram."""
 
+    live: str = ""
+    """URL of a stream of such recordings, on a page that follows one."""
+
     overlay: Overlay | None = None
     """What its author says about nodes."""
 

@@ -24,6 +24,7 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
+    content["recording"] = options.figure.recording
     compared = {name: value for name, value in asdict(options.compare).items() if value}
     written = {name: value for name, value in content.items() if value is not None} | compared
     path = options.call.model.replace(":", ".")

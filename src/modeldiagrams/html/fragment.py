@@ -186,7 +186,6 @@ def element(
     link: Link | None = None,
     source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
-    live: str | None = None,
 ) -> Markup:
     """The ``<model-graph>`` itself.
 
@@ -196,7 +195,6 @@ def element(
         link: As in `fragment`.
         source_link: As in `fragment`.
         anchors: As in `fragment`.
-        live: URL of a stream of recordings, for a page that follows one.
     """
     figure = diagram.options.figure
     styles = {
@@ -211,7 +209,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
-        recording=live if live else "" if diagram.recordings else None,
+        recording=diagram.live or ("" if diagram.recordings else None),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

@@ -9,7 +9,15 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import COMPARING, RECORDING, SCRIPTS, data_script, difference_body, element, is_interactive
+from modeldiagrams.html.fragment import (
+    COMPARING,
+    RECORDING,
+    SCRIPTS,
+    data_script,
+    difference_body,
+    element,
+    is_interactive,
+)
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
@@ -67,7 +75,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
         # shorter than in base64; in an attribute with single quotes
         picture=Markup(quote(svg, safe=_PLAIN)),  # noqa: S704  without quotes and ampersands
         problem=note(diagram),
-        diagram=packed(_with_data(diagram, element(diagram)).encode()) if is_interactive(diagram) else None,
+        diagram=packed(_framed(diagram).encode()) if is_interactive(diagram) else None,
     )
 
 
@@ -85,6 +93,15 @@ def notebook_viewer() -> str:
     around = packed(msgspec.json.encode([head, *rest.split(parts)]))
     script = asset("notebook.js").read_text("utf-8")
     return f"<script>{script}modelDiagramsNotebook('{around}',{_parts()})</script>"
+
+
+def _framed(diagram: Diagram) -> Markup:
+    """A diagram with its data, and with what only this one needs of the viewer."""
+    html = _with_data(diagram, element(diagram))
+    if diagram.recordings:
+        script = asset(RECORDING).read_text("utf-8")
+        html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
+    return html
 
 
 def _with_data(diagram: Diagram, html: Markup) -> Markup:

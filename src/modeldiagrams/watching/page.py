@@ -1,4 +1,4 @@
-"""A recording as pages carry it: reduced to few moments, with rounded values. `viewer/src/widget/watching/data.ts` reads it."""
+"""A recording as pages carry it: few moments, rounded values. `viewer/src/widget/watching/data.ts` reads it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from modeldiagrams.watching.file.histogram import INFINITE
+from modeldiagrams.watching.file.records import Kind  # noqa: TC001  (msgspec reads the annotation)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from modeldiagrams.watching.file.histogram import Histogram
-    from modeldiagrams.watching.file.records import Key, Kind, Moment, Row
+    from modeldiagrams.watching.file.records import Key, Moment, Row
     from modeldiagrams.watching.recording import Recording
 
 __all__ = ["Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
@@ -28,6 +29,13 @@ MOST_BYTES = 300_000
 _LEAST_MOMENTS = 12
 _SHOWN: tuple[Kind, ...] = ("activation", "gradient", "parameter", "parameter_gradient", "update")
 _WITH_HEAT = frozenset[str]({"activation", "gradient", "parameter"})
+_STATISTICS = {
+    **{name: name for name in ("min", "max", "mean", "rms", "ratio")},
+    "zeros": "zero_share",
+    "bad": "bad_share",
+    "dead": "dead_share",
+}
+"""Name in a page → attribute of a row."""
 _PER_OCTAVE = 2
 _MOST_BINS = 48
 """On one side of zero: 24 octaves, seven powers of ten."""
@@ -53,7 +61,7 @@ class Heat(_Part, frozen=True, kw_only=True):
     highest: int
     rows: tuple[str, ...]
     """A row of the picture each: positive values, the largest first, then zero, then negative ones, the smallest first.
-    One digit for each moment, the logarithm of the share of values: 0 for none, 1 for less than 1/128, 7 from 1/4 on."""
+    One digit for each moment, the logarithm of the share of values: 0 for none, 1 below 1/128, 7 from 1/4 on."""
 
 
 class TensorSeries(_Part, frozen=True, kw_only=True):
@@ -65,8 +73,8 @@ class TensorSeries(_Part, frozen=True, kw_only=True):
     seen: str
     """``1`` or ``0`` for each moment: whether the tensor was seen."""
     values: dict[str, Series]
-    """By statistic: min, max, mean, rms (root mean square) and ratio (norm of an update by that of the weight); as shares
-    zeros, bad (not finite) and dead (units)."""
+    """By statistic: min, max, mean, rms (root mean square) and ratio (norm of an update by that of the weight); as
+    shares zeros, bad (not finite) and dead (units)."""
     heat: Heat | None = None
 
 
@@ -107,7 +115,9 @@ class PageRecording(_Part, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def page_recording(recording: Recording, name: str, nodes: Sequence[str], most_bytes: int = MOST_BYTES) -> PageRecording:
+def page_recording(
+    recording: Recording, name: str, nodes: Sequence[str], most_bytes: int = MOST_BYTES
+) -> PageRecording:
     """Reduce a recording for a page: as many moments as have room, merged exactly, then rounded.
 
     Args:
@@ -134,7 +144,7 @@ def _page(recording: Recording, losses: Sequence[tuple[int, float]], name: str, 
     moments = [moment for moment in recording.moments if moment.phase == "train"]
     steps = tuple(moment.step if moment.last is None else moment.last for moment in moments)
     places = {node: place for place, node in enumerate(("", *nodes))}
-    keys = [key for key in recording.keys if key.kind in _SHOWN]
+    keys = [key for key in dict.fromkeys(key for moment in moments for key in moment.rows) if key.kind in _SHOWN]
     known = sorted((key for key in keys if key.node in places), key=lambda key: places[key.node])
     return PageRecording(
         name=name,
@@ -162,29 +172,26 @@ def _loss(losses: Iterable[tuple[int, float]], steps: Sequence[int]) -> tuple[fl
 
 def _tensor(key: Key, moments: Sequence[Moment]) -> TensorSeries:
     rows = [moment.rows.get(key) for moment in moments]
+    histograms = [None if row is None else row.histogram for row in rows]
     return TensorSeries(
         node=key.node,
         kind=key.kind,
         name=key.tensor,
         seen="".join("0" if row is None else "1" for row in rows),
         values=_values(rows),
-        heat=_heat([row and row.histogram for row in rows]) if key.kind in _WITH_HEAT else None,
+        heat=_heat(histograms) if key.kind in _WITH_HEAT else None,
     )
 
 
 def _values(rows: Sequence[Row | None]) -> dict[str, Series]:
-    """By statistic; what no row has is left out, and so are shares that are zero throughout."""
-    codes = {
-        **{name: [_code(row and getattr(row, name)) for row in rows] for name in ("min", "max", "mean", "rms", "ratio")},
-        **{name: [_share_code(row, name) for row in rows] for name in ("zero", "bad", "dead")},
-    }
-    titles = {"zero": "zeros"}
-    kept = {name: series for name, series in codes.items() if name in {"bad", "dead"} or any(series)}
-    return {titles.get(name, name): _differences(series) for name, series in kept.items() if _is_told(name, series)}
-
-
-def _is_told(name: str, series: Sequence[int | None]) -> bool:
-    return any(code is not None for code in series) if name == "dead" else any(series) or name in {"min", "max"}
+    """By statistic; what no row has is left out."""
+    found = {}
+    for name, attribute in _STATISTICS.items():
+        code = _share_code if attribute.endswith("_share") else _code
+        codes = [None if row is None else code(getattr(row, attribute)) for row in rows]
+        if any(one is not None for one in codes):
+            found[name] = _differences(codes)
+    return found
 
 
 def _code(value: float | None) -> int | None:
@@ -194,9 +201,8 @@ def _code(value: float | None) -> int | None:
     return int(math.copysign(max(1, round(100 * math.log10(abs(value))) + 5000), value)) if value else 0
 
 
-def _share_code(row: Row | None, name: str) -> int | None:
+def _share_code(share: float | None) -> int | None:
     """A share in thousandths; never zero for something."""
-    share = row and getattr(row, f"{name}_share")
     if share is None:
         return None
     return max(1, round(1000 * share)) if share else 0

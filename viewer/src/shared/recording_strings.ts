@@ -3,6 +3,7 @@ import { strings } from "./strings.js";
 
 const ENGLISH = {
   training: "Training",
+  recorded: "Recorded values",
   stepOf: "Step {0}",
   stepRange: "Steps {0} to {1}",
   lossAt: "loss {0}",

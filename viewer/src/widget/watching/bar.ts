@@ -96,8 +96,7 @@ export class RunBar {
 
   /** Move to the moment of a step. */
   goTo(step: number): void {
-    const after = this.#steps.findIndex((one) => one >= step);
-    this.#slider.value = String(after < 0 ? this.#steps.length - 1 : after);
+    this.#slider.value = String(this.#positionOf(step));
   }
 
   /** Tell the step and what the colours mean. */
@@ -131,6 +130,12 @@ export class RunBar {
     return hasLoss ? fill(words.lossAt, losses.join(", ")) : words.noLoss;
   }
 
+  /** A step may come after the last that was recorded. */
+  #positionOf(step: number): number {
+    const after = this.#steps.findIndex((one) => one >= step);
+    return after < 0 ? this.#steps.length - 1 : after;
+  }
+
   #x(position: number, width: number): number {
     const room = width - 2 * THUMB;
     return THUMB + (this.#steps.length < 2 ? 0 : (room * position) / (this.#steps.length - 1));
@@ -149,7 +154,7 @@ export class RunBar {
         .attr("class", `mg-loss-line mg-run-${i}`)
         .attr("d", this.#line(run, width, y));
       for (const { step } of run.recording.findings ?? []) {
-        const x = this.#x(this.#steps.indexOf(run.recording.steps[run.momentAt(step)] ?? -1), width);
+        const x = this.#x(this.#positionOf(step), width);
         svg
           .append("path")
           .attr("class", "mg-loss-finding")

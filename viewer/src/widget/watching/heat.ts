@@ -25,6 +25,20 @@ export interface HeatMap {
   mark(moment: number): void;
 }
 
+/** The maps of several runs with the same axis, so that they can be compared. */
+export function aligned(heats: readonly Heat[]): Heat[] {
+  const lowest = Math.min(...heats.map((heat) => heat.lowest));
+  const highest = Math.max(...heats.map((heat) => heat.highest));
+  return heats.map((heat) => {
+    const empty = "0".repeat(heat.rows[0]?.length ?? 0);
+    const side = (heat.rows.length - 1) / 2;
+    const [above, below] = [Array(highest - heat.highest).fill(empty), Array(heat.lowest - lowest).fill(empty)];
+    const [positive, negative] = [heat.rows.slice(0, side), heat.rows.slice(side + 1)];
+    const zero = heat.rows.slice(side, side + 1);
+    return { lowest, highest, rows: [...above, ...positive, ...below, ...zero, ...below, ...negative, ...above] };
+  });
+}
+
 export function heatMap(tensor: Tensor, heat: Heat, steps: readonly number[], width: number): HeatMap {
   const canvas = make("canvas", "mg-heat");
   const inner = Math.max(40, width - SIDE - 8);

@@ -75,10 +75,15 @@ export function scaleOf(measure: Measure, recordings: readonly Recording[]): Sca
 }
 
 function stepped(palette: Scale["palette"], bounds: number[], first: number, format: Scale["format"]): Scale {
-  const steps = [...Array(bounds.length + 1).keys()].map((step) => step + first);
+  const steps = [...Array(bounds.length + 1).keys()].map((i) => first + Math.round(i * stretch(bounds, first)));
   const scale = scaleThreshold<number, number>(bounds, steps);
   const entries = steps.map((step, i) => ({ step, text: boundText(bounds, i, format) }));
   return { palette, entries, stepOf: (value) => scale(value), format };
+}
+
+/** Few steps use all colours, too. */
+function stretch(bounds: readonly number[], first: number): number {
+  return first === 1 ? (MOST_STEPS - 1) / bounds.length : 1;
 }
 
 function boundText(bounds: readonly number[], i: number, format: (value: number) => string): string {
@@ -95,7 +100,7 @@ function bound(value: number, format: (value: number) => string): string {
 /** Powers of ten that part the values into at most as many steps as there are colours; a few outliers don't count. */
 function decades(values: number[]): number[] {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
-  const at = (part: number) => Math.log10(sorted[Math.floor(part * (sorted.length - 1))] ?? 1);
+  const at = (part: number) => Math.log10(sorted[Math.round(part * (sorted.length - 1))] ?? 1);
   const low = Math.floor(at(0.02)) + 1;
   const high = Math.max(low, Math.ceil(at(0.98)) - 1);
   const stride = Math.ceil((high - low + 1) / (MOST_STEPS - 1));

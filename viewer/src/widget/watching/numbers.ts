@@ -11,7 +11,10 @@ export function power(exponent: number): string {
 export function short(value: number): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
-  return (size < 1e-3 || size >= 1e5 ? value.toExponential(1) : String(Number(value.toPrecision(2)))).replace("-", "−");
+  return (size < 1e-3 || size >= 1e5 ? value.toExponential(1) : String(Number(value.toPrecision(2)))).replaceAll(
+    "-",
+    "−",
+  );
 }
 
 /** `12 %`; never zero for something. */

@@ -31,9 +31,10 @@ export class Run {
     return this.#byNode.get(node) ?? [];
   }
 
-  /** The moment that a step belongs to, or the one before it; -1 before the first. */
+  /** The moment that a step belongs to, or the one before it; -1 before the first and after the end of the run. */
   momentAt(step: number): number {
     const { steps } = this.recording;
+    if (step > (steps.at(-1) ?? -1)) return -1;
     let found = steps.length - 1;
     while (found >= 0 && (steps[found] ?? 0) > step) found -= 1;
     return found;

@@ -3,7 +3,7 @@ import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, make } from "../parts/dom.js";
 import { type Finding, KINDS, SHARES, STATISTICS, type Tensor } from "./data.js";
-import { type HeatMap, heatMap } from "./heat.js";
+import { aligned, type HeatMap, heatMap } from "./heat.js";
 import { share, short } from "./numbers.js";
 import type { Run } from "./run.js";
 
@@ -32,7 +32,7 @@ export class RunSheet {
 
   constructor() {
     this.element = make("section", "mg-run-sheet", this.#findings, this.#node, this.#all);
-    this.element.ariaLabel = words.training;
+    this.element.ariaLabel = words.recorded;
     this.#all.append(this.#summary);
     this.#all.addEventListener("toggle", () => this.#redraw());
     new ResizeObserver(() => {
@@ -81,7 +81,7 @@ export class RunSheet {
     this.#summary.textContent = fill(words.figures, step);
     const old = this.#all.querySelector(".mg-run-table");
     old?.remove();
-    if (this.#all.open) this.#all.append(tableOf(runs, (run) => run.recording.tensors, step, true));
+    if (this.#all.open) this.#all.append(tableOf(runs, (run) => run.recording.tensors, step));
     if (node === undefined) this.#node.replaceChildren(make("p", "", words.chooseNode));
     else this.#showNode(runs, node, step);
   }
@@ -114,7 +114,7 @@ export class RunSheet {
     this.#node.replaceChildren(
       head,
       maps,
-      tableOf(runs, (run) => run.tensorsOf(id), step, false),
+      tableOf(runs, (run) => run.tensorsOf(id), step, id),
     );
     this.#mark(step);
   }
@@ -137,11 +137,17 @@ export class RunSheet {
       const tensor = run.tensorsOf(id).find((one) => keyOf(one) === this.#tensor);
       return tensor?.heat == null ? [] : [{ run, tensor, heat: tensor.heat }];
     });
+    const heats = aligned(found.map(({ heat }) => heat));
     const room = this.#node.clientWidth;
     const each = room / found.length >= NARROWEST ? room / found.length : room;
-    this.#maps = found.map(({ run, tensor, heat }) => ({
+    this.#maps = found.map(({ run, tensor, heat }, i) => ({
       run,
-      map: heatMap({ ...tensor, name: labelOf(tensor) }, heat, run.recording.steps, Math.max(each, 120) - 4),
+      map: heatMap(
+        { ...tensor, name: labelOf(tensor) },
+        heats[i] ?? heat,
+        run.recording.steps,
+        Math.max(each, 120) - 4,
+      ),
     }));
     return this.#maps.map(({ map, run }) => {
       const caption = runs.length > 1 ? `${run.recording.name}: ${words.heatCaption}` : words.heatCaption;
@@ -171,31 +177,40 @@ function byKind(one: Tensor, other: Tensor): number {
   return KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind);
 }
 
-/** The exact figures of a step; the keyboard scrolls a wide table. */
+/**
+ * The figures of a step; the keyboard scrolls a wide table.
+ *
+ * @param node whose they are; undefined for all
+ */
 function tableOf(
   runs: readonly Run[],
   tensorsOf: (run: Run) => readonly Tensor[],
   step: number,
-  hasNodes: boolean,
+  node?: string,
 ): HTMLElement {
-  const isMany = runs.length > 1;
+  const body = make("tbody", "", ...runs.flatMap((run) => rowsOf(run, tensorsOf(run), step, runs.length > 1, node)));
   const heads = [words.tensor, ...STATISTICS.map((name) => words[name])];
-  const columns = [...(isMany ? [words.run] : []), ...(hasNodes ? [words.node] : []), ...heads];
-  const body = make("tbody", "");
-  for (const run of runs) {
-    const moment = run.momentAt(step);
-    for (const tensor of tensorsOf(run)) {
-      const node = tensor.node === "" ? words.wholeModel : tensor.node;
-      const before = [...(isMany ? [run.recording.name] : []), ...(hasNodes ? [node] : [])];
-      body.append(rowOf(tensor, moment, before));
-    }
-  }
-  const head = make("thead", "", make("tr", "", ...columns.map((text) => headCell(text, "col"))));
+  if (node === undefined) heads.unshift(words.node);
+  if (runs.length > 1) heads.unshift(words.run);
+  const head = make("thead", "", make("tr", "", ...heads.map((text) => headCell(text, "col"))));
   const scroller = box("mg-run-table", make("table", "", head, body));
   scroller.tabIndex = 0;
   scroller.role = "region";
-  scroller.ariaLabel = fill(words.figures, step);
+  scroller.ariaLabel = node === undefined ? fill(words.figures, step) : fill(words.figuresOf, nameOf(node), step);
   return scroller;
+}
+
+function rowsOf(run: Run, tensors: readonly Tensor[], step: number, isNamed: boolean, node?: string): HTMLElement[] {
+  const moment = run.momentAt(step);
+  const runName = isNamed ? [run.recording.name] : [];
+  return tensors.map((tensor) => {
+    const nodeName = node === undefined ? [nameOf(tensor.node)] : [];
+    return rowOf(tensor, moment, [...runName, ...nodeName]);
+  });
+}
+
+function nameOf(node: string): string {
+  return node === "" ? words.wholeModel : node;
 }
 
 function rowOf(tensor: Tensor, moment: number, before: readonly string[]): HTMLElement {

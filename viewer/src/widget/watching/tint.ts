@@ -4,8 +4,8 @@ import type { Scale } from "./measures.js";
 import type { Reading } from "./run.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Height of a row of strips, and its distance from the box's edges, px. */
-const STRIP = 4;
+/** Height of the strips, all rows together, and their distance from the box's sides, px. */
+const STRIPS = 4.5;
 const INSET = 5;
 /** Distance of the lines of a hatch, px. */
 const HATCH = 7;
@@ -37,11 +37,12 @@ function decorate(node: SVGElement, shape: SVGGraphicsElement, scale: Scale, { w
   if (worst.state === "unseen")
     shape.after(made("path", { class: "mg-recorded mg-hatch", d: hatch(x, y, width, height) }));
   const rows = strips.some((strip) => strip.length > 1) || strips.length > 1 ? strips : [];
+  const strip = STRIPS / rows.length;
   rows.forEach((readings, row) => {
-    const top = y + height - STRIP * (rows.length - row);
+    const top = y + height - strip * (rows.length - row);
     const step = (width - 2 * INSET) / readings.length;
     readings.forEach((reading, i) => {
-      const size = { x: x + INSET + i * step, y: top, width: Math.max(step - 2, 1), height: STRIP - 0.5 };
+      const size = { x: x + INSET + i * step, y: top, width: Math.max(step - 2, 1), height: strip - 0.5 };
       node.append(made("rect", { class: "mg-recorded mg-strip", "data-tint": tintOf(reading, scale), ...size }));
     });
   });
