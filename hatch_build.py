@@ -30,6 +30,7 @@ ASSETS = (
     "picture.css",
     "difference.css",
     "author.css",
+    "notes.js",
     "table.css",
     "static.js",
     "viz.js",

@@ -42,4 +42,4 @@ def said(graph: Graph, overlay: Overlay | None) -> Said | None:
             " graph: make it again with `annotate`",
             stacklevel=4,
         )
-    return Said(overlay=overlay.to_json())
+    return Said(overlay=overlay.without_texts().to_json())

@@ -86,7 +86,9 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
         """What its picture shows besides the graph."""
         if self.comparison:
             return self.comparison.earlier
-        return Said(overlay=self.overlay.to_json()) if self.overlay else None
+        overlay = self.overlay.without_texts().to_json() if self.overlay else None
+        steps = self.options.tour.steps or ()
+        return Said(overlay=overlay, steps=tuple(steps)) if overlay or steps else None
 
     @property
     def shown_problem(self) -> Problem | None:

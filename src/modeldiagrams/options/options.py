@@ -1,8 +1,8 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
-`View`, overlays `Author`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or
-the order of options derives them from these structs, so a new option is one new field here.
+`View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. Whatever needs the names, the
+documentation or the order of options derives them from these structs, so a new option is one new field here.
 
 Long because it is a list of declarations, each with its documentation.
 """
@@ -25,6 +25,7 @@ from modeldiagrams.options.reading import (
     read_versions,
     read_vocabulary,
 )
+from modeldiagrams.options.steps import LONGEST_TOUR, Step, read_steps
 
 __all__ = [
     "PER_DIAGRAM",
@@ -35,6 +36,7 @@ __all__ = [
     "Figure",
     "Limits",
     "Options",
+    "Tour",
     "View",
     "is_graph_file",
     "package_of",
@@ -386,6 +388,18 @@ class Compare(_Group, frozen=True, kw_only=True):
     details: Annotated[bool, Meta(description="Also show changes that have no effect on results.")] = False
 
 
+class Tour(_Group, frozen=True, kw_only=True):
+    """What the picture of a `model-tour` shows step by step; other diagrams have no steps."""
+
+    steps: Annotated[
+        Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,
+        Meta(
+            description="The steps, in order. Authors write them inside the tour, with their prose.",
+            extra={READ: read_steps, **PER_DIAGRAM},
+        ),
+    ] = None
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything an author says about one diagram."""
 
@@ -395,6 +409,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
     figure: Figure = Figure()
     compare: Compare = Compare()
+    tour: Tour = Tour()
 
     def called(self, name: str | None) -> Options:
         """The same with another name of the model; unchanged for None."""

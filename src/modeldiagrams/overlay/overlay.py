@@ -112,6 +112,11 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         compact = msgspec.json.encode(whole)
         return msgspec.json.format(compact, indent=indent) if indent else compact
 
+    def without_texts(self) -> Overlay:
+        """The same with notes that have only their numbers, for where a page has the texts."""
+        notes = tuple(msgspec.structs.replace(note, text="") for note in self.notes)
+        return msgspec.structs.replace(self, notes=notes)
+
     def merge(self, other: Overlay) -> Overlay:
         """Both together. Where both say something of one node, the other's word counts; its notes come last.
 

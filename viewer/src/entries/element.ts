@@ -59,6 +59,11 @@ const FEATURES: readonly Feature[] = [
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
 
+  /** For scripts of this package that some pages bring along; undefined until the event "mg-ready". */
+  get widget(): Widget | undefined {
+    return this.#widget;
+  }
+
   connectedCallback(): void {
     if (this.#widget === undefined) runInSlices(() => this.#start());
     else this.#widget.onConnected();
@@ -105,6 +110,7 @@ class ModelGraph extends HTMLElement {
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
+    this.dispatchEvent(new Event("mg-ready"));
     this.addEventListener("fullscreenchange", () => {
       // the page may have scrolled meanwhile
       if (this.matches(":fullscreen")) widget.camera.fit();

@@ -3,6 +3,19 @@ import type { Overlay } from "../../generated/overlay.js";
 import type { GraphData } from "../graph/graph.js";
 import type { State } from "../view/state.js";
 
+/** What colours the nodes. */
+export type Lens = "class" | "parameters" | "flops" | "memory";
+
+/** One step of a tour; the ids are of nodes that its state shows. */
+export interface Step {
+  state: SessionState;
+  /** What is brought into sight. */
+  focus: string[];
+  /** What is lit; the rest is dimmed. */
+  lit: string[];
+  lens: Lens | null;
+}
+
 /** A diagram as its data script brings it: the traced graph, and what the author chose to show. */
 export interface DiagramData {
   graph: GraphData;
@@ -14,6 +27,8 @@ export interface DiagramData {
   details?: boolean;
   /** What training recorded of the model, for `recording.js`. */
   recordings?: readonly object[];
+  /** Of a tour. */
+  steps?: Step[];
 }
 
 /** What is shown. */

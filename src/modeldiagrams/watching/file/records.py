@@ -44,7 +44,7 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     norm: float = 0.0
     """Root of the sum of the squares."""
     dead: int = 0
-    """Units (channels, features) that are zero or less everywhere, of an activation that cuts off negative values."""
+    """Units (channels, features) that are zero everywhere, of an activation without negative values."""
     units: int = 0
     """Number of units; 0 where none were counted."""
     ratio: float | None = None
@@ -107,6 +107,8 @@ class Moment(msgspec.Struct, kw_only=True, tag="moment", tag_field="record", omi
     """What gradients were divided by, where a gradient scaler is used."""
     last: int | None = None
     """In a reduced recording: the last of the steps that were merged."""
+    unseen: tuple[str, ...] = ()
+    """Modules whose parameters have gradients, but whose call was not seen, as of ``module.forward(x)``."""
     rows: dict[Key, Row] = {}
 
 
