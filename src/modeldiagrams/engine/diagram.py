@@ -14,6 +14,7 @@ from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.overlay.overlay import Overlay
 from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
+from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
@@ -70,6 +71,12 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
+
+    recordings: tuple[PageRecording, ...] = ()
+    """What trainings recorded of the model, for readers to look at on the diagram."""
+
+    live: str = ""
+    """URL of a stream of such recordings, on a page that follows one."""
 
     overlay: Overlay | None = None
     """What its author says about nodes."""

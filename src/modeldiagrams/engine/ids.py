@@ -24,6 +24,7 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
+    content["recording"] = options.figure.recording
     said = {name: value for name, value in asdict(options.author).items() if value}
     if options.author.notes:
         said["notes"] = [*options.author.notes]  # their texts stand on the page

@@ -99,6 +99,8 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         for name in ("model", "before", "after"):
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
+        if "recording" in merged:
+            merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
         _check_versions(merged, compares=compares)
         if notes:
             merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}

@@ -37,6 +37,7 @@ __all__ = [
     "COMPARING",
     "DATA_START",
     "PROSE",
+    "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -58,7 +59,9 @@ COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, "third-party-notices.txt")
+RECORDING = "recording.js"
+"""Loaded by those who look at what a training recorded."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -149,6 +152,8 @@ def data_script(diagram: Diagram) -> str:
     content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    if diagram.recordings:
+        content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
         content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
     if diagram.picture.steps:
@@ -212,6 +217,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
+        recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),

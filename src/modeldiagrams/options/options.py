@@ -52,6 +52,7 @@ _Name = Annotated[str, Meta(pattern=r"^[^\s#]+$", title="a name without spaces a
 _Depth = Annotated[int, Meta(ge=0, le=1000)]
 _Levels = Annotated[int, Meta(ge=1, le=1000)]
 _Positive = Annotated[float, Meta(gt=0)]
+_OneOrTwo = Annotated[list[str], Meta(min_length=1, max_length=2, title="one file or two")]
 _Direction = Literal["TB", "LR"]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
@@ -164,6 +165,9 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             " expanded as stays legible there.",
             extra={READ: read_page},
         ),
+    ] = None
+    legend: Annotated[
+        bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
     ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
@@ -338,6 +342,15 @@ class Figure(_Group, frozen=True, kw_only=True):
             " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other hosts have to allow"
             " it (CORS).",
             extra={READ: read_versions},
+        ),
+    ] = None
+    recording: Annotated[
+        _OneOrTwo | None,
+        Meta(
+            description="What a training of the model recorded, a file that `modeldiagrams.watch` wrote: `run.mdwatch`."
+            " Readers see it on the diagram, step by step. Of two files, `[first.mdwatch, second.mdwatch]`, they see"
+            " both side by side.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
         ),
     ] = None
     table: Annotated[

@@ -17,6 +17,7 @@ import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { panel } from "../widget/features/panel.js";
+import { recording } from "../widget/features/recording.js";
 import { save } from "../widget/features/save.js";
 import { search } from "../widget/features/search.js";
 import { sticky } from "../widget/features/sticky.js";
@@ -37,6 +38,7 @@ const FEATURES: readonly Feature[] = [
   legend,
   outline,
   changes,
+  recording,
   isolate,
   expansion,
   colours,

@@ -25,6 +25,8 @@ export interface DiagramData {
   /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
   before?: GraphData;
   details?: boolean;
+  /** What training recorded of the model, for `recording.js`. */
+  recordings?: readonly object[];
   /** Of a tour. */
   steps?: Step[];
 }

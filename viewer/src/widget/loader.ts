@@ -62,6 +62,12 @@ export async function loadComparing(): Promise<Comparing> {
   return globalThis.modelDiagramsComparing;
 }
 
+/** Load what shows recordings, also of this script's version. */
+export async function loadRecording(): Promise<void> {
+  if (globalThis.modelDiagramsRecording === undefined) await loadOwnPart("recording.js");
+  if (globalThis.modelDiagramsRecording === undefined) throw new LoadError("recording.js");
+}
+
 let engine: Promise<Viz> | undefined;
 let started: Viz | undefined;
 

@@ -83,7 +83,7 @@ export class TaskQueue {
   }
 
   /** Run a task that needs the data only. */
-  withSession(task: (session: Session) => void): Promise<void> {
+  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#enqueue(() => this.#loadSession().then(task));
   }
 
