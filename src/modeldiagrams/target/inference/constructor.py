@@ -28,7 +28,7 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
-from modeldiagrams.target.inference.unknown_containers import Items
+from modeldiagrams.target.inference.unknown_containers import Fixed, Items
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
@@ -233,7 +233,7 @@ class _PlainData(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
             args = [*map(plain, args[:1]), *args[1:]]
-        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items):
+        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], plain(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))
 

@@ -30,9 +30,13 @@ class Slot(Protocol):
     """What is known about one argument; see `slots`."""
 
     path: str
+    kind: Any
     ways: set[str]
     is_tested: bool
     children: dict[str | int, Any]
+
+    def option(self) -> Any:
+        """The value that is tried now."""
 
     def child(self, key: str | int) -> Any:
         """The slot of a value inside."""
@@ -50,7 +54,7 @@ class Use:
 
     how: str
     """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
-    or what a tensor ``lacks``."""
+    what a tensor ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
