@@ -14,6 +14,7 @@ from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective,
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html
 from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.notes import ModelNoteDirective
 from sphinx_modeldiagrams.role import ROLE, ModelRole
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
 
@@ -30,6 +31,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_domain(ModelDiagramsDomain)
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
+    app.add_directive("model-note", ModelNoteDirective)
     app.add_directive("model-diff", ModelDiffDirective)
     app.add_directive("model-changes", ModelChangesDirective)
     app.add_directive("model-history", ModelHistoryDirective)

@@ -19,6 +19,7 @@ from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.notes import notes_list, parsed, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
@@ -54,14 +55,21 @@ class ModelGraphDirective(HostDirective):
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
-        diagram = draw(self, values, "\n".join(self.content), requested=self.requested, compares=self.compares)
+        body, first = without_notes(self.content)
+        notes, others = parsed(self, first) if first < len(self.content) else ([], [])
+        by_pattern = {note["pattern"]: note["text"] for note in notes}
+        if len(by_pattern) < len(notes):
+            raise self.error("two notes have the same pattern; write both in one")
+        diagram = draw(
+            self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
+        )
         self._report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
         figure = self._figure(diagram)
         self._note(diagram, figure["ids"][0])
-        return [figure]
+        return [figure, *notes_list(self, diagram, diagram.options.author.notes or {}, notes), *others]
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""

@@ -110,9 +110,8 @@ def _inform(message: str) -> None:
 def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm) -> PictureFile | None:
     """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
     view = msgspec.structs.replace(diagram.options.view, fit=_page(builder))
-    earlier = diagram.comparison.earlier if diagram.comparison else None
     try:
-        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, earlier=earlier)
+        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=diagram.beside)
     except ModelDiagramsError as error:
         warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None

@@ -15,6 +15,8 @@ BAD = {
     "graph-missing": "missing.json",
     "option": "model: tinymodels.Net\ninptus: [1, 4]\nname: anchored\ncaption: Here",
     "value": "model: tinymodels.Net\ndepth: deep",
+    "hidden": "model: net.json\nhide: [rleu, x]",
+    "noted": "model: net.json\nnotes: {rleu: Text}",
     "empty": "",
     "body": "model: tinymodels.Net\ninputs: [1,",
     # the last page by its name: this model ends the tracing process, and starting another takes seconds
@@ -49,6 +51,12 @@ def test_build_goes_on(site):
 
 def test_unknown_option_suggests_the_one_meant(site):
     assert "option 'inptus': unknown; did you mean 'inputs'?" in site.log
+
+
+def test_pattern_of_nothing_suggests_the_nearest_name(site):
+    assert "option 'hide': nothing matches 'rleu'; did you mean 'relu'?" in site.log
+    assert "Text" in site.page("noted")
+    assert 'data-id="input:x"' not in site.page("hidden")
 
 
 def test_figure_stays_where_an_option_is_wrong(site):

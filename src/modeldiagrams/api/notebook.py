@@ -6,11 +6,13 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.api.annotations import said
 from modeldiagrams.api.export import draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.diagram import forward_problem, in_words
 from modeldiagrams.html.standalone import notebook_output
 from modeldiagrams.options.parsing import parse_view
+from modeldiagrams.overlay.resolve import annotate
 from modeldiagrams.render.draw import Flat, render
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Theme
 
 __all__ = ["ModelDiagram", "diagram"]
@@ -74,9 +77,23 @@ class ModelDiagram:
         graph: What was traced.
     """
 
-    def __init__(self, graph: Graph, view: Mapping[str, Any]) -> None:
+    def __init__(self, graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None) -> None:
         self.graph = graph
         self._view = dict(view)
+        self._overlay = overlay
+
+    def annotate(self, pattern: str, **said: Any) -> ModelDiagram:
+        """The same diagram in which something is said of nodes.
+
+        Args:
+            pattern: Which nodes, see `annotate`.
+            **said: What is said, as in `annotate`: `text`, `rename`, `group`, `highlight=True`, …
+
+        Raises:
+            OptionError: as in `annotate`.
+        """
+        more = annotate(self.graph, pattern, **said)
+        return ModelDiagram(self.graph, self._view, self._overlay | more if self._overlay else more)
 
     def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme | None = None) -> None:
         """Write a file.
@@ -91,7 +108,7 @@ class ModelDiagram:
             OptionError: for another suffix, and for `flat` or `theme` where the format ignores them.
             RenderError: if the graph can't be drawn, or the library for PNG, PDF or DOT files is not installed.
         """
-        write(self.graph, Path(path), self._view, flat=flat, theme=theme)
+        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=self._overlay)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks choose from; those with HTML prefer it."""
@@ -103,11 +120,13 @@ class ModelDiagram:
 
     def _html(self, svg: str) -> str:
         """The still picture, made interactive by the viewer that one output of the notebook has."""
-        return notebook_output(draw_diagram(self.graph, self._view), svg) + OUTPUTS.viewer_if_needed()
+        return notebook_output(draw_diagram(self.graph, self._view, self._overlay), svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""
-        return render(self.graph, parse_view(self._view), flat=Flat(outlines=False)).svg
+        return render(
+            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=said(self.graph, self._overlay)
+        ).svg
 
     def __repr__(self) -> str:
         return f"<diagram of {self.graph.model.name}: {len(self.graph.nodes)} nodes, {self.graph.status.state}>"

@@ -12,7 +12,8 @@ from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
-from modeldiagrams.render.draw import Earlier, Picture
+from modeldiagrams.overlay.overlay import Overlay
+from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
 from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
@@ -69,6 +70,16 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
+
+    overlay: Overlay | None = None
+    """What its author says about nodes."""
+
+    @property
+    def beside(self) -> Beside | None:
+        """What its picture shows besides the graph."""
+        if self.comparison:
+            return self.comparison.earlier
+        return Said(overlay=self.overlay.without_texts().to_json()) if self.overlay else None
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from modeldiagrams.common.files import digest
@@ -67,8 +68,14 @@ class Host(Protocol):
         """Show a message to those who build the site verbosely."""
 
 
-def draw(
-    host: Host, values: Mapping[str, Any], body: str, *, requested: bool = True, compares: bool = False
+def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
+    host: Host,
+    values: Mapping[str, Any],
+    body: str,
+    *,
+    requested: bool = True,
+    compares: bool = False,
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Diagram:
     """Build a diagram from what an author wrote; mistakes become its problem and are not raised.
 
@@ -78,6 +85,7 @@ def draw(
         body: More options, as YAML or as one line that names the model.
         requested: False for a diagram that a site adds to a documented class.
         compares: Whether it shows what changed between two versions of the model.
+        notes: Pattern → text of notes that stand beside the options.
 
     Returns:
         The diagram; if its options are wrong it has nothing but a problem of kind ``option``.
@@ -89,6 +97,8 @@ def draw(
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
         _check_versions(merged, compares=compares)
+        if notes:
+            merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}
         if host.settings.static_only:
             merged["static"] = True
         options, written = parse_options(merged, host.settings.options), parse_options(merged)

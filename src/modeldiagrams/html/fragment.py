@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.table import diagram_summary, summary_table
@@ -54,7 +55,7 @@ _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -91,7 +92,8 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table)
+    more = [NOTES] if interactive and notes_prefix(diagram) else []
+    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 
 
 def difference_body(
@@ -143,6 +145,8 @@ def data_script(diagram: Diagram) -> str:
     content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
         content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+    if diagram.overlay:
+        content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
@@ -202,6 +206,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
+        notes=notes_prefix(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

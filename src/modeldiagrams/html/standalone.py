@@ -10,6 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from modeldiagrams.html.fragment import COMPARING, SCRIPTS, data_script, difference_body, element, is_interactive
+from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
@@ -43,8 +44,10 @@ def standalone(diagram: Diagram) -> str:
         body = difference_body(diagram, diagram.comparison)
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-        body = element(diagram)
+        body = element(diagram) + plain_notes(diagram)
     viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
+    if viewer and notes_prefix(diagram):
+        viewer += Markup(asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
     return _page(title, _with_data(diagram, body), viewer=viewer)
 
 
@@ -60,12 +63,13 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
     Returns:
         HTML to stand in a notebook.
     """
+    body = element(diagram) + plain_notes(diagram)
     return template("output").render(
         alt=alt_text(diagram),
         # shorter than in base64; in an attribute with single quotes
         picture=Markup(quote(svg, safe=_PLAIN)),  # noqa: S704  without quotes and ampersands
         problem=note(diagram),
-        diagram=packed(_with_data(diagram, element(diagram)).encode()) if is_interactive(diagram) else None,
+        diagram=packed(_with_data(diagram, body).encode()) if is_interactive(diagram) else None,
     )
 
 

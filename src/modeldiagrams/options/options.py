@@ -1,8 +1,8 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
-`View`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or the order of
-options derives them from these structs, so a new option is one new field here.
+`View`, overlays `Author`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or
+the order of options derives them from these structs, so a new option is one new field here.
 
 Long because it is a list of declarations, each with its documentation.
 """
@@ -14,8 +14,11 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
+from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.options.reading import (
     read_directions,
+    read_lists,
+    read_map,
     read_page,
     read_patterns,
     read_shapes,
@@ -26,6 +29,7 @@ from modeldiagrams.options.reading import (
 __all__ = [
     "PER_DIAGRAM",
     "READ",
+    "Author",
     "Call",
     "Compare",
     "Figure",
@@ -179,6 +183,80 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     ] = None
 
 
+_PATTERNS = "Patterns are those of `expand`, and of ops and inputs their names: `softmax`, `input:mask`."
+
+
+class Author(_Group, frozen=True, kw_only=True):
+    """What an author says about nodes beyond what was traced; `modeldiagrams.overlay` finds the nodes."""
+
+    rename: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Other names in the picture, by pattern: `{'*.self_attn': Multi-head attention}`. Details and"
+            f" outline tell the real ones. {_PATTERNS}",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    hide: Annotated[
+        list[str] | None,
+        Meta(
+            description="Patterns of nodes that the picture leaves out, with all that is inside: `[Dropout,"
+            " input:mask]`. What they connect stays connected, the outline tells them, and readers see them together"
+            " with reshapes and casts.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
+        ),
+    ] = None
+    group: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
+            " '*.linear2', relu]}`. There is one in each container with matches. The name of another group stands for"
+            " all that is in it.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    highlight: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes to stress.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    fade: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes that step back.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    kind: Annotated[
+        dict[str, Kind] | None,
+        Meta(
+            description="Colours by pattern, as kinds of the legend: `{'*.router': attention}`. Kinds are embedding,"
+            " attention, linear, convolution, recurrence, normalisation, activation, pooling, loss and other.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    order: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="The order of what is directly in a container, beside each other from left to right:"
+            " `{attention: [query, key, value]}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    arrange: Annotated[
+        dict[str, Literal["row", "column", "grid"]] | None,
+        Meta(
+            description="How what is directly in a container stands, by pattern: `row`, `column` or `grid`:"
+            " `{'*.experts': grid}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    notes: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Notes by pattern, in the markup of the page: `{'*.self_attn': See *Vaswani et al.*}`. The"
+            " picture has their numbers at the nodes, and the notes stand below it.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+
+
 class Limits(_Group, frozen=True, kw_only=True):
     """Where the model runs, and what it may take. A site can set each of them for all of its diagrams."""
 
@@ -303,6 +381,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     call: Call
     view: View = View()
+    author: Author = Author()
     limits: Limits = Limits()
     figure: Figure = Figure()
     compare: Compare = Compare()

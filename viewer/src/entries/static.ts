@@ -1,6 +1,7 @@
 /** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 import "./polyfills.js";
 import { instance } from "@viz-js/viz";
+import type { Overlay } from "../../generated/overlay.js";
 import { comparedGraphs } from "../diff/compared.js";
 import { differenceOf } from "../diff/difference.js";
 import { unionState } from "../diff/union_state.js";
@@ -10,6 +11,7 @@ import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
 import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../graph/graph.js";
 import { index } from "../graph/indexing.js";
+import { annotated } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
@@ -29,6 +31,8 @@ interface RenderRequest {
   flat: { theme: Theme; outlines: boolean } | null;
   /** JSON of an earlier graph: the picture shows what changed since, with or without changes that have no effect. */
   before?: string | null;
+  /** What the author says about nodes. */
+  overlay?: Overlay | null;
   details?: boolean;
 }
 
@@ -66,8 +70,9 @@ function render(graphJson: string, requestJson: string): string {
   return retry();
 }
 
-function shownGraph(graphJson: string, { before = null, details = false }: RenderRequest): GraphData {
-  return before === null ? (JSON.parse(graphJson) as GraphData) : comparedGraphs(before, graphJson, details).graph;
+function shownGraph(graphJson: string, { before = null, details = false, overlay }: RenderRequest): GraphData {
+  if (before !== null) return comparedGraphs(before, graphJson, details).graph;
+  return annotated(JSON.parse(graphJson) as GraphData, overlay);
 }
 
 /** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */

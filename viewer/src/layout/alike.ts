@@ -34,8 +34,22 @@ export function frameKey(frame: Frame): string {
 
 /** With the lengths of texts, which may contain anything. */
 function itemKey(item: Item): string {
-  const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, former, frame } = item;
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${frame?.direction}`;
+  const {
+    name,
+    detail,
+    kind,
+    glyph,
+    times,
+    unrolled,
+    loop,
+    expandable,
+    stack,
+    marks,
+    former,
+    frame,
+    notes = [],
+  } = item;
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${frame?.direction}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 

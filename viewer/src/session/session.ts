@@ -9,6 +9,7 @@ import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
+import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
@@ -60,7 +61,7 @@ export class Session {
 
   constructor(data: DiagramData, compared?: Compared) {
     this.data = data.graph;
-    this.traced = index(compared?.graph ?? data.graph);
+    this.traced = index(compared?.graph ?? annotated(data.graph, data.overlay));
     this.difference = compared?.difference;
     this.withDetails = data.details === true;
     this.initial = data.state;
@@ -69,7 +70,7 @@ export class Session {
 
   /** The trace with calls of functions as nodes, unless the author leaves them out. */
   get grouped(): GraphIndex {
-    this.#grouped ??= this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    this.#grouped ??= indexed(withFunctions(this.traced.graph, () => this.initial.functions !== false));
     return this.#grouped;
   }
 

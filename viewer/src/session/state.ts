@@ -1,4 +1,5 @@
 /** The plain data that a session starts from and changes. */
+import type { Overlay } from "../../generated/overlay.js";
 import type { GraphData } from "../graph/graph.js";
 import type { State } from "../view/state.js";
 
@@ -6,6 +7,8 @@ import type { State } from "../view/state.js";
 export interface DiagramData {
   graph: GraphData;
   state: State;
+  /** What the author says about nodes. */
+  overlay?: Overlay;
   /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
   before?: GraphData;
   details?: boolean;

@@ -55,13 +55,15 @@ export interface Item {
   expandable: boolean;
   /** Whether it stands for equal blocks, or holds them; absent in frames that fewer than two tensors enter. */
   stack?: boolean;
-  /** Extra CSS classes: `error`, `unseen`, `again`; in a difference `added`, `removed`, `changed`, `same`. */
+  /** Extra CSS classes: `error`, `unseen`, `again`, `highlight`, `faded`; in a difference `added`, `removed`, `changed`, `same`. */
   marks: string[];
   /** In a difference, positions in the list of changes. */
   changes?: readonly number[];
   /** In a difference, its text in the earlier graph, where it was another. */
   former?: { name: string; detail: string };
   frame: Frame | null;
+  /** Numbers of the author's notes. */
+  notes?: readonly number[];
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;
 }

@@ -21,6 +21,7 @@ import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
+import { withSaid } from "./said.js";
 import { markChanges } from "./shape_changes.js";
 import { SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
@@ -248,7 +249,11 @@ function itemOf(
     frame,
     narrow: context.state.narrow === true,
   };
-  return withDifference(index, item, isBundle(node) ? childrenOf(index, id, isBundle) : box.chain);
+  return withDifference(
+    index,
+    withSaid(index, item, box.chain),
+    isBundle(node) ? childrenOf(index, id, isBundle) : box.chain,
+  );
 }
 
 function isBundle(node: GraphNode | undefined): boolean {

@@ -43,7 +43,7 @@ _MOST_LESSONS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
-_CPU_SECONDS = 10.0
+_CPU_SECONDS = 4.0
 _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
 _MOST_ELEMENTS = 100_000_000

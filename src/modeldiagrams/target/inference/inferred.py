@@ -58,7 +58,10 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
         inside = unpacked_parameters(model)
         candidates: Candidates = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
         if is_of_graph:
-            candidates = {name: _in_a_graph(str(name), options) for name, options in candidates.items()}
+            candidates = {
+                name: options if is_graph(str(name)) else _in_a_graph(str(name), options)
+                for name, options in candidates.items()
+            }
         if all(options[0] is ABSENT for options in candidates.values()):
             candidates[named[0].name] = candidates[named[0].name][1:]
         yield {name: options for name, options in candidates.items() if options}
@@ -146,8 +149,7 @@ def _several_rows_first(layers: Layers) -> Layers:
 
 def _in_a_graph(name: str, options: Sequence[Candidate]) -> list[Candidate]:
     """Graphs of a batch lie side by side: there is one id for each node or edge, and no dimension of the batch."""
-    fields = [] if is_graph(name) else [entry for entry in usual("fields", name) if isinstance(entry, dict)]
-    known = [Candidate(entry, "usual beside edges") for entry in fields]
+    known = [Candidate(entry, "usual beside edges") for entry in usual("fields", name) if isinstance(entry, dict)]
     rows = [
         Candidate({**option.entry, "shape": [NODES]}, option.reason)
         for option in options
