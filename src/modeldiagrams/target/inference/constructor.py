@@ -10,6 +10,7 @@ plain data as an author would write it, and the model is made of that.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import time
 from dataclasses import dataclass, field
@@ -243,6 +244,8 @@ def _reason(slot: Slot) -> str:
         return f"layers have it as {', '.join(sorted(slot.attributes))}"
     if slot.why:
         return slot.why
+    if len(slot.divisors) > 1:
+        return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
     if slot.kind == "text" and strings:
         return f"it is compared with {', '.join(map(repr, strings[:4]))}"

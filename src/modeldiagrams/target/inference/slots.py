@@ -12,6 +12,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
 from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.slot_options import options_of
 from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
@@ -268,7 +269,7 @@ class Slot:
             return "made"
         if name in _MAPPING_METHODS:
             self._make_mapping(0 if name == "get" else 2)
-        return "fields"
+        return "made" if is_read_as_one_of(self.name, self.names, self.makers) else "fields"
 
     def _make_mapping(self, count: int = _MANY) -> None:
         self.kind = "fields"
