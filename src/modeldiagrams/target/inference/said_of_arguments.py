@@ -19,8 +19,10 @@ __all__ = ["said_by_conditions"]
 
 
 def said_by_conditions(error: BaseException) -> Iterator[Refused]:
-    """What would have let the condition hold that made the innermost frame raise."""
+    """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
     for names, check, is_wanted in checks(error):
+        if str(names.get("__name__")).startswith("torch."):
+            return
         match check:
             case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]) if is_wanted:
                 yield from _of_class(value_of(value, names), value_of(classes, names))
