@@ -14,6 +14,8 @@ from modeldiagrams.target.inference.makers import classes_for, modules_for, path
 from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_item
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.target.inference.slots import Slot
 
 __all__ = ["options_of"]
@@ -25,20 +27,16 @@ _MULTIPLES = (1, 2, 4, 8)
 
 def options_of(slot: Slot) -> list[Any]:
     """Values to try, as options of a diagram; likeliest first."""
-    match slot.kind:
-        case "number":
-            return _numbers(slot)
-        case "text":
-            return _texts(slot)
-        case "items":
-            return [slot.count] if slot.count else [*_COUNTS]
-        case "class":
-            return classes_for(slot.name, slot.call, slot.names)
-        case "made":
-            return _made(slot)
-        case "tensor":
-            return [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS]
-    return [None]
+    make: dict[str, Callable[[Slot], list[Any]]] = {
+        "number": _numbers,
+        "text": _texts,
+        "items": lambda slot: [slot.count] if slot.count else [*_COUNTS],
+        "fields": lambda _: [None],
+        "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
+        "made": _made,
+        "tensor": lambda _: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
+    }
+    return make[slot.kind](slot)
 
 
 def _texts(slot: Slot) -> list[Any]:

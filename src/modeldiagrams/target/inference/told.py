@@ -1,4 +1,4 @@
-"""What a constructor was told of its model's inputs: how large images are, and how many channels and frames they have."""
+"""What a constructor was told of its model's inputs: sides, channels and frames of images."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Items(_Several, list[Any]):
     """A list."""
 
 
-class Fixed(_Several, tuple[Any, ...]):
+class Fixed(_Several, tuple[Any, ...]):  # noqa: SLOT001  (it has a slot in our sense)
     """A tuple."""
 
 
