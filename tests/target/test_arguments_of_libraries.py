@@ -39,9 +39,7 @@ class Stages(nn.Module):
     def __init__(self, *, width, depths):
         super().__init__()
         assert isinstance(depths, tuple), "depths: how many blocks each stage has"
-        self.stages = nn.ModuleList(
-            nn.Sequential(*(nn.Linear(width, width) for _ in range(depth))) for depth in depths
-        )
+        self.stages = nn.ModuleList(nn.Sequential(*(nn.Linear(width, width) for _ in range(depth))) for depth in depths)
 
     def forward(self, x):
         for stage in self.stages:

@@ -1,4 +1,4 @@
-"""What a failed condition in a constructor says of an argument: ``assert isinstance(depths, tuple)``, ``size % 4 == 0``."""
+"""What a failed condition in a constructor says of an argument: ``isinstance(depths, tuple)``, ``size % 4 == 0``."""
 
 from __future__ import annotations
 
