@@ -72,5 +72,5 @@ def _step(argument: Any, number: Any, divisor: Any) -> int:
     if not all(type(each) is int and each > 0 for each in (argument, number, divisor)) or number % divisor == 0:
         return 0
     if argument % number == 0:
-        return divisor * (argument // number)
-    return divisor // gcd(divisor, number // argument) if number % argument == 0 else 0
+        return int(divisor * (argument // number))
+    return int(divisor // gcd(divisor, number // argument)) if number % argument == 0 else 0

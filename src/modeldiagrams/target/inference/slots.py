@@ -228,7 +228,7 @@ class Slot:
 
     def _learn_class(self, classes: tuple[type, ...]) -> None:
         """The first of several classes that something can be made of."""
-        known = [each for each in classes if each in (str, dict, list, tuple, bool, int, float)]
+        known = [each for each in classes if each.__module__ == "builtins"]
         self.annotation = next((each for each in classes if issubclass(each, nn.Module)), (known or [classes[0]])[0])
         self.kind, self.is_tuple = "number", self.annotation is tuple
         self.why = f"it has to be a {self.annotation.__name__}"
