@@ -67,7 +67,7 @@ class ModelGraphDirective(HostDirective):
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
-        return [self.figure(diagram), *notes_list(self, diagram, diagram.options.author.notes or {}, notes), *others]
+        return [self.figure(diagram), *notes_list(self, diagram, notes), *others]
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""

@@ -81,7 +81,7 @@ class ModelTourDirective(ModelGraphDirective):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
             for picture in step.findall(step_picture):
                 picture["index"] = index
-        notes = notes_list(self, diagram, diagram.options.author.notes or {}, ())
+        notes = notes_list(self, diagram, ())
         beside = nodes.container("", figure, *notes, classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
         tour = nodes.container("", body, classes=tour_classes(diagram))

@@ -166,6 +166,9 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_page},
         ),
     ] = None
+    legend: Annotated[
+        bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
+    ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(

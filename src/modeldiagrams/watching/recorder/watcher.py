@@ -111,6 +111,8 @@ class Watcher:
             self._losses.add(self.n, loss)
         if self._step is not None:
             self._end()
+        if self._tripwire.is_done:
+            self._tripwire.remove()
         self.n += 1
         self._begin_if_due()
 
