@@ -16,7 +16,7 @@ from modeldiagrams.target.inference.vocabulary import number_values, usual, usua
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.target.inference.slots import Slot
+    from modeldiagrams.target.inference.unknown import Slot
 
 __all__ = ["options_of"]
 

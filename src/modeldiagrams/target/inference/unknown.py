@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from modeldiagrams.target.inference.lookups import strings_looked_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
 __all__ = ["Number", "Real", "Refused", "Slot", "Text", "Use", "plain", "slots_of", "text", "unpacked_count", "wrapped"]
@@ -30,7 +30,19 @@ class Slot(Protocol):
     """What is known about one argument; see `slots`."""
 
     path: str
+    name: str
+    names: Mapping[str, Any]
     kind: Any
+    annotation: Any
+    makers: tuple[Any, ...]
+    attributes: set[str]
+    compared: list[Any]
+    place: tuple[int, int] | None
+    call: tuple[int, tuple[str, ...]]
+    count: int
+    divisors: set[int]
+    one_of: tuple[int, ...]
+    is_called_in_forward: bool
     ways: set[str]
     is_tested: bool
     children: dict[str | int, Any]
