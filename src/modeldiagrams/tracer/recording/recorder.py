@@ -146,14 +146,7 @@ class Recorder(TorchFunctionMode):
         """
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            if self.counter is None:
-                context.observed += 1
-                try:
-                    result, flops = run(*args, **kwargs), None
-                finally:
-                    context.observed -= 1
-            else:
-                result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -198,10 +191,7 @@ class Recorder(TorchFunctionMode):
         op = self._record(context, call, flops)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                if self.counter is None:
-                    result = alias_of(result)
-                else:
-                    result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result
