@@ -146,7 +146,14 @@ class Recorder(TorchFunctionMode):
         """
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            if self.counter is None:
+                context.observed += 1
+                try:
+                    result, flops = run(*args, **kwargs), None
+                finally:
+                    context.observed -= 1
+            else:
+                result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -171,8 +178,8 @@ class Recorder(TorchFunctionMode):
         tensors: list[Tensor] = []
         values = (*args, *kwargs.values()) if kwargs else args
         key = (function, source, *kwargs, *call_key(values, tensors))
-        start, scope = len(self.recording.steps), context.scopes.current
-        call = FunctionCall(function, run, args, kwargs, start, key, tensors, scope)
+        start = len(self.recording.steps) if function.opaque else 0
+        call = FunctionCall(function, run, args, kwargs, start, key, tensors, context.scopes.current)
         if function.pure and not kwargs:  # nearly all
             return call
         call.versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
