@@ -33,6 +33,7 @@ _ONLY = re.compile(r"^<!-- only (\w+) -->\n(.*?)^<!-- end -->\n", re.DOTALL | re
 _REFERENCE = re.compile(r"^<!-- reference (\w+) -->$", re.MULTILINE)
 _NAVIGATION = "<!-- navigation -->"
 _FENCED = re.compile(r"(^(`{3,})[^`\n]*\n.*?^\2`*$)", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"\[([^\]\n]+)\]\(model:([^)\n]+)\)")
 _BLOCK = re.compile(
     r"^(?P<slashes>/{3,})(?: (?P<name>[\w-]+)(?: \| (?P<argument>.*))?(?P<options>(?:\n    .*)*))?$",
     re.MULTILINE,
@@ -54,7 +55,12 @@ def prepare(text: str, host: str) -> str:
 def _for_sphinx(text: str) -> str:
     """Tables of contents; blocks of pymdownx as directives, outside of fences."""
     parts = _FENCED.split(text.replace(_NAVIGATION, _toctrees()))
-    return "".join(part if _FENCED.match(part) else _BLOCK.sub(_directive, part) for part in parts)
+    return "".join(part if _FENCED.match(part) else _as_myst(part) for part in parts)
+
+
+def _as_myst(text: str) -> str:
+    """Blocks and links to parts of diagrams."""
+    return _PART.sub(r"{model:part}`\1 <\2>`", _BLOCK.sub(_directive, text))
 
 
 def _directive(block: re.Match[str]) -> str:

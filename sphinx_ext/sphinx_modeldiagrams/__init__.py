@@ -15,6 +15,7 @@ from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outd
 from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
 from sphinx_modeldiagrams.nodes import model_graph, step_picture
 from sphinx_modeldiagrams.notes import ModelNoteDirective
+from sphinx_modeldiagrams.parts import PartDomain, ResolveParts, depart_part, model_part, visit_part
 from sphinx_modeldiagrams.role import ROLE, ModelRole
 from sphinx_modeldiagrams.tour import ModelTourDirective, TourStepDirective
 from sphinx_modeldiagrams.transform import ReplaceDiagrams
@@ -30,6 +31,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx."""
     add_settings(app)
     app.add_domain(ModelDiagramsDomain)
+    app.add_domain(PartDomain)
     app.add_role(ROLE, ModelRole(warn_dangling=True))
     app.add_directive("model-graph", ModelGraphDirective)
     app.add_directive("model-tour", ModelTourDirective)
@@ -42,6 +44,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     hidden = (skip_node, None)
     app.add_node(model_graph, html=(visit_html, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
     app.add_node(step_picture, html=(visit_step_picture, None), latex=hidden, text=hidden, man=hidden, texinfo=hidden)
+    app.add_node(model_part, html=(visit_part, depart_part))
+    app.add_post_transform(ResolveParts)
     app.add_post_transform(ReplaceDiagrams)
 
     app.connect("config-inited", check_settings)

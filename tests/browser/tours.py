@@ -37,17 +37,34 @@ SHOWN = """() => {
 }"""
 
 
-def write_tour(folder: Path, after: str = PROSE) -> None:
-    """Write ``tour.html`` and its files, as Python-Markdown makes them."""
+def write_tour(folder: Path) -> None:
+    """Write ``tour.html`` and its files, as Python-Markdown makes them.
+
+    ``clipped.html`` is the same in a box that clips, as some themes have it.
+    """
     save(network(blocks=2), folder / "net.json")
     steps = "\n\n".join(_step(title, options) for title, options in STEPS)
-    text = f"# Tour\n\n/// model-tour | net.json\n    depth: 0\n\n{steps}\n///\n\n{after}"
+    text = f"# Tour\n\n/// model-tour | net.json\n    depth: 0\n\n{steps}\n///\n\n{PROSE}"
+    body = _converted(folder, text)
+    for name, style in {"tour": "", "clipped": "overflow: auto"}.items():
+        text = f'{HEAD}<title>Tour</title>\n<main style="{style}">{body}</main>\n'
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+
+
+def write_parts(folder: Path) -> None:
+    """Write ``parts.html``, whose words speak of the stem and of what a block holds."""
+    save(network(blocks=2), folder / "net.json")
+    words = "# Parts\n\nFirst [the stem](model:stem), then [*an activation*](model:net.json#blocks.1.up)."
+    body = _converted(folder, f"{words}\n\n```model-graph\nmodel: net.json\ndepth: 0\n```\n")
+    (folder / "parts.html").write_text(f"{HEAD}<title>Parts</title>\n<main>{body}</main>\n", encoding="utf-8")
+
+
+def _converted(folder: Path, text: str) -> str:
     settings = {"folder": str(folder), "site_dir": str(folder), "page": "tour.html"}
     try:
-        body = markdown.markdown(text, extensions=["modeldiagrams"], extension_configs={"modeldiagrams": settings})
+        return markdown.markdown(text, extensions=["modeldiagrams"], extension_configs={"modeldiagrams": settings})
     finally:
         extension._services.close()
-    (folder / "tour.html").write_text(f"{HEAD}<title>Tour</title>\n<main>{body}</main>\n", encoding="utf-8")
 
 
 def _step(title: str, options: dict[str, object]) -> str:

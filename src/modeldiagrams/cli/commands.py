@@ -21,6 +21,7 @@ from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_ta
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, traced
+from modeldiagrams.cli.watching import watch_command
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
@@ -192,6 +193,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
 main.add_command(diff_command)
 main.add_command(history_command)
 main.add_command(check_command)
+main.add_command(watch_command)
 
 
 @main.command("snapshot")

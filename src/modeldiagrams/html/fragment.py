@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.folding import folded
 from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
@@ -149,9 +150,9 @@ def data_script(diagram: Diagram) -> str:
     if graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
     state = msgspec.json.encode(diagram.picture.state)
-    content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
+    content = b'{"graph":%b,"state":%b' % (folded(serialize(graph)), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
-        content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+        content += b',"before":%b,"details":%b' % (folded(earlier.graph), msgspec.json.encode(earlier.details))
     if diagram.recordings:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:

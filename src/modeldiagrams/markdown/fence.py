@@ -31,6 +31,7 @@ from modeldiagrams.markdown.find_fences import (
     bare_body,
     find_fences,
 )
+from modeldiagrams.markdown.parts import with_parts
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
 
@@ -84,6 +85,7 @@ class _End(Postprocessor):
 
     def run(self, text: str) -> str:
         self.tours.end(text)
+        text = with_parts(text, self.host)
         self.host.end_document()
         return text
 
@@ -100,6 +102,7 @@ class _Fences(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         """Note where the fences are and register ours with superfences. The text stays as it is."""
         self.host.start_document(self.md)
+        self.host.on_page.clear()
         source = self.host.page_source()
         written = lines if source is None else source.split("\n")
         self.waiting = find_fences(written)

@@ -1,6 +1,7 @@
 /** The plain data that a session starts from and changes. */
 import type { Overlay } from "../../generated/overlay.js";
 import type { GraphData } from "../graph/graph.js";
+import type { FoldedGraph } from "../graph/unfold.js";
 import type { State } from "../view/state.js";
 
 /** What colours the nodes. */
@@ -16,7 +17,7 @@ export interface Step {
   lens: Lens | null;
 }
 
-/** A diagram as its data script brings it: the traced graph, and what the author chose to show. */
+/** A diagram: the traced graph, and what the author chose to show. */
 export interface DiagramData {
   graph: GraphData;
   state: State;
@@ -30,6 +31,9 @@ export interface DiagramData {
   /** Of a tour. */
   steps?: Step[];
 }
+
+/** The same as its data script brings it. */
+export type FoldedData = Omit<DiagramData, "graph" | "before"> & { graph: FoldedGraph; before?: FoldedGraph };
 
 /** What is shown. */
 export interface SessionState extends State {

@@ -1,5 +1,6 @@
 /** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
 import { matching } from "../view/patterns.js";
 import type { Session } from "./session.js";
@@ -55,7 +56,8 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
 function nodesOf({ grouped }: Session, pattern: string): string[] {
   const modules = matching(grouped, [pattern]);
   if (modules.length > 0) return modules;
-  const isMeant = (node: GraphNode) => node.id === pattern || ("name" in node && node.name === pattern);
+  const isMeant = (node: GraphNode) =>
+    node.id === pattern || ("name" in node && [node.name, shortName(node.name ?? "")].includes(pattern));
   return grouped.graph.nodes.filter(isMeant).map(({ id }) => id);
 }
 

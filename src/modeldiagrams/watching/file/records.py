@@ -92,6 +92,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="recor
     log: tuple[str, ...] = ()
     version: str = "1.0"
     """Of the format."""
+    modules: dict[str, str] = {}
+    """Path → full name of the class of each module, so that the model can be shown without its graph."""
     notes: tuple[str, ...] = ()
     """Sentences for the reader, for example that recorded steps of a compiled model run eagerly."""
 

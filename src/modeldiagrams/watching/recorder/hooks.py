@@ -56,6 +56,30 @@ def safely(hook: _Hook) -> _Hook:
     return run  # type: ignore[return-value]
 
 
+class _ModuleHook:
+    """A hook that isn't copied or saved with its module."""
+
+    def __init__(self, run: Callable[..., None]) -> None:
+        self._run = run
+
+    def __call__(self, *args: Any) -> None:
+        self._run(*args)
+
+    def __deepcopy__(self, memo: object) -> Callable[..., None]:
+        return _nothing
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _hook_of_a_copy, ()
+
+
+def _hook_of_a_copy() -> Callable[..., None]:
+    return _nothing
+
+
+def _nothing(*args: object) -> None:
+    """The hook of a copy."""
+
+
 class Hooks:
     """Hooks on the modules of a model.
 
@@ -72,8 +96,8 @@ class Hooks:
         for path, module in names.modules.items():
             if self.hooks(path):
                 self._handles += (
-                    module.register_forward_pre_hook(self._before, with_kwargs=True),
-                    module.register_forward_hook(self._after, with_kwargs=True, always_call=True),
+                    module.register_forward_pre_hook(_ModuleHook(self._before), with_kwargs=True),
+                    module.register_forward_hook(_ModuleHook(self._after), with_kwargs=True, always_call=True),
                 )
 
     def hooks(self, path: str) -> bool:

@@ -47,6 +47,7 @@ class Parameters:
     def __init__(self, step: Step, names: Names, rows: Rows) -> None:
         self.step, self._names, self._rows, self._log = step, names.parameters, rows, step.log
         self._before: dict[int, Tensor] = {}
+        self._measured: set[int] = set()
         self.were_updated = False
         self._handles = [
             register_optimizer_step_pre_hook(self._before_step),
@@ -60,9 +61,8 @@ class Parameters:
         self._before.clear()
 
     def measure_unstepped(self, model: nn.Module) -> None:
-        """Measure what no optimizer used: a gradient scaler skipped the step, or there is no optimizer of torch's."""
-        if not self.were_updated:
-            self._measure(model.parameters(), scaled=False)
+        """Measure what no optimizer used: a gradient scaler skipped the step, or none of torch's has the parameter."""
+        self._measure([p for p in model.parameters() if id(p) not in self._measured], scaled=False)
 
     def _own(self, parameters: Iterable[nn.Parameter]) -> Iterator[tuple[str, str, nn.Parameter]]:
         for parameter in parameters:
@@ -76,6 +76,7 @@ class Parameters:
 
     def _measure(self, parameters: Iterable[nn.Parameter], *, scaled: bool) -> None:
         for path, name, parameter in self._own(parameters):
+            self._measured.add(id(parameter))
             if "parameters" in self._log:
                 row = self._rows.add(Key(path, "parameter", name), parameter, scope="copy")
                 if row is not None and "updates" in self._log:
@@ -91,7 +92,7 @@ class Parameters:
         for path, name, parameter in self._own(parameters_of(optimizer)):
             self.were_updated = True
             before, values = self._before.pop(id(parameter), None), measurable(parameter)
-            if before is None or values is None:
+            if before is None or values is None or not parameter.requires_grad:  # frozen on purpose
                 continue
             change = sample_of(values, self._rows.sample, self._rows.turn) - before
             row = measured(Key(path, "update", name), change, change, scope_of(parameter, "copy"), None)

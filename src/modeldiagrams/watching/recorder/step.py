@@ -123,11 +123,9 @@ class RecordedStep:
         return self._parameters is not None and self._parameters.were_updated
 
     def unseen(self) -> list[str]:
-        """Modules that have parameters with gradients, but whose call no hook saw, as of ``module.forward(x)``."""
-        modules = self._names.modules.items()
-        trained = [
-            path for path, module in modules if any(p.grad is not None for p in module.parameters(recurse=False))
-        ]
+        """Modules whose parameters have gradients, but whose call no hook saw, as of ``module.forward(x)``."""
+        measured = self._rows["train"].measured if "train" in self._rows else []
+        trained = dict.fromkeys(row.key.node for row in measured if row.key.kind == "parameter_gradient")
         return [path for path in trained if path not in self._hooks.called and self._hooks.hooks(path)]
 
     def drop(self) -> None:
@@ -140,7 +138,3 @@ class RecordedStep:
         if phase not in self._rows:
             self._rows[phase] = Rows(self._settings.sample, self._turn)
         return self._rows[phase]
-
-
-def _has_gradients(module: nn.Module) -> bool:
-    return any(parameter.grad is not None for parameter in module.parameters(recurse=False))

@@ -27,12 +27,17 @@ __all__ = ["Tripwire"]
 
 _Found: TypeAlias = tuple[str, str, str, str]
 """Node, kind of the tensor, its name, a sentence."""
+_WITH_KWARGS: dict[int, bool] = getattr(torch.nn.modules.module, "_global_forward_hooks_with_kwargs", {})
 _SMALL = 4096
 _FEW = 16
 
 
 class Tripwire:
-    """Looks at every step until something isn't finite; then it is done."""
+    """Looks at every step until something isn't finite.
+
+    Attributes:
+        is_done: Whether it has found something, and may be removed.
+    """
 
     def __init__(self, model: nn.Module, tell: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
         """Begin to look.
@@ -44,6 +49,7 @@ class Tripwire:
         """
         self._model, self._tell = weakref.ref(model), weakref.WeakMethod(tell)  # global hooks would keep them
         self._inputs: tuple[Any, Any, Any] | None = None
+        self.is_done = False
         self._handles = [register_optimizer_step_pre_hook(self._before_step)]
         if can_repeat:
             self._handles.append(register_module_forward_hook(self._after_call, with_kwargs=True))
@@ -52,23 +58,23 @@ class Tripwire:
         """Stop looking."""
         for handle in self._handles:
             handle.remove()
+            _WITH_KWARGS.pop(handle.id, None)  # which torch leaves there, and compiled models then warn
         self._handles.clear()
         self._inputs = None
 
     def _after_call(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
-        if module is self._model() and torch.is_grad_enabled():
+        if module is self._model() and not self.is_done and torch.is_grad_enabled():
             context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
             self._inputs = tree_map(_weak, args), tree_map(_weak, kwargs), context
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         model, tell = self._model(), self._tell()
-        if model is None or tell is None:
+        if model is None or tell is None or self.is_done:
             return
         gradients = list(_few_small(optimizer, {id(parameter) for parameter in model.parameters()}))
         if gradients and not _finite(gradients):
-            inputs = self._inputs
-            self.remove()
-            found, order = _repeat(model, inputs) if inputs else (None, [])
+            self.is_done = True  # hooks can't be removed while they run
+            found, order = _repeat(model, self._inputs) if self._inputs else (None, [])
             tell(*(found or _by_gradients(Names(model), order)))
 
 

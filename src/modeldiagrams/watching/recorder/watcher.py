@@ -111,6 +111,8 @@ class Watcher:
             self._losses.add(self.n, loss)
         if self._step is not None:
             self._end()
+        if self._tripwire.is_done:
+            self._tripwire.remove()
         self.n += 1
         self._begin_if_due()
 
@@ -203,10 +205,16 @@ class Watcher:
             notes.append("Compiled code runs without hooks: recorded steps ran without the compiler.")
         if is_spread():
             notes.append("Gradients of activations are those of each process's own mean loss.")
-        class_ = type(self._model)
-        name = f"{class_.__module__}.{class_.__qualname__}"
+        modules = {path: _class_name(module) for path, module in Names(self._model).modules.items() if path}
         log = tuple(sorted(self._settings.log))
-        return Run(step=self.n, model=name, every=self._every, log=log, notes=tuple(notes))
+        return Run(
+            step=self.n,
+            model=_class_name(self._model),
+            every=self._every,
+            log=log,
+            modules=modules,
+            notes=tuple(notes),
+        )
 
     def _write(self, frame: Frame) -> None:
         """Append to the file; a full disk ends the recording, not the training."""
@@ -253,3 +261,8 @@ def _wanted(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
 
 def _is_compiled(model: nn.Module) -> bool:
     return any(hasattr(m, "_orig_mod") or getattr(m, "_compiled_call_impl", None) for m in model.modules())
+
+
+def _class_name(module: nn.Module) -> str:
+    class_ = type(module)
+    return f"{class_.__module__}.{class_.__qualname__}"

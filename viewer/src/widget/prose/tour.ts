@@ -29,6 +29,8 @@ class Tour {
   /** The step that the picture shows; the page's own picture is that of no step. */
   #shown = -1;
   #isShowing = false;
+  /** How far the picture is moved down, px. */
+  #shift = 0;
 
   constructor(element: HTMLElement, steps: HTMLElement[], widget: Widget) {
     this.#element = element;
@@ -51,6 +53,7 @@ class Tour {
       isWaiting = true;
       requestAnimationFrame(() => {
         isWaiting = false;
+        this.#keepInSight();
         if (!this.#isChosen) this.#show(this.#inSight());
       });
     };
@@ -139,6 +142,21 @@ class Tour {
       step.ariaCurrent = i === this.#current ? "step" : null;
     });
     this.#bar.show(this.#current, this.#steps.length);
+  }
+
+  /**
+   * Move the picture where `position: sticky` does not: some pages wrap their content in a box that clips wide tables,
+   * which the browser then takes for the scrolling element although the window scrolls.
+   */
+  #keepInSight(): void {
+    const picture = this.#bar.element.parentElement;
+    const body = picture?.parentElement;
+    if (!picture || !body) return;
+    const { top, height } = picture.getBoundingClientRect();
+    const natural = top - this.#shift;
+    const room = body.getBoundingClientRect().bottom - height - natural;
+    this.#shift = Math.round(Math.max(0, Math.min(BAR - natural, room)));
+    picture.style.translate = this.#shift === 0 ? "" : `0 ${this.#shift}px`;
   }
 
   #inSight(): number {

@@ -26,6 +26,8 @@ export class RunBar {
   readonly #runLabel = make("label", "mg-row", `${words.run} `, this.#run);
   readonly #legend = box("mg-run-legend");
   readonly #note = make("span", "mg-run-note");
+  /** Of no use before there is a recorded step. */
+  readonly #controls: readonly HTMLElement[];
   #runs: readonly Run[] = [];
   #steps: readonly number[] = [];
 
@@ -44,6 +46,8 @@ export class RunBar {
     slide.prepend(this.#track);
     const tint = make("label", "mg-row", `${words.tintBy} `, this.#measure);
     const choices = box("mg-row mg-run-choices", this.#told, tint, this.#runLabel, this.#note);
+    this.#controls = [slide, tint, this.#runLabel];
+    this.#toggle(false);
     this.element = box("mg-run-bar", slide, choices, this.#legend);
     this.element.role = "region";
     this.element.ariaLabel = words.training;
@@ -87,11 +91,16 @@ export class RunBar {
     this.#slider.disabled = steps.length < 2;
     if (wasAtEnd) this.#slider.value = this.#slider.max;
     else this.goTo(step);
+    this.#toggle(steps.length > 0);
     this.#runLabel.hidden = runs.length < 2;
     const chosen = this.run;
     this.#run.replaceChildren(...runs.map(({ recording }) => new Option(recording.name)));
     this.#run.selectedIndex = Math.min(chosen, runs.length - 1);
     this.#drawTrack();
+  }
+
+  #toggle(hasSteps: boolean): void {
+    for (const control of this.#controls) control.hidden = !hasSteps;
   }
 
   /** Move to the moment of a step. */

@@ -33,6 +33,7 @@ export class RunSheet {
   constructor() {
     this.element = make("section", "mg-run-sheet", this.#findings, this.#node, this.#all);
     this.element.ariaLabel = words.recorded;
+    this.element.hidden = true;
     this.#all.append(this.#summary);
     this.#all.addEventListener("toggle", () => this.#redraw());
     new ResizeObserver(() => {
@@ -42,12 +43,13 @@ export class RunSheet {
 
   /** List what is unusual, and what was recorded and is not in the diagram. */
   list(runs: readonly Run[]): void {
+    this.element.hidden = false;
     const parts = runs.flatMap((run) => this.#listOf(run, runs.length > 1));
-    this.#findings.replaceChildren(make("h3", "", words.findings), ...parts);
+    this.#findings.replaceChildren(make("strong", "", words.findings), ...parts);
   }
 
   #listOf({ recording }: Run, isNamed: boolean): HTMLElement[] {
-    const title = isNamed ? [make("h4", "", recording.name)] : [];
+    const title = isNamed ? [make("strong", "", recording.name)] : [];
     const rows = (recording.findings ?? []).map((finding) => make("li", "", this.#row(finding)));
     const list = rows.length === 0 ? make("p", "", words.nothingFound) : make("ol", "", ...rows);
     const { strangers = [] } = recording;
@@ -100,7 +102,7 @@ export class RunSheet {
   #showNode(runs: readonly Run[], node: Chosen, step: number): void {
     const id = node.repeats.includes(this.#repeat) ? this.#repeat : node.id;
     const tensors = runs.flatMap((run) => run.tensorsOf(id)).sort(byKind);
-    const title = make("h3", "", node.name);
+    const title = make("strong", "", node.name);
     const repeats = node.repeats.length > 1 ? [this.#choice(words.repeatShown, pairs(node.repeats), id)] : [];
     if (tensors.length === 0) {
       const nothing = make("p", "", fill(words.nothingRecorded, id));
