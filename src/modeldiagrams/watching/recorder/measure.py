@@ -27,14 +27,15 @@ class Measured:
     """What was measured of one tensor.
 
     Attributes:
+        keys: The tensor's; several, where it is in several places.
         floats: Smallest, largest, sum and norm.
         ints: How many values aren't zero, how many are infinite or NaN; how many units are dead.
     """
 
-    __slots__ = ("count", "floats", "ints", "key", "sample", "scaled", "scope", "units", "weight_norm")
+    __slots__ = ("count", "floats", "ints", "keys", "sample", "scaled", "scope", "units", "weight_norm")
 
     def __init__(self, key: Key, sample: Tensor, count: int, scope: Scope = "data") -> None:
-        self.key, self.sample, self.count, self.scope = key, sample, count, scope
+        self.keys, self.sample, self.count, self.scope = [key], sample, count, scope
         self.floats: list[Number] = []
         self.ints: list[int | Tensor] = []
         self.units = 0
