@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.autograd.profiler import record_function
+from torch.cuda import nvtx
 from torch.nn.modules.lazy import LazyModuleMixin
 
-from modeldiagrams.tracer.patches import fake_tensors, modules, threads, unseen_functions
+from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, threads, unseen_functions
 from modeldiagrams.tracer.torch_facts import symbolic_sizes
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
@@ -65,6 +66,7 @@ def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]
             yield class_, name, modules.hidden_initialisation(calls, vars(class_)[name])
     yield record_function, "__enter__", modules.entered_scope(calls, record_function.__enter__)
     yield record_function, "__exit__", modules.left_scope(calls, record_function.__exit__)
+    yield nvtx, "_nvtx", nvtx_ranges.RecordedRanges(calls.recorder, vars(nvtx)["_nvtx"])
     for _, module in model_modules:  # compiled in place (``module.compile()``): runs as it is written
         if vars(module).get("_compiled_call_impl") is not None:
             yield module, "_compiled_call_impl", None
