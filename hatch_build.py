@@ -29,6 +29,8 @@ ASSETS = (
     "model-graph.css",
     "picture.css",
     "difference.css",
+    "author.css",
+    "notes.js",
     "table.css",
     "static.js",
     "viz.js",

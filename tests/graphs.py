@@ -104,6 +104,35 @@ def nested_graph(deep: int, wide: int) -> Graph:
     )
 
 
+def with_repeats() -> Graph:
+    """``input x → blocks.0 [fc1 → fc2 → fc3] → blocks.1 [the same] → output y``, each ``fc`` a module with one op."""
+    count = ParameterCount(own=0, total=0, trainable=0)
+    nodes: list[Node] = [InputNode(id="input:x", name="x", outputs=("input:x:0",))]
+    hierarchy: dict[str, str | None] = {"input:x": None, "output:y": None}
+    chain = ["input:x"]
+    for block in ("blocks.0", "blocks.1"):
+        nodes.append(ModuleNode(id=block, path=block, class_="mypkg.Block", parameters=count, signature="block"))
+        hierarchy[block] = None
+        for layer in (f"{block}.fc{i}" for i in (1, 2, 3)):
+            op = f"{layer}/linear"
+            nodes.append(ModuleNode(id=layer, path=layer, class_="mypkg.Layer", parameters=count, signature="layer"))
+            nodes.append(OpNode(id=op, name="torch.nn.functional.linear", outputs=(f"{op}:0",)))
+            hierarchy |= {layer: block, op: layer}
+            chain.append(op)
+    return Graph(
+        model=ModelInfo(name="Repeats", class_="mypkg.Repeats", parameters=count),
+        nodes=(*nodes, OutputNode(id="output:y", name="y")),
+        adjacency={
+            source: (Edge(to=target, tensor=f"{source}:0"),) for source, target in pairwise([*chain, "output:y"])
+        },
+        hierarchy=hierarchy,
+        tensors={f"{name}:0": TensorSpec(shape=(1, 4), dtype="float32") for name in chain},
+        parameters={},
+        status=Status(state="complete", mode="real"),
+        provenance=Provenance(modeldiagrams="0"),
+    )
+
+
 HOSTILE_NAMES = (
     *("end", "End", "subgraph", "graph", "node", "default", "class", "constructor", "__proto__", "o", "x", "0", "a:b"),
     *(

@@ -1,12 +1,18 @@
-/** Makes generated/format.ts, the types of the graph format, from its published schema: `npm run types`. */
+/** Makes generated/*.ts, the types of the formats, from their published schemas: `npm run types`. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compile } from "json-schema-to-typescript";
 
 const file = (path) => join(import.meta.dirname, path);
-// the title has the format's version in it, and would name the type
-const { title, ...schema } = JSON.parse(readFileSync(file("../docs/graph.schema.json"), "utf8"));
-const bannerComment = `/** ${title}. Made by types.mjs from docs/graph.schema.json. */`;
-const types = await compile(schema, "Graph", { additionalProperties: false, bannerComment });
+
+/** File → schema and the name of its type. */
+const FORMATS = { format: ["graph", "Graph"], overlay: ["overlay", "Overlay"] };
+
 mkdirSync(file("generated"), { recursive: true });
-writeFileSync(file("generated/format.ts"), types);
+for (const [name, [format, type]] of Object.entries(FORMATS)) {
+  // the title has the format's version in it, and would name the type
+  const { title, ...schema } = JSON.parse(readFileSync(file(`../docs/${format}.schema.json`), "utf8"));
+  const bannerComment = `/** ${title}. Made by types.mjs from docs/${format}.schema.json. */`;
+  const types = await compile(schema, type, { additionalProperties: false, bannerComment });
+  writeFileSync(file(`generated/${name}.ts`), types);
+}

@@ -19,6 +19,7 @@ from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.nodes import model_graph
+from sphinx_modeldiagrams.notes import notes_list, parsed, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
+__all__ = ["AnyOption", "AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
 
 
-class _AnyOption(dict[str, Any]):
-    """Lets unknown options through to `parse_options`, whose message suggests the option that was meant."""
+class AnyOption(dict[str, Any]):
+    """Lets unknown options through to our own parsers, whose message suggests the option that was meant."""
 
     def __missing__(self, name: str) -> Callable[[str], str]:
         return directives.unchanged
@@ -45,7 +46,7 @@ class ModelGraphDirective(HostDirective):
     compares = False
     has_content = True
     optional_arguments = 1
-    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = _AnyOption(
+    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = AnyOption(
         dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
     )
 
@@ -54,14 +55,19 @@ class ModelGraphDirective(HostDirective):
         values: dict[str, Any] = dict(self.options)
         if self.arguments:
             values["model"] = self.arguments[0]
-        diagram = draw(self, values, "\n".join(self.content), requested=self.requested, compares=self.compares)
-        self._report(diagram)
+        body, first = without_notes(self.content)
+        notes, others = parsed(self, first) if first < len(self.content) else ([], [])
+        by_pattern = {note["pattern"]: note["text"] for note in notes}
+        if len(by_pattern) < len(notes):
+            raise self.error("two notes have the same pattern; write both in one")
+        diagram = draw(
+            self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
+        )
+        self.report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
-        figure = self._figure(diagram)
-        self._note(diagram, figure["ids"][0])
-        return [figure]
+        return [self.figure(diagram), *notes_list(self, diagram, notes), *others]
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""
@@ -70,7 +76,8 @@ class ModelGraphDirective(HostDirective):
         location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
         domain_of(self.env).note_diagram(diagram, location)
 
-    def _report(self, diagram: Diagram) -> None:
+    def report(self, diagram: Diagram) -> None:
+        """Warn of the diagram's problem, as the site wants it."""
         if diagram.problem is None:
             return
         message = describe(diagram.problem)
@@ -98,8 +105,13 @@ class ModelGraphDirective(HostDirective):
             node += nodes.inline("", " ".join(words))
         return node
 
+    def figure(self, diagram: Diagram) -> nodes.figure:
+        """The figure that Sphinx numbers, aligns and refers to; the environment knows it from now on."""
+        figure = self._figure(diagram)
+        self._note(diagram, figure["ids"][0])
+        return figure
+
     def _figure(self, diagram: Diagram) -> nodes.figure:
-        """The figure that Sphinx numbers, aligns and refers to."""
         options = diagram.options.figure
         figure = nodes.figure("", self._node(diagram), classes=figure_classes(diagram.options))
         self.set_source_info(figure)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         GraphError,
         ModelDiagramsError,
         OptionError,
+        RecordingError,
         RenderError,
         TargetError,
         WorkerError,
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.serialize import load, save
     from modeldiagrams.ir.structure import structural_digest
     from modeldiagrams.options.options import Options
+    from modeldiagrams.overlay.overlay import Overlay
+    from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.tracer import trace
+    from modeldiagrams.watching.reader import load_recording
+    from modeldiagrams.watching.recorder.watcher import watch
+    from modeldiagrams.watching.recording import Recording
 
     __version__: str
 
@@ -41,13 +47,18 @@ __all__ = [
     "ModelDiagramsError",
     "OptionError",
     "Options",
+    "Overlay",
+    "Recording",
+    "RecordingError",
     "RenderError",
     "TargetError",
     "WorkerError",
     "__version__",
+    "annotate",
     "diagram",
     "diff",
     "load",
+    "load_recording",
     "notebook",
     "save",
     "structural_digest",
@@ -61,15 +72,20 @@ __all__ = [
     "to_png",
     "to_svg",
     "trace",
+    "watch",
 ]
 
 _MODULES = {
     "Difference": "engine.compare.difference",
     "Graph": "ir.graph",
     "Options": "options.options",
+    "Overlay": "overlay.overlay",
+    "annotate": "overlay.resolve",
+    "Recording": "watching.recording",
     "diagram": "api.notebook",
     "diff": "engine.compare.difference",
     "load": "ir.serialize",
+    "load_recording": "watching.reader",
     "notebook": "api.notebook_viewer",
     "save": "ir.serialize",
     "structural_digest": "ir.structure",
@@ -83,6 +99,7 @@ _MODULES = {
     "to_png": "api.export",
     "to_svg": "api.export",
     "trace": "tracer",
+    "watch": "watching.recorder.watcher",
 }
 
 

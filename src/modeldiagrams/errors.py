@@ -6,6 +6,7 @@ __all__ = [
     "GraphError",
     "ModelDiagramsError",
     "OptionError",
+    "RecordingError",
     "RenderError",
     "SettingError",
     "TargetError",
@@ -39,6 +40,10 @@ class OptionError(ModelDiagramsError):
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(f"option {option!r}: {problem}")
         self.option = option
+
+
+class RecordingError(ModelDiagramsError):
+    """A file is no recording of a training, or can't be read."""
 
 
 class SettingError(ModelDiagramsError):

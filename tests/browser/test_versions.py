@@ -1,6 +1,7 @@
 """Comparing a diagram with the same model in another version of the documentation."""
 
 import json
+from base64 import b64encode
 
 import pytest
 
@@ -223,6 +224,25 @@ def test_readers_can_leave_a_comparison_that_never_loads(reader, documentation):
     bar.get_by_text("Nothing changed between 1.1 and 2.0.").wait_for()
     for route in held:
         route.abort()
+
+
+def test_a_link_to_the_model_alone_leaves_a_comparison_that_still_loads(reader, documentation):
+    held = []
+    reader.page.route("**/1.0/modeldiagrams/*.json", lambda route: held.append(route))  # noqa: PLW0108 - see above
+    reader.page.goto(f"{documentation}/2.0/index.html")
+    choose(reader)
+    reader.page.get_by_label("Compare with").select_option("1.0")
+    wait_until(reader, lambda: bool(held))
+    graph = reader.evaluate("e => e.getAttribute('graph')")
+    link = b64encode(json.dumps({"graph": graph}).encode()).decode().rstrip("=")
+    reader.page.evaluate("link => { location.hash = link; }", f"model-graph-{link}")
+    reader.page.get_by_role("region", name="Changes").wait_for(state="hidden")
+    with reader.page.expect_response("**/1.0/modeldiagrams/*.json"):
+        for route in held:
+            route.continue_()
+    reader.evaluate("e => e.picture()")
+    assert reader.node("−pool").count() == 0
+    assert reader.page.get_by_role("region", name="Changes").is_hidden()
 
 
 @pytest.mark.parametrize("context", [{}, NARROW], ids=["wide", "narrow"])

@@ -11,12 +11,18 @@ import pytest
 
 NET = "model: net.json"
 FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
+SAID = (
+    f"{NET}\nno-index: true\nrename: {{fc: Projection}}\nhide: [relu]\n"
+    'notes: {fc: "A *layer*, at <https://example.org>.", x: Two}'
+)
 PAGES = {
     "index": [FIGURE],
     "other": [f"{NET}\ndirection: LR\nno-index: true", f"{NET}\nstatic: true\nno-index: true\ntable: true"],
     "plain": [],
+    "said": [SAID],
 }
-VIEWER = {"compare.js", "core.js", "model-graph.css", "model-graph.js", "third-party-notices.txt", "viz.js"}
+SCRIPTS = {"compare.js", "core.js", "model-graph.js", "notes.js", "prose.js", "recording.js", "viz.js"}
+VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +66,21 @@ def test_static_diagram_beside_another_has_no_data(site):
     assert page.count("<model-graph graph=") == 1
 
 
+def test_what_an_author_says_is_in_the_picture_and_below_it(site):
+    page = site.page("said")
+    svg = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
+    assert re.findall(r'class="mg-name"[^>]*>([^<]*)<', svg) == ["x", "Projection", "output"]
+    assert re.findall(r'class="mg-times"[^>]*>([^<]*)<', svg) == ["2", "1"]
+    assert "(shown as “Projection”, note 1)" in page
+    (notes,) = re.findall(r'<ol class="[^"]*mg-notes">(.*?)</ol>', page, re.DOTALL)
+    prefix = re.search(r' notes="([^"]*)"', page)[1]
+    assert re.findall(r'<li id="([^"]*)"', notes) == [f"{prefix}-note-1", f"{prefix}-note-2"]
+    assert "<em>layer</em>" in notes
+    assert re.search(r'<a [^>]*href="https://example.org"', notes)
+    assert page.count("modeldiagrams/notes.js") == 1
+    assert "notes.js" not in site.page("index")
+
+
 def test_table_has_a_row_for_each_module(site):
     (table,) = re.findall(r'<table class="mg-rows.*?</table>', site.page("other"), re.DOTALL)
     assert re.findall(r"<th scope=.row.[^>]*>(.*?)</th>", table) == ["Net", "fc"]
@@ -69,7 +90,7 @@ def test_table_has_a_row_for_each_module(site):
 
 def test_folder_holds_viewer_index_and_files_of_each_diagram(site):
     ids = {entry["id"] for entry in index(site)}
-    assert len(ids) == 2
+    assert len(ids) == 3
     diagrams = {f"{name}{suffix}" for name in ids for suffix in (".js", ".json")}
     assert {file.name for file in site.data.iterdir()} == {*VIEWER, "index.json", *diagrams}
 
@@ -80,7 +101,8 @@ def index(site) -> list[dict[str, Any]]:
 
 def test_index_names_page_and_graph_of_every_diagram(site):
     pages = [page.partition("#")[0] for entry in index(site) for page in entry["pages"]]
-    assert sorted(pages) == [site.urls["index"], *[site.urls["other"]] * pages.count(site.urls["other"])]
+    others = [site.urls["other"]] * pages.count(site.urls["other"])
+    assert sorted(pages) == [site.urls["index"], *others, site.urls["said"]]
     assert site.urls["other"] in pages
     for entry in index(site):
         for page, _, anchor in (url.partition("#") for url in entry["pages"]):

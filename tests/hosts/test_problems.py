@@ -15,18 +15,21 @@ BAD = {
     "graph-missing": "missing.json",
     "option": "model: tinymodels.Net\ninptus: [1, 4]\nname: anchored\ncaption: Here",
     "value": "model: tinymodels.Net\ndepth: deep",
+    "hidden": "model: net.json\nhide: [rleu, x]",
+    "noted": "model: net.json\nnotes: {rleu: Text}",
     "empty": "",
     "body": "model: tinymodels.Net\ninputs: [1,",
     # the last page by its name: this model ends the tracing process, and starting another takes seconds
     "worker": "model: tinymodels.Exits\ninputs: [1, 4]",
 }
+CUED = "model: tinymodels.Cued\ninputs: [1, 4]\nno-index: true"
 GOOD = "model: tinymodels.Net\ninputs: [1, 4]\ncaption: Good"
 
 
 @pytest.fixture(scope="module")
 def site(build_site):
     """A page for every kind of bad input, and one without."""
-    return build_site({**{name: [body] for name, body in BAD.items()}, "index": [GOOD]})
+    return build_site({**{name: [body] for name, body in BAD.items()}, "index": [GOOD], "cued": [CUED]})
 
 
 def warnings_of(log: str, location: str) -> list[str]:
@@ -51,6 +54,12 @@ def test_unknown_option_suggests_the_one_meant(site):
     assert "option 'inptus': unknown; did you mean 'inputs'?" in site.log
 
 
+def test_pattern_of_nothing_suggests_the_nearest_name(site):
+    assert "option 'hide': nothing matches 'rleu'; did you mean 'relu'?" in site.log
+    assert "Text" in site.page("noted")
+    assert 'data-id="input:x"' not in site.page("hidden")
+
+
 def test_figure_stays_where_an_option_is_wrong(site):
     page = site.page("option")
     assert 'id="anchored"' in page
@@ -66,6 +75,13 @@ def test_partial_diagram_is_shown_with_its_note(site):
 def test_model_that_ends_the_process_is_located_in_its_source(site):
     assert "tracing tinymodels.Exits ended the tracing process with exit status 3" in site.log
     assert "tinymodels/__init__.py:" in site.log
+
+
+def test_comments_in_the_code_of_a_model_are_read(site, host):
+    assert not warnings_of(site.log, host.location("cued"))
+    page = site.page("cued")
+    assert "Says something of a layer." in page
+    assert 'data-id="/tanh"' not in page
 
 
 def test_good_page_is_untouched(site, host):

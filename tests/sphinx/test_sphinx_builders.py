@@ -94,6 +94,20 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
     assert r"\caption" in figure
 
 
+def test_notes_stand_below_the_diagram_in_every_builder(built):
+    out, _ = built
+    text = (out / "text" / "guide" / "deep.txt").read_text("utf-8")
+    assert "fc  Linear (shown as “Projection”, note 2)" in text
+    assert text.index("1. An *input* of the option.") < text.index("2. Everything that a page has: **bold**")
+    (latex,) = (out / "latex").glob("*.tex")
+    listed = re.search(r"\\begin\{enumerate\}(.*?)\\end\{enumerate\}", latex.read_text("utf-8"), re.DOTALL)[1]
+    assert "An \\sphinxstyleemphasis{input} of the option." in listed
+    with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
+        page = book.read("guide/deep.xhtml").decode()
+    assert "An <em>input</em> of the option." in page
+    assert 'msgid "a list"' in (out / "gettext" / "guide.pot").read_text("utf-8")
+
+
 def test_text_builder_draws_a_tree(built):
     out, _ = built
     text = (out / "text" / "index.txt").read_text("utf-8")

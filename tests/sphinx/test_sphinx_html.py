@@ -54,6 +54,18 @@ def test_myst_fence_and_yaml_body_make_diagrams(html):
     assert "Options as a body." in deep
 
 
+def test_notes_are_a_list_in_the_markup_of_the_page(html):
+    deep = read(html, "guide/deep.html")
+    (notes,) = re.findall(r'<ol class="[^"]*mg-notes">(.*?)</ol>', deep, re.DOTALL)
+    assert notes.count("<li id=") == 2
+    assert "An <em>input</em> of the option." in notes
+    assert '<span class="math' in notes
+    assert 'href="../index.html#the-net"' in notes
+    assert "<li><p>a list</p></li>" in notes
+    assert re.findall(r'class="mg-times"[^>]*>([^<]*)<', deep) == ["1", "2", "2"]
+    assert "<strong>layer</strong> of <a " in read(html, "guide/myst.html")
+
+
 def test_class_links_to_its_documentation_under_its_public_name(html):
     page = read(html, "guide/deep.html")
     assert 'href="../api.html#torch.nn.Linear"' in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,26 @@ def test_warnings_can_be_suppressed_by_kind(make_site, build, tmp_path):
     kinds = "suppress_warnings=modeldiagrams.graph-file,modeldiagrams.option"
     quiet = build(source, tmp_path / "out", "-W", "-D", kinds)
     assert quiet.returncode == 0, quiet.stderr
+
+
+def test_notes_that_can_not_be_shown_are_located(make_site, build, tmp_path):
+    source = make_site(
+        page="""
+        .. model-note:: fc
+
+           Alone.
+
+        .. model-graph:: net.json
+
+           .. model-note:: fc
+
+              One.
+
+           .. model-note:: fc
+
+              Two.
+        """
+    )
+    log = build(source, tmp_path / "out").stderr
+    assert re.search(r"page\.rst:5: ERROR: `model-note` belongs inside of `model-graph`", log)
+    assert re.search(r"page\.rst:9: ERROR: two notes have the same pattern; write both in one", log)

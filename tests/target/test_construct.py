@@ -14,8 +14,9 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import Candidate
-from modeldiagrams.target.inference.search import Budget, search
+from modeldiagrams.target.inference.search import search
 
 MADE: list[torch.device] = []
 """Where the weights of `Stack` were made."""

@@ -18,6 +18,7 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.forward import Part, unpacked_parameters
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate, named_sizes, resolved
 from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
 from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments
@@ -26,7 +27,7 @@ from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.repair import refused_width, repaired
-from modeldiagrams.target.inference.search import Budget, search
+from modeldiagrams.target.inference.search import search
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.graph.build_graph import module_tree
 

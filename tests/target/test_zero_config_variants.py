@@ -11,10 +11,11 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import InputsError, record, resolve
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.layers import layer_candidates
-from modeldiagrams.target.inference.search import Budget, search
+from modeldiagrams.target.inference.search import search
 from modeldiagrams.target.reduced_config import small_values
 from modeldiagrams.tracer import trace
 

@@ -56,9 +56,10 @@ class Trace:
         graph: The JSON.
         functions: The calls of functions that are boxes when all is open; the others leave what is in them to what is
             around them.
+        groups: Those of an overlay: id, name, and ids of members. What is in several members becomes their content.
     """
 
-    def __init__(self, graph: Json, functions: Iterable[str] = ()):
+    def __init__(self, graph: Json, functions: Iterable[str] = (), groups: Iterable[Json] = ()):
         shown = set(functions)
         calls: dict[str, Json] = {name: call for name, call in graph.get("functions", {}).items() if name in shown}
         self.nodes: dict[str, Json] = {}
@@ -71,9 +72,36 @@ class Trace:
                 self.parent.setdefault(around[i], parents[i + 1])
             self.nodes[node["id"]] = node
             self.parent[node["id"]] = parents[0]
+        for group in groups:
+            self._enclose(group, graph)
         self.order = {name: i for i, name in enumerate(self.nodes)}
         self.edges: dict[str, list[Json]] = graph["adjacency"]
         self._aligned: dict[tuple[str, str], dict[str, str]] = {}
+
+    def _enclose(self, group: Json, graph: Json) -> None:
+        """Put a group around its members; a call of a function without a box stands for what is in it."""
+        scopes = {node["id"]: [*_around(graph, node.get("scope"))] for node in graph["nodes"]}
+        members = {
+            name
+            for member in group["nodes"]
+            for name in ([member] if member in self.nodes else [one for one in scopes if member in scopes[one]])
+        }
+        chains = [self.inwards(name)[:-1] for name in members]
+        common = [around for around in chains[0] if all(around in chain for chain in chains)][-1:] or [ROOT]
+        inside: dict[str, set[str]] = defaultdict(set)
+        for name in self.nodes:
+            for around in self.inwards(name)[:-1]:
+                inside[around].add(name)
+        for name in members:
+            between = [around for around in self.inwards(name)[:-1] if around not in self.inwards(common[0])]
+            top = (
+                between[0] if common[0] != ROOT and between else (self.inwards(name)[0] if common[0] == ROOT else name)
+            )
+            held = {one for member in members for one in {member, *inside[member]}}
+            moved = top if inside[top] <= held | {top} else name
+            self.parent[moved] = group["id"]
+        self.nodes[group["id"]] = {"kind": "function", "name": group["name"], "id": group["id"]}
+        self.parent[group["id"]] = common[0]
 
     def inwards(self, name: str) -> list[str]:
         """A node after all modules around it, the outermost first."""

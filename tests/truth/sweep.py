@@ -10,8 +10,9 @@ from typing import Any
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import View
+from modeldiagrams.overlay.overlay import Overlay
 from modeldiagrams.render.draw import Picture as Rendered
-from modeldiagrams.render.draw import render_json
+from modeldiagrams.render.draw import Said, render_json
 from truth.drawn import runs
 from truth.oracle import Picture, Trace, Verdict, judge
 
@@ -33,12 +34,15 @@ class Sweep:
     Args:
         graph: The graph.
         quick: Whether only the first picture and all open are looked at.
+        overlay: What an author says about nodes.
     """
 
-    def __init__(self, graph: Graph, *, quick: bool = False):
+    def __init__(self, graph: Graph, *, quick: bool = False, overlay: Overlay | None = None):
         self._json = serialize(graph)
-        self._functions = sorted(graph.functions)
-        self.trace = Trace(json.loads(self._json))
+        self._said = Said(overlay=overlay.to_json()) if overlay else None
+        self._groups: list[State] = json.loads(overlay.to_json()).get("groups", []) if overlay else []
+        self._functions = sorted([*graph.functions, *(group["id"] for group in self._groups)])
+        self.trace = Trace(json.loads(self._json), (), self._groups)
         self._drawn: dict[str, Rendered] = {}
         self._quick = quick
 
@@ -46,7 +50,7 @@ class Sweep:
         """The picture of a state or, without one, of options."""
         key = json.dumps([state, view], sort_keys=True)
         if key not in self._drawn:
-            self._drawn[key] = render_json(self._json, View(**view), state=state)
+            self._drawn[key] = render_json(self._json, View(**view), state=state, beside=self._said)
         return self._drawn[key]
 
     def judged(self) -> Iterator[Judged]:
@@ -109,7 +113,7 @@ class Sweep:
     def _trace_shown_in(self, rendered: Rendered) -> Trace:
         """The trace with the calls of functions that have a box in a picture with all open."""
         boxes = Picture(self.trace, rendered.svg, rendered.rolled).drawn.boxes
-        return Trace(json.loads(self._json), [name for name in self._functions if name in boxes])
+        return Trace(json.loads(self._json), [name for name in self._functions if name in boxes], self._groups)
 
 
 def _hidden(trace: Trace, rendered: Rendered) -> set[str]:

@@ -18,6 +18,8 @@ UNSOLVED = {
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
+    "hard_preprints.CLIP",  # divides a width of its own choice by 64
+    "hard_preprints.DETR",  # modules that are called, and asked for sizes
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
@@ -25,8 +27,10 @@ UNSOLVED = {
 """Models that are seen while rules are tuned, and why none is found yet."""
 ASIDE = {"easy": 0.85, "usual": 0.85, "hard": 0.55}
 """Of those that are never looked at."""
-MOST_TRIES = 100
+MOST_TRIES = 60
 """Of any model."""
+MOST_SECONDS = 15
+"""Of the processor: ten of tries, the last of which may begin late, and the pass that is shown."""
 MOST_MEGABYTES = 600
 
 
@@ -37,6 +41,7 @@ def test_models_that_rules_were_tuned_on_need_no_option(level, report):
         report(f"{path}: {outcome.tries} tries, {outcome.megabytes:.0f} MB: {outcome.text}")
     assert {path for path, outcome in outcomes.items() if not outcome.is_solved} == UNSOLVED & outcomes.keys()
     assert max(outcome.tries for outcome in outcomes.values()) <= MOST_TRIES
+    assert max(outcome.seconds for outcome in outcomes.values()) <= MOST_SECONDS
     assert max(outcome.megabytes for outcome in outcomes.values()) <= MOST_MEGABYTES
 
 

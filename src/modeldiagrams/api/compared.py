@@ -39,7 +39,7 @@ class Compared:
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
             raise RenderError(f"{reason}, so there is no picture; `--format text` says all there is to say")
-        return with_style(self._picture(), compares=True).svg
+        return with_style(self._picture(), self._comparison.earlier).svg
 
     def to_html(self) -> str:
         """One file with the list of changes, and the picture if there is one."""
@@ -54,4 +54,4 @@ class Compared:
         )
 
     def _picture(self) -> Picture:
-        return render_json(serialize(self._comparison.after), View(), earlier=self._comparison.earlier)
+        return render_json(serialize(self._comparison.after), View(), beside=self._comparison.earlier)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
+from modeldiagrams.api.annotations import said
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.diagram import Diagram, forward_problem
 from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.serialize import save
@@ -20,10 +22,13 @@ from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from modeldiagrams.engine.recordings import PageRecording
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Picture
 
 __all__ = ["check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
@@ -36,7 +41,9 @@ _TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
 """Options of a view that these formats have."""
 
 
-def to_svg(graph: Graph, *, flat: bool = False, theme: Theme | None = None, **view: Any) -> str:
+def to_svg(
+    graph: Graph, *, flat: bool = False, theme: Theme | None = None, overlay: Overlay | None = None, **view: Any
+) -> str:
     """Draw a graph as an SVG file.
 
     Args:
@@ -44,6 +51,7 @@ def to_svg(graph: Graph, *, flat: bool = False, theme: Theme | None = None, **vi
         flat: Whether it is for other programs than browsers (drawing programs, books): without a style sheet, with
             text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
         theme: ``light`` (by default) or ``dark``, for a flat picture; others have both.
+        overlay: What is said about nodes, see `annotate`.
         **view: `depth`, `expand`, `collapse`, `direction` and `fit`, as in the option reference. With `fit` the
             direction is the one that shows more, and `depth` and `expand` count unless they make the picture tiny.
 
@@ -56,17 +64,20 @@ def to_svg(graph: Graph, *, flat: bool = False, theme: Theme | None = None, **vi
     """
     check_format("picture.svg", flat=flat, theme=theme)
     if not flat:
-        return render(graph, parse_view(view), standalone=True).svg
-    return render(graph, parse_view(view), flat=Flat(theme=theme or "light")).svg
+        return render(graph, parse_view(view), standalone=True, beside=said(graph, overlay)).svg
+    return render(graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=said(graph, overlay)).svg
 
 
-def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: Any) -> bytes:
+def to_png(
+    graph: Graph, *, theme: Theme = "light", scale: float = 2, overlay: Overlay | None = None, **view: Any
+) -> bytes:
     """Draw a graph as a PNG file; needs ``pip install "modeldiagrams[png]"``.
 
     Args:
         graph: What to draw.
         theme: ``light`` or ``dark``.
         scale: Pixels of the file for one CSS pixel; fewer, where the file would have more than 100 million.
+        overlay: As in `to_svg`.
         **view: As in `to_svg`.
 
     Returns:
@@ -79,15 +90,16 @@ def to_png(graph: Graph, *, theme: Theme = "light", scale: float = 2, **view: An
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme)), scale)
+    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme), beside=said(graph, overlay)), scale)
 
 
-def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
+def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
     """Draw a graph as a PDF file of one page, as large as the picture; needs ``pip install "modeldiagrams[pdf]"``.
 
     Args:
         graph: What to draw.
         theme: ``light`` or ``dark``.
+        overlay: As in `to_svg`.
         **view: As in `to_svg`.
 
     Returns:
@@ -98,14 +110,23 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", **view: Any) -> bytes:
         RenderError: if typst is not installed, or the graph can't be drawn.
     """
     check_format("picture.pdf", theme=theme)
-    return as_pdf(render(graph, parse_view(view), flat=Flat(theme=theme, outlines=False)))
+    flat = Flat(theme=theme, outlines=False)
+    return as_pdf(render(graph, parse_view(view), flat=flat, beside=said(graph, overlay)))
 
 
-def to_html(graph: Graph, **view: Any) -> str:
+def to_html(
+    graph: Graph,
+    *,
+    overlay: Overlay | None = None,
+    recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    **view: Any,
+) -> str:
     """Draw a graph as one self-contained, interactive HTML file.
 
     Args:
         graph: What to draw.
+        overlay: As in `to_svg`.
+        recording: What a training recorded, a file that `watch` wrote; or two, to see side by side.
         **view: As in `to_svg`.
 
     Returns:
@@ -113,13 +134,21 @@ def to_html(graph: Graph, **view: Any) -> str:
 
     Raises:
         OptionError: for a wrong view keyword.
+        RecordingError: if a file is no recording, or one of another model.
         RenderError: if the graph can't be drawn.
     """
-    return standalone(draw_diagram(graph, view))
+    return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
 
 
-def write(
-    graph: Graph, path: Path, view: Mapping[str, Any], *, flat: bool = False, theme: Theme | None = None
+def write(  # noqa: PLR0913  (one for each way to look at it)
+    graph: Graph,
+    path: Path,
+    view: Mapping[str, Any],
+    *,
+    flat: bool = False,
+    theme: Theme | None = None,
+    overlay: Overlay | None = None,
+    recordings: Sequence[PageRecording] = (),
 ) -> Unmatched | None:
     """Write a graph in the format of the file's suffix; see `ModelDiagram.save`.
 
@@ -134,11 +163,11 @@ def write(
         write_atomically(path, _converted(graph, path.suffix, parse_view(view)).encode())
         return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
-        diagram = draw_diagram(graph, view)
+        diagram = draw_diagram(graph, view, overlay, recordings)
         write_atomically(path, standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-    picture = render(graph, parse_view(view), standalone=look is None, flat=look)
+    picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=said(graph, overlay))
     writers: dict[str, Callable[[Picture], bytes]] = {
         ".svg": lambda made: made.svg.encode(),
         ".png": as_png,
@@ -180,17 +209,23 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
             raise OptionError(
                 option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and {_TEXT_OPTIONS[-1]} only"
             )
+    if suffix != ".html" and "recording" in view:
+        raise OptionError("recording", f"{suffix} files show no training; .html files do")
     for option in view if suffix == ".json" else ():
         raise OptionError(option, ".json files hold the whole graph, however it is looked at")
 
 
-def draw_diagram(graph: Graph, view: Mapping[str, Any]) -> Diagram:
+def draw_diagram(
+    graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None, recordings: Sequence[PageRecording] = ()
+) -> Diagram:
     """Draw a graph as a diagram outside of documentation."""
     options = Options(call=Call(model=graph.model.class_), view=parse_view(view))
     return Diagram(
         id=diagram_id(options),
         options=options,
         graph=graph,
-        picture=render(graph, options.view),
+        picture=render(graph, options.view, beside=said(graph, overlay)),
+        overlay=overlay,
+        recordings=tuple(recordings),
         problem=forward_problem(graph.model.name, graph),
     )

@@ -12,6 +12,7 @@ from typing import Self
 import msgspec
 
 from modeldiagrams.common.environment import has_torch
+from modeldiagrams.engine.annotations import annotated
 from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
 from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
@@ -21,6 +22,7 @@ from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, naming, with_problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.recordings import recorded
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
@@ -28,7 +30,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
-from modeldiagrams.render.draw import Earlier, Picture, Theme
+from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Drawer, Refused
 
@@ -119,7 +121,9 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = msgspec.structs.replace(diagram, picture=self._draw(loaded.content, options))
+            diagram = recorded(annotated(diagram), self.folder, self._store)
+            picture = self._draw(loaded.content, options, diagram.beside)
+            diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
             return with_problem(diagram, error)
         unmatched = diagram.picture.unmatched if diagram.picture else None
@@ -130,7 +134,7 @@ class DiagramBuilder:
         self.tracing.prefetch(options for options in wanted if self._can_trace(options))
 
     def draw_file(
-        self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+        self, graph: Graph, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
     ) -> PictureFile:
         """Take a picture file from the cache, or draw it.
 
@@ -139,10 +143,10 @@ class DiagramBuilder:
             WorkerError: if the process that draws died or took too long.
         """
         content = serialize(graph)
-        key = picture_file_key(content, view, form, theme, earlier)
+        key = picture_file_key(content, view, form, theme, beside)
         file = self._cache.picture(key, PictureFile) if self._cache else None
         if file is None:
-            file = self._session.drawer.render_file(content, view, form, theme, earlier)
+            file = self._session.drawer.render_file(content, view, form, theme, beside)
             if self._cache:
                 self._cache.add_picture(key, file)
         return file
@@ -202,6 +206,8 @@ class DiagramBuilder:
     def _compared(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
         """The diagram of what changed."""
         options = diagram.options
+        if options.figure.recording:
+            raise OptionError("recording", "belongs to `model-graph`: a diagram of what changed shows no training")
         after = self._version("after", options.compare.after, options, name)
         before = self._version("before", earlier, options, name)
         sources, problem = (*before.sources, *after.sources), before.problem or after.problem
@@ -273,12 +279,12 @@ class DiagramBuilder:
         python = self.tracing.interpreter(options)
         return shutil.which(python) is not None if python else has_torch()
 
-    def _draw(self, content: bytes, options: Options, earlier: Earlier | None = None) -> Picture:
+    def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
-        key = picture_key(content, options.view, earlier)
+        key = picture_key(content, options.view, beside)
         picture = self._cache.picture(key, Picture) if self._cache else None
         if picture is None:
-            picture = self._session.drawer.render(content, options.view, earlier)
+            picture = self._session.drawer.render(content, options.view, beside)
             if self._cache:
                 self._cache.add_picture(key, picture)
         return picture

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options, View
-    from modeldiagrams.render.draw import Earlier, Picture, Theme
+    from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
     from modeldiagrams.worker import Traced
 
@@ -140,15 +140,15 @@ def graph_key(options: Options, folder: Path) -> str:
     return digest(msgspec.msgpack.encode(made_from))
 
 
-def picture_key(content: bytes, view: View, earlier: Earlier | None = None) -> str:
+def picture_key(content: bytes, view: View, beside: Beside | None = None) -> str:
     """Digest of what a picture is made from: a graph's JSON text, the view, and the viewer itself."""
-    compared = [msgspec.json.encode(earlier)] if earlier else []
-    return digest(content, msgspec.json.encode(view), viewer_digest().encode(), *compared)
+    more = [msgspec.json.encode(beside)] if beside else []
+    return digest(content, msgspec.json.encode(view), viewer_digest().encode(), *more)
 
 
-def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, earlier: Earlier | None = None) -> str:
+def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, beside: Beside | None = None) -> str:
     """The same of a picture file, which also depends on its form, and on what makes pictures flat."""
-    return digest(picture_key(content, view, earlier).encode(), form.encode(), theme.encode(), flat_digest().encode())
+    return digest(picture_key(content, view, beside).encode(), form.encode(), theme.encode(), flat_digest().encode())
 
 
 def _is_valid(entry: _GraphEntry) -> bool:

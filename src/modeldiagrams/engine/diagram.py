@@ -12,7 +12,9 @@ from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
-from modeldiagrams.render.draw import Earlier, Picture
+from modeldiagrams.overlay.overlay import Overlay
+from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
+from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
@@ -69,6 +71,24 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
+
+    recordings: tuple[PageRecording, ...] = ()
+    """What trainings recorded of the model, for readers to look at on the diagram."""
+
+    live: str = ""
+    """URL of a stream of such recordings, on a page that follows one."""
+
+    overlay: Overlay | None = None
+    """What its author says about nodes."""
+
+    @property
+    def beside(self) -> Beside | None:
+        """What its picture shows besides the graph."""
+        if self.comparison:
+            return self.comparison.earlier
+        overlay = self.overlay.without_texts().to_json() if self.overlay else None
+        steps = self.options.tour.steps or ()
+        return Said(overlay=overlay, steps=tuple(steps)) if overlay or steps else None
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -24,8 +24,14 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
+    content["recording"] = options.figure.recording
+    said = {name: value for name, value in asdict(options.author).items() if value}
+    if options.author.notes:
+        said["notes"] = [*options.author.notes]  # their texts stand on the page
+    if options.tour.steps:
+        said["steps"] = msgspec.to_builtins(options.tour.steps)
     compared = {name: value for name, value in asdict(options.compare).items() if value}
-    written = {name: value for name, value in content.items() if value is not None} | compared
+    written = {name: value for name, value in content.items() if value is not None} | said | compared
     path = options.call.model.replace(":", ".")
     name = re.sub(r"[^\w.-]+", "-", path).strip(".-")
     is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)

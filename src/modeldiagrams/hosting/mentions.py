@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["mentions"]
+__all__ = ["NOTE", "mentions"]
 
 _DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-graph::(?P<argument>.*)")
 _LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
 _FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,}|:{3,})(?P<header>.*)")
 _HEADER = re.compile(r"\s*(model-graph|\{model-graph\}(?P<argument>.*))\s*")
+NOTE = re.compile(r"(\.\. |[`:~]{3,}\{)model-note\b")
+"""The first line of a note in the content of a diagram, in reStructuredText or in Markdown; options come before."""
 _FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
 
 
@@ -63,4 +65,4 @@ def _options(argument: str, block: Sequence[str]) -> tuple[dict[str, str], str]:
         if field:
             name, line = field["name"], field["value"]
         values[name] = f"{values.get(name, '')}\n{line.strip()}".strip() if name in values else line.strip()
-    return values, "\n".join(lines)
+    return values, "\n".join(itertools.takewhile(lambda line: not NOTE.match(line), lines))

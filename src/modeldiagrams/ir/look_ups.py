@@ -132,6 +132,34 @@ class LookUps:
             call for call in self.functions.values() if any(map(matches, (call.name, call.function or "", call.id)))
         )
 
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Ids of what a pattern of an author matches.
+
+        Args:
+            pattern: Of module calls and function calls, as for `module_calls` and `function_calls`. Where it matches
+                none of them, of other nodes: their id (``encoder/add``, ``input:x``), their name (``x``) or an op's
+                short name (``softmax``).
+
+        Returns:
+            Ids, in execution order.
+        """
+        modules, functions = self.module_calls(pattern), self.function_calls(pattern)
+        if modules or functions:
+            return (*(node.id for node in modules), *(call.id for call in functions))
+        if pattern in self._by_id:  # a later call of a module
+            return (pattern,)
+        matches = re.compile(_regex(pattern), re.DOTALL).fullmatch
+        return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
+
+    @cached_property
+    def other_names(self) -> dict[str, tuple[str, ...]]:
+        """Id of a node that is no module call → the names that it is known by."""
+        others = (node for node in self.nodes if not isinstance(node, ModuleNode))
+        return {
+            node.id: tuple({node.id: 0, node.name or node.id: 0, short_name(node.name or node.id): 0})
+            for node in others
+        }
+
     def functions_around(self, node: Node | FunctionCall | str) -> tuple[FunctionCall, ...]:
         """The function calls around a node in its module call.
 
@@ -156,6 +184,15 @@ class LookUps:
             found.append(self.functions[at])
             at = self.functions[at].parent
         return tuple(found)
+
+    @property
+    def by_id(self) -> dict[str, Node]:
+        """Id → node."""
+        return self._by_id
+
+    def position(self, name: str) -> int:
+        """Position of a node in execution order."""
+        return self._order[name]
 
     @cached_property
     def _by_id(self) -> dict[str, Node]:

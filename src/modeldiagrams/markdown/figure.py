@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
@@ -9,6 +10,7 @@ from modeldiagrams.hosting.host import link_names
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, fragment
+from modeldiagrams.html.notes import notes_list, notes_of
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["figure"]
 
-_CAPTION_PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
-"""Tree processors that a page runs on its text and a caption needs, too; `relpath` is MkDocs' and resolves links."""
+_PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
+"""Tree processors that a page runs on its text; captions and notes need them, too. MkDocs' `relpath` resolves links."""
 
 
 def figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
@@ -35,18 +37,24 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
 
     source_link = url_templates(host.settings, diagram, host.builder.folder)
     inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link)
+    notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
-    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>'
+    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{notes}'
 
 
 def _caption(text: str, md: Markdown) -> str:
-    """A caption's Markdown, converted as the page's own text is; a single paragraph without its tag."""
+    """A caption's Markdown; a single paragraph without its tag."""
+    html = _converted(text, md)
+    single = re.fullmatch(r"<p>((?:(?!<p>).)*)</p>", html, re.DOTALL)
+    return single[1] if single else html
+
+
+def _converted(text: str, md: Markdown) -> str:
+    """Markdown of an option, converted as the page's own text is."""
     root = Element("div")
     md.parser.parseChunk(root, text)
-    for name in _CAPTION_PROCESSORS:
+    for name in _PROCESSORS:
         if name in md.treeprocessors:
             md.treeprocessors[name].run(root)
-    if len(root) == 1 and root[0].tag == "p":
-        root = root[0]
     html = md.serializer(root)
     return html[html.index(">") + 1 : html.rindex("<")].strip()

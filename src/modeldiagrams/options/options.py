@@ -1,8 +1,8 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
-`View`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or the order of
-options derives them from these structs, so a new option is one new field here.
+`View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. Whatever needs the names, the
+documentation or the order of options derives them from these structs, so a new option is one new field here.
 
 Long because it is a list of declarations, each with its documentation.
 """
@@ -14,23 +14,29 @@ from typing import Annotated, Any, Literal, TypeGuard
 import msgspec
 from msgspec import Meta
 
+from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.options.reading import (
     read_directions,
+    read_lists,
+    read_map,
     read_page,
     read_patterns,
     read_shapes,
     read_versions,
     read_vocabulary,
 )
+from modeldiagrams.options.steps import LONGEST_TOUR, Step, read_steps
 
 __all__ = [
     "PER_DIAGRAM",
     "READ",
+    "Author",
     "Call",
     "Compare",
     "Figure",
     "Limits",
     "Options",
+    "Tour",
     "View",
     "is_graph_file",
     "package_of",
@@ -46,6 +52,7 @@ _Name = Annotated[str, Meta(pattern=r"^[^\s#]+$", title="a name without spaces a
 _Depth = Annotated[int, Meta(ge=0, le=1000)]
 _Levels = Annotated[int, Meta(ge=1, le=1000)]
 _Positive = Annotated[float, Meta(gt=0)]
+_OneOrTwo = Annotated[list[str], Meta(min_length=1, max_length=2, title="one file or two")]
 _Direction = Literal["TB", "LR"]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
@@ -159,6 +166,9 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_page},
         ),
     ] = None
+    legend: Annotated[
+        bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
+    ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(
@@ -175,6 +185,81 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             " HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads the arcs of dense"
             " blocks at one side. `none` draws every model in one flow without any of them.",
             extra={READ: read_shapes},
+        ),
+    ] = None
+
+
+_PATTERNS = "Patterns are those of `expand`, and of ops and inputs their names: `softmax`, `input:mask`."
+
+
+class Author(_Group, frozen=True, kw_only=True):
+    """What an author says about nodes beyond what was traced; `modeldiagrams.overlay` finds the nodes."""
+
+    rename: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Other names in the picture, by pattern: `{'*.self_attn': Multi-head attention}`. Details and"
+            f" outline tell the real ones. {_PATTERNS}",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    hide: Annotated[
+        list[str] | None,
+        Meta(
+            description="Patterns of nodes that the picture leaves out, with all that is inside: `[Dropout,"
+            " input:mask]`. What they connect stays connected, the outline tells them, and readers see them together"
+            " with reshapes and casts.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
+        ),
+    ] = None
+    group: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
+            " '*.linear2', relu]}`. There is one in each container with matches, and for each"
+            " stretch that no way leaves and enters again. The name of another group stands for"
+            " all that is in it.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    highlight: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes to stress.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    fade: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes that step back.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    kind: Annotated[
+        dict[str, Kind] | None,
+        Meta(
+            description="Colours by pattern, as kinds of the legend: `{'*.router': attention}`. Kinds are embedding,"
+            " attention, linear, convolution, recurrence, normalisation, activation, pooling, loss and other.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    order: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="The order of what is directly in a container, beside each other from left to right:"
+            " `{attention: [query, key, value]}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    arrange: Annotated[
+        dict[str, Literal["row", "column", "grid"]] | None,
+        Meta(
+            description="How what is directly in a container stands, by pattern: `row`, `column` or `grid`:"
+            " `{'*.experts': grid}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    notes: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Notes by pattern, in the markup of the page: `{'*.self_attn': See *Vaswani et al.*}`. The"
+            " picture has their numbers at the nodes, and the notes stand below it.",
+            extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
 
@@ -260,6 +345,15 @@ class Figure(_Group, frozen=True, kw_only=True):
             extra={READ: read_versions},
         ),
     ] = None
+    recording: Annotated[
+        _OneOrTwo | None,
+        Meta(
+            description="What a training of the model recorded, a file that `modeldiagrams.watch` wrote: `run.mdwatch`."
+            " Readers see it on the diagram, step by step. Of two files, `[first.mdwatch, second.mdwatch]`, they see"
+            " both side by side.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
+        ),
+    ] = None
     table: Annotated[
         bool | _Levels,
         Meta(
@@ -298,14 +392,28 @@ class Compare(_Group, frozen=True, kw_only=True):
     details: Annotated[bool, Meta(description="Also show changes that have no effect on results.")] = False
 
 
+class Tour(_Group, frozen=True, kw_only=True):
+    """What the picture of a `model-tour` shows step by step; other diagrams have no steps."""
+
+    steps: Annotated[
+        Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,
+        Meta(
+            description="The steps, in order. Authors write them inside the tour, with their prose.",
+            extra={READ: read_steps, **PER_DIAGRAM},
+        ),
+    ] = None
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything an author says about one diagram."""
 
     call: Call
     view: View = View()
+    author: Author = Author()
     limits: Limits = Limits()
     figure: Figure = Figure()
     compare: Compare = Compare()
+    tour: Tour = Tour()
 
     def called(self, name: str | None) -> Options:
         """The same with another name of the model; unchanged for None."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, ge
 import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.options.options import PER_DIAGRAM, READ, Options, View
+from modeldiagrams.options.options import READ, Options, View
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.options.wording import expected
 
@@ -134,7 +134,7 @@ def check_defaults(defaults: object) -> None:
     if not isinstance(defaults, dict):
         raise ModelDiagramsError(f"expected options and their values, got {defaults!r}")
     for name, declared in _DECLARED.items():
-        if name in defaults and declared.meta.extra == PER_DIAGRAM:
+        if name in defaults and "per_diagram" in (declared.meta.extra or ()):
             raise OptionError(name, "can't have a default: every diagram has its own")
     for name, value in defaults.items():
         parse_option(name, value)

@@ -13,6 +13,8 @@ from modeldiagrams.errors import ModelDiagramsError
 __all__ = [
     "PAGES",
     "read_directions",
+    "read_lists",
+    "read_map",
     "read_page",
     "read_patterns",
     "read_shapes",
@@ -66,6 +68,20 @@ def read_directions(value: Any) -> Any:
         return value
     pairs = (item.partition(":") for item in _items(value, "{}"))
     return {_unquoted(pattern): _unquoted(direction) for pattern, _, direction in pairs}
+
+
+def read_map(value: Any) -> Any:
+    """``{a.b: Encoder}`` → a dict of text, also where YAML reads names or values as numbers."""
+    value = read_yaml(value) if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        return value
+    return {str(name): str(one) if isinstance(one, int | float) else one for name, one in value.items()}
+
+
+def read_lists(value: Any) -> Any:
+    """A dict whose values are lists of patterns; also as text."""
+    value = read_map(value)
+    return {name: read_patterns(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def read_page(value: Any) -> Any:

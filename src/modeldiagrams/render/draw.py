@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -11,6 +11,7 @@ from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
 
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import View
 
 __all__ = [
+    "Beside",
     "Earlier",
     "Flat",
     "OutlineRow",
     "Picture",
+    "Said",
+    "StepPicture",
     "Theme",
     "difference_json",
     "fonts",
@@ -34,6 +38,8 @@ __all__ = [
     "viewer_digest",
     "with_style",
 ]
+
+Drawn = TypeVar("Drawn", "Picture", "StepPicture")
 
 Theme = Literal["light", "dark"]
 
@@ -47,13 +53,28 @@ class Flat(msgspec.Struct, frozen=True, kw_only=True):
     another sans-serif font. Text with characters that Inter lacks, e.g. Chinese, always stays text."""
 
 
-class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+class Earlier(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What a picture of a difference compares with."""
 
     graph: bytes
     """JSON text."""
     details: bool = False
     """Whether changes of level ``detail`` are marked."""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What an author says about the nodes of a graph."""
+
+    overlay: bytes | None = None
+    """JSON text."""
+    steps: tuple[Step, ...] = ()
+    """Of a tour; each has a picture of its own, and a flat picture is that of the first."""
+
+
+Beside: TypeAlias = Earlier | Said
+"""What a picture shows besides its graph."""
+
+_MORE_STYLE = {type(None): (), Earlier: ("difference.css",), Said: ("author.css",)}
 
 
 class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +91,45 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     times: int
     shared: bool = False
     """Whether some of its calls are of one module, and so use the same weights."""
+    renamed: str | None = None
+    """The name that the picture shows, where its author chose another one."""
+    hidden: bool = False
+    """Whether its author left it out of the picture."""
+    notes: tuple[int, ...] = ()
+    """Numbers of its author's notes."""
+
+    @property
+    def said(self) -> str:
+        """What its author says of it, in words; empty if nothing."""
+        words = [
+            f"shown as “{self.renamed}”" if self.renamed else "",
+            "not in the picture" if self.hidden else "",
+            f"note {', '.join(map(str, self.notes))}" if self.notes else "",
+        ]
+        return ", ".join(filter(None, words))
+
+
+class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a tour: what the widget shows, and a still picture of it."""
+
+    svg: str
+    width: float
+    """CSS pixels."""
+    height: float
+    """CSS pixels."""
+    state: dict[str, Any]
+    """As `Picture.state`."""
+    focus: tuple[str, ...] = ()
+    """Ids of the visible nodes that the picture moves to."""
+    lit: tuple[str, ...] = ()
+    """Ids of the visible nodes that stay bright."""
+    lens: str | None = None
+    unfound: Unmatched | None = None
+    """The first option with patterns that match nothing."""
+
+    def shown(self) -> dict[str, Any]:
+        """What the widget needs of it."""
+        return {name: getattr(self, name) for name in ("state", "focus", "lit", "lens")}
 
 
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,9 +150,12 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """All modules, level by level, with repeats grouped as in the picture."""
     unmatched: Unmatched | None = None
     """The first option with patterns that match no module."""
+    steps: tuple[StepPicture, ...] = ()
 
 
-def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | None = None) -> Picture:
+def render(
+    graph: Graph, view: View, *, standalone: bool = False, flat: Flat | None = None, beside: Beside | None = None
+) -> Picture:
     """Draw a graph.
 
     Args:
@@ -100,6 +163,7 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
         view: What is expanded, and in which direction it runs.
         standalone: Whether the SVG is to carry its own style sheet, as an SVG file for browsers needs it.
         flat: Set for programs that are no browser: every shape then has plain colours.
+        beside: What the picture shows besides the graph.
 
     Returns:
         The picture.
@@ -107,8 +171,8 @@ def render(graph: Graph, view: View, *, standalone: bool = False, flat: Flat | N
     Raises:
         RenderError: if the graph could not be drawn, or the viewer was not built.
     """
-    picture = render_json(serialize(graph), view, flat)
-    return with_style(picture) if standalone else picture
+    picture = render_json(serialize(graph), view, flat, beside=beside)
+    return with_style(picture, beside) if standalone else picture
 
 
 def render_json(
@@ -116,7 +180,7 @@ def render_json(
     view: View,
     flat: Flat | None = None,
     state: dict[str, Any] | None = None,
-    earlier: Earlier | None = None,
+    beside: Beside | None = None,
 ) -> Picture:
     """Like `render`, from a graph's JSON text.
 
@@ -125,12 +189,12 @@ def render_json(
         view: What is expanded, and in which direction it runs.
         flat: Set for programs that are no browser.
         state: What a reader made of it (`Picture.state`), instead of `view`.
-        earlier: Set to draw what changed since an earlier graph.
+        beside: Set to draw what changed since an earlier graph, or what an author says about nodes.
     """
     viewer = asset("static.js")
     if flat is not None:
         _load_fonts(viewer)
-    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, earlier))
+    answer = call(viewer, "render", graph.decode(), _request(view, flat, state, beside))
     try:
         return msgspec.json.decode(answer, type=decodable(Picture))
     except msgspec.DecodeError as error:
@@ -157,13 +221,19 @@ def difference_json(before: bytes, after: bytes) -> str:
     return call(asset("static.js"), "difference", before.decode(), after.decode())
 
 
-def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, earlier: Earlier | None) -> str:
+def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside: Beside | None) -> str:
     """Patterns as pairs: the last that matches counts, and in an object JavaScript puts keys like ``0`` first."""
     plain = msgspec.structs.asdict(view)
     if isinstance(view.direction, dict):
         plain["direction"] = [*view.direction.items()]
-    since = {"before": earlier.graph.decode(), "details": earlier.details} if earlier else {}
-    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **since}).decode()
+    match beside:
+        case Earlier():
+            more: dict[str, Any] = {"before": beside.graph.decode(), "details": beside.details}
+        case Said():
+            more = {"overlay": msgspec.Raw(beside.overlay or b"null"), "steps": beside.steps}
+        case None:
+            more = {}
+    return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **more}).decode()
 
 
 def _load_fonts(viewer: Path) -> None:
@@ -177,9 +247,9 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Picture, *, compares: bool = False) -> Picture:
-    """The picture with the style sheet inside its SVG; that of a difference has more."""
-    names = ("picture.css", "difference.css") if compares else ("picture.css",)
+def with_style(picture: Drawn, beside: Beside | None = None) -> Drawn:
+    """The picture with the style sheet inside its SVG; that of a difference or an overlay has more."""
+    names = ("picture.css", *_MORE_STYLE[type(beside)])
     style = "".join(asset(name).read_text("utf-8") for name in names)
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.render.draw import Earlier, Flat, Theme, render_json
+from modeldiagrams.render.draw import Beside, Flat, Theme, render_json
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_file(
-    graph: bytes, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+    graph: bytes, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
 ) -> PictureFile:
     """Draw a graph as a file.
 
@@ -35,7 +35,7 @@ def render_file(
         view: What is expanded, and in which direction it runs.
         form: The file's format; SVG is flat, for other programs than browsers.
         theme: The colours.
-        earlier: Set to draw what changed since an earlier graph.
+        beside: What the picture shows besides the graph.
 
     Returns:
         The file.
@@ -43,6 +43,6 @@ def render_file(
     Raises:
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
-    picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), earlier=earlier)
+    picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
     writers = {"svg": lambda drawn: drawn.svg.encode(), "png": as_png, "pdf": as_pdf}
     return PictureFile(content=writers[form](picture), width=picture.width)

@@ -17,8 +17,8 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call
 from modeldiagrams.target.build import Built, variants
 from modeldiagrams.target.construct import call_problem
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.names import extended
-from modeldiagrams.target.inference.search import Budget
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.resolve_inputs import WRITE_INPUTS, resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer import Mode
 
 __all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
-
-_VARIANT_PASSES = 24
-"""Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
 
 
 class InputsError(TargetError):
@@ -122,9 +119,11 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
     """Model, inputs and log of the first variant that runs; of the default one if none does."""
     first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
+    budget: Budget | None = None
     for built in variants(call, device):
+        budget = budget or Budget()  # from here on, time counts
         try:
-            inputs = resolve_inputs(built, call, Budget(_VARIANT_PASSES) if built.variant else Budget())
+            inputs = resolve_inputs(built, call, _share(budget, built))
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
         tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
@@ -134,6 +133,14 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
     if first is None:
         raise TargetError(f"{call.model} can't be made")
     return *first, tried
+
+
+def _share(budget: Budget, built: Built) -> Budget:
+    """Of the passes for all variants of a model: the default one may have all where no other follows."""
+    if built.variant:
+        return budget.of_variant()
+    may_be_smaller = any(assumption.subject == "config" for assumption in built.assumptions)
+    return budget.without_variants() if built.is_on_meta or may_be_smaller else budget
 
 
 def record(target: Target, mode: Mode = "auto") -> Trace:

@@ -19,14 +19,15 @@ from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.inference.search import (
-    Budget,
     Found,
+    Search,
     dead_inputs,
     is_connected,
     modules_not_called,
     search,
     trial_pass,
 )
+from modeldiagrams.target.inference.told import told
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
+    from modeldiagrams.target.inference.budget import Budget
     from modeldiagrams.target.inference.class_examples import Example
     from modeldiagrams.tracer import Trace
 
@@ -48,10 +50,8 @@ _MANY = 10**6
 """More inputs than any model has."""
 _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
-_LAST_PASSES = 32
+_LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
-_FEWEST_TRIES = 36
-"""By what fails, however many candidates were tried before."""
 _MORE_TRIES = 12
 """After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
@@ -104,11 +104,12 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
         return _with_pass(built, _from_example(built.model, example))
     if example:
         budget.lines.append(f"{example.source}: {problem}")
-    return (
-        _as_in_project(built, budget)
-        or _from_search(built.model, budget)
-        or _no_inputs(built.model, call.model, budget)
-    )
+    with told(built.arguments):
+        return (
+            _as_in_project(built, budget)
+            or _from_search(built.model, budget)
+            or _no_inputs(built.model, call.model, budget)
+        )
 
 
 def _with_pass(built: Built, inputs: Inputs) -> Inputs:
@@ -139,16 +140,18 @@ def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
     if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
-    answered = _from_usual(model, budget, _FIRST_PASSES) or _from_failures(model, budget)
-    if answered is None:
-        budget.max_passes = len(budget.lines) + _LAST_PASSES
-    return answered or _from_usual(model, budget, _LAST_PASSES)
+    usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
+    return (
+        _from_usual(model, budget, usual, _FIRST_PASSES)
+        or _from_failures(model, budget)
+        or _from_usual(model, budget, usual, _LAST_PASSES)
+    )
 
 
-def _from_usual(model: nn.Module, budget: Budget, passes: int) -> Inputs | None:
+def _from_usual(model: nn.Module, budget: Budget, searches: Sequence[Search], passes: int) -> Inputs | None:
     """Inputs that are usual for names and layers, or better ones where some of them make no difference."""
-    for inferred in inferred_candidates(model):
-        found = search(model, inferred, budget, passes)
+    for each in searches:
+        found = each.more(passes)
         if found:
             dead = _dead_inputs(model, found)
             better = _from_failures(model, budget, dead) if dead else None
@@ -169,16 +172,15 @@ def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> 
     The best of several are taken: fewer than `most_dead` of them may not reach an output.
     """
     best: tuple[_Flaws, Found] | None = None
-    solver = InputSolver(model, budget.lines)
-    tries = max(_FEWEST_TRIES, budget.max_passes - _LAST_PASSES - len(budget.lines))
-    for solution in islice(solver.solutions(tries, _MORE_TRIES), _MOST_SOLUTIONS):
+    solver = InputSolver(model, budget)
+    for solution in islice(solver.solutions(budget.left - _LAST_PASSES, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         flaws = _flaws(model, trace.graph, keeps_batch=solution.keeps_batch)
         if is_connected(trace.graph) and flaws[0] < most_dead and (best is None or flaws < best[0]):
             best = flaws, Found(solution.entries, solver.reasons(solution.entries), None)
-        if best and not any(best[0]):
+        if budget.is_exhausted or (best and not any(best[0])):
             break
     return _from_found(best[1], Rule.INFERRED, budget) if best else None
 

@@ -23,7 +23,7 @@ from modeldiagrams.worker.protocol import (
 
 if TYPE_CHECKING:
     from modeldiagrams.options.options import View
-    from modeldiagrams.render.draw import Earlier, Picture, Theme
+    from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = ["Drawer", "draw"]
@@ -40,11 +40,9 @@ def draw(request: Request, _log: int = 2) -> Answer:
     """The answer to a request for a picture."""
     match request:
         case Render():
-            return Drawn(picture=render_json(request.graph, request.view, earlier=request.earlier))
+            return Drawn(picture=render_json(request.graph, request.view, beside=request.beside))
         case RenderFile():
-            return DrawnFile(
-                file=render_file(request.graph, request.view, request.form, request.theme, request.earlier)
-            )
+            return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
         case Compare():
             return Compared(difference=difference_json(request.before, request.after))
         case _:
@@ -58,13 +56,13 @@ class Drawer:
         self._process: Process | None = None
         self._lock = threading.Lock()
 
-    def render(self, graph: bytes, view: View, earlier: Earlier | None = None) -> Picture:
+    def render(self, graph: bytes, view: View, beside: Beside | None = None) -> Picture:
         """Draw a graph for a page.
 
         Args:
             graph: Its JSON text.
             view: What is expanded, and in which direction it runs.
-            earlier: Set to draw what changed since an earlier graph.
+            beside: What the picture shows besides the graph.
 
         Returns:
             The picture.
@@ -73,11 +71,11 @@ class Drawer:
             RenderError: if it can't be drawn.
             WorkerError: if the process died or took too long.
         """
-        answer: Drawn = self._ask(Render(graph=graph, view=view, earlier=earlier), _DRAWN)
+        answer: Drawn = self._ask(Render(graph=graph, view=view, beside=beside), _DRAWN)
         return answer.picture
 
     def render_file(
-        self, graph: bytes, view: View, form: FileForm, theme: Theme = "light", earlier: Earlier | None = None
+        self, graph: bytes, view: View, form: FileForm, theme: Theme = "light", beside: Beside | None = None
     ) -> PictureFile:
         """Draw a graph as a picture file.
 
@@ -86,7 +84,7 @@ class Drawer:
             view: What is expanded, and in which direction it runs.
             form: The file's format.
             theme: The colours.
-            earlier: As in `render`.
+            beside: As in `render`.
 
         Returns:
             The file.
@@ -96,7 +94,7 @@ class Drawer:
             WorkerError: if the process died or took too long.
         """
         answer: DrawnFile = self._ask(
-            RenderFile(graph=graph, view=view, form=form, theme=theme, earlier=earlier), _DRAWN_FILE
+            RenderFile(graph=graph, view=view, form=form, theme=theme, beside=beside), _DRAWN_FILE
         )
         return answer.file
 

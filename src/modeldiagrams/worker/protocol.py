@@ -12,7 +12,7 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.ir.text import escaped
 from modeldiagrams.options.options import Call, Limits, View
-from modeldiagrams.render.draw import Earlier, Picture, Theme
+from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 
 __all__ = [
@@ -100,7 +100,7 @@ class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
     graph: bytes
     view: View
-    earlier: Earlier | None = None
+    beside: Beside | None = None
     """To draw what changed since."""
 
 
@@ -111,7 +111,7 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     view: View
     form: FileForm
     theme: Theme
-    earlier: Earlier | None = None
+    beside: Beside | None = None
 
 
 class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -1,5 +1,6 @@
 /** Signs on boxes and panels: the badge with the number of repeats, and the expand sign. */
-import { badge, badgeWidth, LOOP } from "../layout/metrics.js";
+import { badge, badgeWidth, LOOP, NOTE, NOTE_GAP, noteNumbers, notesWidth } from "../layout/metrics.js";
+import { strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";
@@ -7,8 +8,25 @@ import { num, translation } from "./svg_text.js";
 /** A circular arrow. */
 const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
+/** What follows a name: the badge, and the numbers of notes. */
+export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
+  const pill = badgeWidth(item);
+  return drawBadge(item, x, y, painter) + drawNotes(item, pill === 0 ? x : x + pill + NOTE_GAP, y + 1, painter);
+}
+
+/** The numbers of the author's notes in a disc. */
+export function drawNotes(item: Item, x: number, y: number, painter: Painter): string {
+  const width = notesWidth(item);
+  if (width === 0) return "";
+  const context: Context = { family: item.family, classes: ["note"] };
+  const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="${NOTE / 2}"`;
+  const disc = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
+  const text = painter.text({ roles: ["times"], context, x: x + width / 2, y: y + 10.5, text: noteNumbers(item) });
+  return painter.group({ classes: context.classes }, painter.tooltip(strings.note) + disc + text);
+}
+
 /** `×12` in a pill, with a circular arrow for loops. */
-export function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
+function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
   const width = badgeWidth(item);
   if (width === 0) return "";
   const classes = ["repeat"];

@@ -1,7 +1,6 @@
 /** A box: an op, an input or output, or a collapsed module. */
 import type { Box } from "../layout/geometry.js";
 import {
-  badgeWidth,
   boxWords,
   DETAIL_LINE,
   detailLines,
@@ -13,12 +12,13 @@ import {
   NAME_SIZE,
   STACK_CARDS,
   STACK_STEP,
+  signsWidth,
   stackHeight,
 } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Glyph } from "../view/op_families.js";
-import { drawBadge, drawSign } from "./badge.js";
+import { drawNotes, drawSign, drawSigns } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";
 
@@ -37,7 +37,7 @@ export function drawBox(item: Item, box: Box, painter: Painter): string {
   const shape =
     item.glyph === null
       ? drawRect(item, box, context, painter) + drawWords(item, box, context, painter)
-      : drawGlyph(item.glyph, box, context, painter);
+      : drawGlyph(item.glyph, box, context, painter) + drawNotes(item, -10, GLYPH - 6, painter);
   const expanded = item.expandable ? false : undefined;
   return painter.group(
     { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },
@@ -78,7 +78,7 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
   const middle = box.width / 2;
   const height = box.height - stackHeight(item);
   const twoLines = isTwoLines(item);
-  const pill = badgeWidth(item);
+  const pill = signsWidth(item);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
   const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
@@ -94,7 +94,7 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
   const below = { roles: ["detail"], context, x: middle } as const;
   return [
     painter.text(twoLines ? first : { ...first, detail, detailData: formerData(item, was.detail) }),
-    drawBadge(item, nameEnd, base - 12, painter),
+    drawSigns(item, nameEnd, base - 12, painter),
     ...(twoLines ? detailLines(item) : []).map((text, i) =>
       painter.text({ ...below, y: 32 + i * DETAIL_LINE, text, data: formerData(item, was.detail, i) }),
     ),

@@ -2,17 +2,17 @@
 import type { Box, Title } from "../layout/geometry.js";
 import {
   BEHIND_PANEL,
-  badgeWidth,
   CHEVRON,
   formerData,
   formerWords,
   NAME_SIZE,
+  signsWidth,
   TITLE_LINE,
   titleForms,
 } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
-import { drawBadge, drawSign } from "./badge.js";
+import { drawSign, drawSigns } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
 import { num, together, translation } from "./svg_text.js";
 
@@ -58,7 +58,7 @@ function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string
   const base = (line: number) => title.y + 13 + line * TITLE_LINE;
   const last = name.length - 1;
   const nameEnd = x + textWidth(name[last] ?? "", NAME_SIZE, true) + GAP;
-  const pill = badgeWidth(item);
+  const pill = signsWidth(item);
   const isBeside = lines < name.length + detail.length;
   const detailX = isBeside ? nameEnd + (pill === 0 ? 0 : pill + GAP) : x;
   const was = formerWords(item);
@@ -69,7 +69,7 @@ function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string
     ...name.map((text, i) =>
       painter.text({ roles: ["name"], context, data: formerData(item, was.name, i), x, y: base(i), text }),
     ),
-    drawBadge(item, nameEnd, base(last) - 12, painter),
+    drawSigns(item, nameEnd, base(last) - 12, painter),
     ...detail.map((text, i) => {
       const y = base(isBeside ? i : last + 1 + i);
       return painter.text({ roles: ["detail"], context, data: formerData(item, was.detail, i), x: detailX, y, text });

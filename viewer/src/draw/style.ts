@@ -163,10 +163,25 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
   { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
 ];
 
+/** For pictures of which an author says something. */
+export const AUTHOR_RULES: readonly Rule[] = [
+  { on: select("times", "note"), style: { "font-size": 10 } },
+  { on: [...select("name", "faded"), ...select("detail", "faded")], style: { fill: text(68), "font-weight": 400 } },
+  { on: select("pill", "note"), style: { fill: "none", stroke: text(80), "stroke-width": 1 } },
+  {
+    on: [...select("box", "highlight"), ...select("panel", "highlight")],
+    style: { stroke: text(90), "stroke-width": 2.5 },
+  },
+  { on: select("box", "faded"), style: { fill: hue(5), stroke: hue(28) } },
+  { on: select("panel", "faded"), style: { fill: "none", stroke: hue(20) } },
+];
+
 /** The style of a part of a standalone picture, by its roles and the classes of the surrounding group. */
 export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
   const applies = ({ role, of = [], within }: Selector) =>
     roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
-  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES].filter(({ on }) => on.some(applies));
+  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES, ...AUTHOR_RULES].filter(({ on }) =>
+    on.some(applies),
+  );
   return Object.assign({}, ...rules.map(({ style }) => style));
 }

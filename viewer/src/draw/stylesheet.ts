@@ -3,6 +3,7 @@
 import type { Family } from "../view/op_families.js";
 import { CLASS_HUES, ERROR, HUES, hueOf, THEMES } from "./palette.js";
 import {
+  AUTHOR_RULES,
   DIFFERENCE_RULES,
   type Paint,
   type Rule,
@@ -34,6 +35,11 @@ export function pictureStylesheet(): string {
 /** CSS for pictures of differences, besides that of all pictures. */
 export function differenceStylesheet(): string {
   return DIFFERENCE_RULES.map(ruleText).join("\n");
+}
+
+/** CSS for pictures of which an author says something, besides that of all pictures. */
+export function authorStylesheet(): string {
+  return AUTHOR_RULES.map(ruleText).join("\n");
 }
 
 /** CSS for pictures and scales that are coloured by class: a hue for each step. */

@@ -3,6 +3,7 @@
  * `generated/format.ts`, which git does not keep and no build needs. `docs/pages/reference/format.md` explains them.
  */
 import type * as format from "../../generated/format.js";
+import type { Node as SaidOfNode } from "../../generated/overlay.js";
 
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
 /** The graph of a difference that has something, where the other has not. */
@@ -35,6 +36,8 @@ export interface BundleNode {
 export interface FunctionNode extends format.FunctionCall {
   kind: "function";
   outputs?: string[];
+  /** Whether it is none, but a group that the author made. */
+  group?: true;
 }
 
 export type GraphNode =
@@ -59,6 +62,14 @@ export interface Mark {
   changes: number[];
 }
 
+/** What an author says about a node, function call or group. */
+export interface Said extends SaidOfNode {
+  /** Numbers of its notes. */
+  notes?: number[];
+  /** Equal for containers of whose insides the same is said; absent where nothing is. */
+  key?: string;
+}
+
 type Text = readonly [name: string, detail: string];
 export type Texts = readonly [before: Text, after: Text];
 
@@ -73,6 +84,8 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   formerTensors?: Record<string, TensorSpec>;
   /** Only there: node of both graphs → name and detail in the earlier and in the later one, where they differ. */
   texts?: Record<string, Texts>;
+  /** Only with an overlay: what its author says of nodes, functions and groups. */
+  said?: Record<string, Said>;
 }
 
 /** Parts of a graph that are found by id or name. */
@@ -84,6 +97,7 @@ interface ById {
   marks?: ReadonlyMap<string, Mark>;
   formerTensors?: ReadonlyMap<string, TensorSpec>;
   texts?: ReadonlyMap<string, Texts>;
+  said?: ReadonlyMap<string, Said>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */

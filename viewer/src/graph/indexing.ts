@@ -16,7 +16,7 @@ import {
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index({ marks, formerTensors, texts, ...data }: GraphData): GraphIndex {
+export function index({ marks, formerTensors, texts, said, ...data }: GraphData): GraphIndex {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   return indexed({
     ...data,
@@ -27,6 +27,7 @@ export function index({ marks, formerTensors, texts, ...data }: GraphData): Grap
     ...(marks && { marks: mapped(marks) }),
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
     ...(texts && { texts: mapped(texts) }),
+    ...(said && { said: mapped(said) }),
   });
 }
 

@@ -5,12 +5,13 @@
 import { withoutConstants } from "./constants.js";
 import { withoutDeadEnds } from "./dead_ends.js";
 import type { Graph, GraphNode } from "./graph.js";
+import { withoutHidden } from "./hidden.js";
 import { withoutPlumbing } from "./plumbing.js";
 import { foldSeries, type Simplified } from "./series.js";
 import { withoutWeightsOfModules } from "./weights.js";
 import { without } from "./without.js";
 
-const STEPS = [withoutDeadEnds, withoutConstants, withoutPlumbing, withoutWeightsOfModules, asLayer];
+const STEPS = [withoutDeadEnds, withoutConstants, withoutPlumbing, withoutWeightsOfModules, asLayer, withoutHidden];
 
 /** Merge series of nodes; without `plumbing`, also leave out what is secondary. */
 export function simplify(graph: Graph, plumbing: boolean): Simplified {

@@ -38,7 +38,19 @@ export function subgraph(index: GraphIndex, id: string): Graph {
   );
   const around = index.nodes.get(module);
   const path = around?.kind === "module" ? around.path : "";
-  return { ...graph, nodes: nodes.map((node) => below(path, node)), adjacency, hierarchy };
+  return {
+    ...graph,
+    nodes: nodes.map((node) => below(path, node)),
+    adjacency,
+    hierarchy,
+    functions: within(index, id),
+  };
+}
+
+/** The calls of functions that are not around a container. */
+function within(index: GraphIndex, id: string): NonNullable<Graph["functions"]> {
+  const around = [id, ...ancestors(index, id)];
+  return Object.fromEntries(Object.entries(index.graph.functions ?? {}).filter(([call]) => !around.includes(call)));
 }
 
 /** The innermost module that a container is, or lies in; or the root. */

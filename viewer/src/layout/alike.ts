@@ -22,9 +22,9 @@ export interface Alike {
 
 /** A key of everything in a frame that decides positions, except what is inside its open items. */
 export function frameKey(frame: Frame): string {
-  const { id, direction, items, wires, inputs, outputs } = frame;
+  const { id, direction, items, wires, inputs, outputs, placing } = frame;
   const nets = numberNets(wires);
-  let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length}`;
+  let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length} ${JSON.stringify(placing)}`;
   for (const item of items) key += itemKey(item);
   wires.forEach((wire, i) => {
     key += wireKey(wire, nets[i] ?? 0);
@@ -34,8 +34,22 @@ export function frameKey(frame: Frame): string {
 
 /** With the lengths of texts, which may contain anything. */
 function itemKey(item: Item): string {
-  const { name, detail, kind, glyph, times, unrolled, loop, expandable, stack, marks, former, frame } = item;
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${frame?.direction}`;
+  const {
+    name,
+    detail,
+    kind,
+    glyph,
+    times,
+    unrolled,
+    loop,
+    expandable,
+    stack,
+    marks,
+    former,
+    frame,
+    notes = [],
+  } = item;
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${frame?.direction}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 

@@ -38,6 +38,9 @@ const MIN_WIDTH = 48;
 const BADGE_PADDING = 6;
 /** Width of the loop sign in a badge, including its gap. */
 export const LOOP = 12;
+/** Diameter of the disc with the number of a note, and its distance from a badge. */
+export const NOTE = 14;
+export const NOTE_GAP = 4;
 const GAP = 8;
 
 /** The text of a box, shortened to fit. */
@@ -71,8 +74,25 @@ export function badgeWidth(item: Item): number {
   return Math.ceil(textWidth(text, DETAIL_SIZE, true)) + 2 * BADGE_PADDING + (item.loop ? LOOP : 0);
 }
 
+/** `1,2`: the numbers of the author's notes; empty if there are none. */
+export function noteNumbers({ notes = [] }: Item): string {
+  return notes.join();
+}
+
+/** Width of the disc with the numbers of notes; 0 without any. */
+export function notesWidth(item: Item): number {
+  const text = noteNumbers(item);
+  return text === "" ? 0 : Math.max(NOTE, Math.ceil(textWidth(text, LABEL_SIZE, true)) + BADGE_PADDING);
+}
+
+/** Width of what follows a name: the badge, and the numbers of notes. */
+export function signsWidth(item: Item): number {
+  const [badges, notes] = [badgeWidth(item), notesWidth(item)];
+  return badges + notes + (badges > 0 && notes > 0 ? NOTE_GAP : 0);
+}
+
 function badgeRoom(item: Item): number {
-  return badge(item) === "" ? 0 : GAP + badgeWidth(item);
+  return signsWidth(item) === 0 ? 0 : GAP + signsWidth(item);
 }
 
 /** Whether the detail has a line of its own; ops write it beside the name, unless the badge of a difference is there. */

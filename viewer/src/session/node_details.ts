@@ -53,6 +53,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
   const { model } = index.graph;
   const known = node ?? model;
   const facts: Fact[] = [
+    { label: "author", lines: saidOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
     { label: "arguments", lines: argumentsOf(node) },
@@ -73,7 +74,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
 export function typeOf(node: GraphNode): string {
   if (node.kind === "module") return node.class;
   if (node.kind === "bundle") return node.content;
-  if (node.kind === "function") return node.function ?? "record_function";
+  if (node.kind === "function") return node.function ?? (node.group ? "group" : "record_function");
   return node.kind === "op" ? node.name : node.kind;
 }
 
@@ -102,6 +103,24 @@ export function tensorText(index: GraphIndex, tensor: string, name?: string): st
   const spec = index.graph.tensors.get(tensor);
   const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
   return [name ?? spec?.name, look].filter(Boolean).join(": ");
+}
+
+/** What the picture shows otherwise than it was traced, here and directly inside. */
+function saidOf(index: GraphIndex, id: string): string[] {
+  const { said } = index.graph;
+  if (said === undefined) return [];
+  const own = said.get(id);
+  const hidden = contentsOf(index, id).children.filter((child) => said.get(child)?.hide);
+  return [
+    ...(own?.rename != null ? [fill(strings.shownAs, own.rename)] : []),
+    ...(own?.hide ? [strings.notShown] : []),
+    ...(isGroup(index.nodes.get(id)) ? [strings.authorsGroup] : []),
+    ...(hidden.length > 0 ? [fill(strings.leftOut, hidden.join(", "))] : []),
+  ];
+}
+
+function isGroup(node: GraphNode | undefined): boolean {
+  return node?.kind === "function" && node.group === true;
 }
 
 // -- rows -------------------------------------------------------------------------------------------------------------

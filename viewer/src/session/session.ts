@@ -9,6 +9,7 @@ import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { index, indexed } from "../graph/indexing.js";
+import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
@@ -60,7 +61,7 @@ export class Session {
 
   constructor(data: DiagramData, compared?: Compared) {
     this.data = data.graph;
-    this.traced = index(compared?.graph ?? data.graph);
+    this.traced = index(compared?.graph ?? annotated(data.graph, data.overlay));
     this.difference = compared?.difference;
     this.withDetails = data.details === true;
     this.initial = data.state;
@@ -69,7 +70,7 @@ export class Session {
 
   /** The trace with calls of functions as nodes, unless the author leaves them out. */
   get grouped(): GraphIndex {
-    this.#grouped ??= this.initial.functions === false ? this.traced : indexed(withFunctions(this.traced.graph));
+    this.#grouped ??= indexed(withFunctions(this.traced.graph, () => this.initial.functions !== false));
     return this.#grouped;
   }
 
@@ -86,7 +87,12 @@ export class Session {
 
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
-    return this.#layout(this.#state, viz);
+    return this.layoutOf(this.#state, viz);
+  }
+
+  /** The layout of any state. */
+  layoutOf(state: SessionState, viz: Viz | null): Layout {
+    return layout(view(this.#subgraph(state), state), viz, this.#cache);
   }
 
   /** The picture of the current state, as SVG text. */
@@ -96,7 +102,7 @@ export class Session {
 
   /** Lay out a state and make it the current one; the old one stays where this throws. */
   show(state: SessionState, viz: Viz): Layout {
-    const made = this.#layout(state, viz);
+    const made = this.layoutOf(state, viz);
     this.#state = state;
     return made;
   }
@@ -156,7 +162,7 @@ export class Session {
   /** Begin with what holds changes open, and all else closed. */
   openChanges(viz: Viz): void {
     const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
-    this.initial = withChangesOpen(this.traced, closed, (state) => this.#layout(state, viz));
+    this.initial = withChangesOpen(this.traced, closed, (state) => this.layoutOf(state, viz));
     this.#state = this.initial;
   }
 
@@ -226,10 +232,6 @@ export class Session {
   /** The scale that colours the nodes with these ids. */
   scale(by: "class" | Measure, ids: Iterable<string>): Scale {
     return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
-  }
-
-  #layout(state: SessionState, viz: Viz): Layout {
-    return layout(view(this.#subgraph(state), state), viz, this.#cache);
   }
 
   #subgraph({ root }: SessionState): GraphIndex {

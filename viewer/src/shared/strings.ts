@@ -34,6 +34,11 @@ const ENGLISH = {
   copied: "Copied",
   moreLines: "… {0} more",
   moreLetters: "… ({0} more characters)",
+  author: "By the author",
+  shownAs: "shown as “{0}”",
+  notShown: "left out of the picture",
+  leftOut: "left out of the picture: {0}",
+  authorsGroup: "a group of several, not in the code",
   inputs: "Inputs",
   outputs: "Outputs",
   arguments: "Arguments",
@@ -77,6 +82,9 @@ const ENGLISH = {
   nextChange: "Next change",
   compare: "Compare with another version…",
 
+  // a recorded training; more is in recording_strings.ts
+  showTraining: "Show the training",
+
   // paths
   before: "What leads here",
   after: "What follows",
@@ -93,6 +101,7 @@ const ENGLISH = {
   sameWeights: "same weights",
   tiedToOthers: "tied",
   tensors: "{0} tensors",
+  note: "note",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

@@ -55,15 +55,27 @@ export interface Item {
   expandable: boolean;
   /** Whether it stands for equal blocks, or holds them; absent in frames that fewer than two tensors enter. */
   stack?: boolean;
-  /** Extra CSS classes: `error`, `unseen`, `again`; in a difference `added`, `removed`, `changed`, `same`. */
+  /** Extra CSS classes: `error`, `unseen`, `again`, `highlight`, `faded`; in a difference `added`, `removed`, `changed`, `same`. */
   marks: string[];
   /** In a difference, positions in the list of changes. */
   changes?: readonly number[];
   /** In a difference, its text in the earlier graph, where it was another. */
   former?: { name: string; detail: string };
   frame: Frame | null;
+  /** Numbers of the author's notes. */
+  notes?: readonly number[];
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;
+}
+
+/** How the author places what is in a container. */
+export interface Placing {
+  /** Most items beside each other; 0 leaves that to the flow. */
+  most: number;
+  /** Number of lines of a flow from left to right; 0 for as many as the page needs. */
+  lines: number;
+  /** Positions of items in their order. */
+  order: readonly number[];
 }
 
 /** The inside of an expanded container, or of the model. */
@@ -75,6 +87,7 @@ export interface Frame {
   /** Ports: the tensors that cross the border, in order. */
   inputs: string[];
   outputs: string[];
+  placing?: Placing;
 }
 
 export interface View {
@@ -84,4 +97,5 @@ export interface View {
   shapes: readonly Shape[];
   /** Whether width is scarce. */
   narrow: boolean;
+  legend: boolean;
 }

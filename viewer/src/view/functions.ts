@@ -7,13 +7,13 @@ const MIN_OPS = 3;
 
 /**
  * The graph with a node for every function call that still has several ops, and less than all of what is around it; of
- * some of them only, if `isListed` says so.
+ * some of them only, if `isListed` says so. Groups that the author made always are nodes.
  */
 export function withFunctions(graph: Graph, isListed: (id: string) => boolean = () => true): Graph {
   const calls = Object.values(graph.functions ?? {});
   if (calls.length === 0) return graph;
   const around = surroundings(graph);
-  const kept = new Set([...keptFunctions(graph, around)].filter(isListed));
+  const kept = new Set([...keptFunctions(graph, around)].filter((id) => isGroup(graph, id) || isListed(id)));
   const keptAround = (id: string) => (around.get(id) ?? []).find((call) => kept.has(call));
   const hierarchy = new Map(graph.hierarchy);
   const beginning = new Map<string, FunctionNode[]>();
@@ -31,6 +31,11 @@ export function withFunctions(graph: Graph, isListed: (id: string) => boolean = 
   }
   const nodes = graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
   return { ...graph, nodes, hierarchy };
+}
+
+/** Whether a function call is a group that the author made. */
+function isGroup({ functions = {} }: Graph, id: string): boolean {
+  return (functions[id] as FunctionNode | undefined)?.group === true;
 }
 
 /** Node or function call → the function calls around it in its module call, innermost first. */
@@ -73,17 +78,20 @@ function keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): Set
   const steps = new Map<string, number>();
   const ops = new Map<string, number>();
   const modules = new Map<string, string>();
-  for (const node of graph.nodes.filter(isStep)) {
-    const module = graph.hierarchy.get(node.id) ?? ROOT;
-    count(steps, [module, ...callsAround(node.id)]);
-    for (const call of callsAround(node.id)) modules.set(call, module);
-    if (node.kind === "op") count(ops, [node.id, ...ancestorsOf(graph, node.id)].flatMap(callsAround));
+  for (const { id, kind } of graph.nodes.filter(isStep)) {
+    const module = graph.hierarchy.get(id) ?? ROOT;
+    count(steps, [module, ...callsAround(id)]);
+    for (const call of callsAround(id)) modules.set(call, module);
+    if (kind === "op") count(ops, [id, ...ancestorsOf(graph, id)].flatMap(callsAround));
   }
   const kept = new Set<string>();
-  for (const id of Object.keys(graph.functions ?? {})) {
+  const tells = (id: string, inside: number) => {
     const outer = callsAround(id).find((call) => kept.has(call)) ?? modules.get(id) ?? ROOT;
+    return (ops.get(id) ?? 0) >= MIN_OPS && inside > 1 && inside < (steps.get(outer) ?? 0);
+  };
+  for (const id of Object.keys(graph.functions ?? {})) {
     const inside = steps.get(id) ?? 0;
-    if ((ops.get(id) ?? 0) >= MIN_OPS && inside > 1 && inside < (steps.get(outer) ?? 0)) kept.add(id);
+    if (isGroup(graph, id) ? inside > 0 : tells(id, inside)) kept.add(id);
   }
   return kept;
 }

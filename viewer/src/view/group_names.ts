@@ -16,12 +16,14 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
   const own = words(index, inner, tellingOf(index, chain));
+  const renamed = chain.map((id) => index.graph.said?.get(id)?.rename).find((name) => name != null);
+  if (renamed != null) return { name: renamed, detail: own.detail };
   if (chain.length === 1 && members.length < 2 && last === undefined) return byClass(index, inner, own);
   const names = nodes
     .slice(0, head)
     .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
   if (members.length < 2) {
-    const spans = chain.length === 1 && inner.kind !== "op";
+    const spans = chain.length === 1 && inner.kind !== "op" && inner.kind !== "function";
     const name = spans ? spanName(index, chain, last) : names.join(".");
     return byClass(index, inner, { name, detail: own.detail });
   }

@@ -30,8 +30,14 @@ export function failureText(index: GraphIndex): string {
   return `${shortName(error.type)}: ${message}`;
 }
 
-/** The text of one node; `telling` is a module around it that shares its box and has the better class. */
+/** The text of one node, with the author's name for it; `telling` is a module around it that shares its box and has the better class. */
 export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = node): Words {
+  const own = wordsOf(index, node, telling);
+  const name = index.graph.said?.get(node.id)?.rename;
+  return name == null ? own : { ...own, name };
+}
+
+function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words {
   switch (node.kind) {
     case "module":
       return { name: localName(index, node), detail: moduleDetail(index, node, telling) };
@@ -40,7 +46,7 @@ export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = n
     case "constant":
       return { name: node.name ?? "constant", detail: "" };
     case "function":
-      return { name: node.name, detail: node.function ? "function" : "record_function" };
+      return { name: node.name, detail: node.group ? "" : node.function ? "function" : "record_function" };
     case "bundle":
       return { name: node.name, detail: node.content };
     case "parameter":
@@ -71,7 +77,7 @@ function containsModules(index: GraphIndex, node: ModuleNode): boolean {
 
 /** Names a layer after its class if its own name is only a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
 export function byClass(index: GraphIndex, node: GraphNode, own: Words): Words {
-  if (node.kind !== "module") return own;
+  if (node.kind !== "module" || index.graph.said?.get(node.id)?.rename != null) return own;
   const name = shortName(node.class);
   if ((own.name !== name && !/^\d+$/.test(own.name)) || containsModules(index, node)) return own;
   return { name, detail: own.detail.slice(name.length).replace(/^[ ·]+/, "") };
@@ -127,7 +133,7 @@ function matrixWeight(op: string, shapes: number[][]): string {
 
 /** The module's path relative to its parent: `encoder.layer.3` inside `encoder` is `layer.3`. */
 export function localName(index: GraphIndex, node: ModuleNode): string {
-  const name = localPath(index, node.id, node.path);
+  const name = index.graph.said?.get(node.id)?.rename ?? localPath(index, node.id, node.path);
   return name === "" ? shortName(node.class) : name;
 }
 

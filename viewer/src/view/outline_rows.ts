@@ -20,6 +20,10 @@ export interface OutlineRow {
   times: number;
   /** Whether some of its calls are of one module, and so use the same weights. */
   shared: boolean;
+  /** What its author says of all of its modules: another name in the picture, that it leaves them out, numbers of notes. */
+  renamed?: string;
+  hidden?: true;
+  notes?: number[];
 }
 
 /** A row to be: `calls` with equal computation, or `modules` that repeat together. */
@@ -43,7 +47,7 @@ export function outlineRows(traced: GraphIndex): OutlineRow[] {
   const queue: Siblings[] = [{ parent: null, path: "", entries: inside(ROOT) }];
   for (const { parent, path, entries } of queue) {
     for (const entry of entries) {
-      const position = rows.push({ parent, ...rowOf(entry, path) }) - 1;
+      const position = rows.push({ parent, ...rowOf(entry, path), ...saidOf(traced, entry) }) - 1;
       if ("modules" in entry) queue.push({ parent: position, path, entries: entriesOf(entry.modules, new Map()) });
       else {
         const { id = ROOT, path: own = "" } = entry.calls[0] ?? {};
@@ -64,9 +68,16 @@ function callsIn(index: GraphIndex, ids: string[]): ModuleNode[] {
   });
 }
 
-function asModule({ id, name, function: full, signature }: FunctionNode): ModuleNode {
+function asModule({ id, name, function: full, signature, group }: FunctionNode): ModuleNode {
   const parameters = { own: 0, total: 0, trainable: 0 };
-  return { kind: "module", id, path: name, class: full ?? "record_function", parameters, signature: signature ?? null };
+  return {
+    kind: "module",
+    id,
+    path: name,
+    class: group ? "" : (full ?? "record_function"),
+    parameters,
+    signature: signature ?? null,
+  };
 }
 
 /** Module call → the run it belongs to. */
@@ -119,6 +130,20 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   const { id = "", class: type = "" } = first ?? {};
   const shared = distinct.length < calls.length && (first?.parameters.total ?? 0) > 0;
   return { id, name: joined(distinct), class: type, times: calls.length, shared };
+}
+
+/** What is said of every module of a row. */
+function saidOf({ graph }: GraphIndex, entry: Entry): Pick<OutlineRow, "renamed" | "hidden" | "notes"> {
+  if (graph.said === undefined || !("calls" in entry)) return {};
+  const all = entry.calls.map(({ id }) => graph.said?.get(id) ?? {});
+  const [first, ...others] = all;
+  const notes = (first?.notes ?? []).filter((number) => others.every((other) => other.notes?.includes(number)));
+  const renamed = others.every(({ rename }) => rename === first?.rename) ? first?.rename : null;
+  return {
+    ...(renamed != null && { renamed }),
+    ...(all.every(({ hide }) => hide) && { hidden: true }),
+    ...(notes.length > 0 && { notes }),
+  };
 }
 
 const MOST_NAMES = 4;

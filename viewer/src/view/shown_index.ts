@@ -27,5 +27,8 @@ export function shownIndex(
 function makeIndex(traced: GraphIndex, kinds: { plumbing: boolean; functions: boolean }, limits: Limits): GraphIndex {
   if (limits.most !== undefined || limits.ends !== undefined) return bundled(shownIndex(traced, kinds), limits);
   const { graph, series } = simplify(traced.graph, kinds.plumbing);
-  return indexed(kinds.functions ? withFunctions(graph) : graph, series);
+  return indexed(
+    withFunctions(graph, () => kinds.functions),
+    series,
+  );
 }

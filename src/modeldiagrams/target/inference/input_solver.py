@@ -14,12 +14,12 @@ import heapq
 import inspect
 import math
 import textwrap
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
@@ -29,6 +29,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
+from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ __all__ = ["InputSolver", "Solution"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
-_CPU_SECONDS = 10.0
-"""After them no other pass begins: only models whose single passes are slow ever come to it."""
 _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
 _MOST_CHANGES = 24
@@ -54,7 +53,6 @@ _MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
-_USUAL = {size: values[0] for size, values in SIZES.items()}
 
 
 @dataclass(frozen=True)
@@ -66,21 +64,35 @@ class Solution:
     """Whether the number of rows that goes in comes out again."""
 
 
+@dataclass(frozen=True, order=True)
+class _Try:
+    """Entries that wait for their pass; the least come first."""
+
+    depth: int
+    """Minus the calls that the pass before reached."""
+    place: int
+    """Among the changes that the failure asked for."""
+    number: int
+    reached: int
+    """Calls that the pass before reached itself."""
+    entries: Entries = field(compare=False)
+
+
 @dataclass
 class InputSolver:
     """Solves the inputs of one model."""
 
     model: nn.Module
-    lines: list[str] = field(default_factory=list)
-    """A log of the passes."""
+    budget: Budget = field(default_factory=Budget)
+    """Limits and logs the passes."""
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.sizes = Sizes(self.model)
         self._probe = Probe(self.model)
-        self._waiting: list[tuple[int, int, int, int, Entries]] = []
+        self._waiting: list[_Try] = []
         self._seen: set[str] = set()
-        self._work, self._started = 0, time.process_time()
+        self._work = 0
         parameters = parameters_of(self.model.forward)
         self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
@@ -98,15 +110,14 @@ class InputSolver:
             more_tries: Passes after the first one, for a better one.
         """
         for order, entries in enumerate(self._seeds()):
-            self._push(0, order, entries, 0)
-        self._started = time.process_time()
+            self._push(_Try(0, order, 0, 0, entries))
         tries = most_tries
         while tries > 0:
             tries -= 1
             if not self._waiting or self._is_spent():
                 return
-            *_, parent, entries = heapq.heappop(self._waiting)
-            probed = self._probed(entries)
+            parent = heapq.heappop(self._waiting)
+            probed = self._probed(entries := parent.entries)
             if probed is None:
                 continue
             if probed.error is None:
@@ -116,7 +127,8 @@ class InputSolver:
                 continue
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 # what breaks something earlier may be right if that is mended, too
-                self._push(-max(probed.depth, parent if place < _FIRST_CHANGES else 0), place, changed, probed.depth)
+                depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
+                self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -143,14 +155,14 @@ class InputSolver:
         return [*own_states(self.model, self.sizes.batch)]
 
     def _is_spent(self) -> bool:
-        return self._work > _MOST_WORK or time.process_time() - self._started > _CPU_SECONDS
+        return self._work > _MOST_WORK or self.budget.is_exhausted
 
-    def _push(self, depth: int, order: int, entries: Entries, parent: int) -> None:
-        entries = self._affordable(entries)
+    def _push(self, new: _Try) -> None:
+        entries = self._affordable(new.entries)
         key = repr(entries)
         if key not in self._seen:
             self._seen.add(key)
-            heapq.heappush(self._waiting, (depth, order, len(self._seen), parent, entries))
+            heapq.heappush(self._waiting, replace(new, entries=entries))
 
     def _affordable(self, entries: Entries) -> Entries:
         """The same with fewer elements, if there are too many, where nobody has said how many there are."""
@@ -178,7 +190,7 @@ class InputSolver:
         if probed is None:
             return None
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
-        self.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
+        self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
 
     def _seeds(self) -> Iterator[Entries]:
@@ -208,7 +220,7 @@ class InputSolver:
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
-        plain = resolved(entry, _USUAL)
+        plain = resolved(entry, {size: values_of(size)[0] for size in SIZES})
         if is_repeated(plain) and path[0] not in self._taken_apart:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*leaves(plain)]:

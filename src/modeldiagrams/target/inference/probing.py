@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
 
 _MOST_CALLS = 20_000
+_MOST_OPERATORS = 8_000
+"""Of a pass on fake tensors: a few seconds."""
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
@@ -132,7 +134,7 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
-        kernels = KernelDtypes() if is_fake else contextlib.nullcontext()
+        kernels = _Steps() if is_fake else contextlib.nullcontext()
         watch = _Watch()
         quiet = io.StringIO()
         level = logging.root.manager.disable
@@ -164,6 +166,20 @@ def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Itera
         for tensor in written:
             snapshot.before_write(tensor)
         yield
+
+
+class _Steps(KernelDtypes):  # type: ignore[no-untyped-call]
+    """Ends a pass on fake tensors that has too many operators: recurrent layers have some for every step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        if self.count > _MOST_OPERATORS:
+            raise RuntimeError("this pass has too many steps")
+        return super().__torch_dispatch__(func, types, args, kwargs)
 
 
 class _Watch(TorchFunctionMode):

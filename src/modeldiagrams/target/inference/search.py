@@ -18,6 +18,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
 from modeldiagrams.target.inference.repair import refused_width, repaired
+from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer import Trace, trace_run
@@ -25,14 +26,21 @@ from modeldiagrams.tracer import Trace, trace_run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from modeldiagrams.target.inference.budget import Budget
     from modeldiagrams.tracer import Mode
 
-__all__ = ["Budget", "Found", "dead_inputs", "is_connected", "modules_not_called", "search", "trial_pass"]
+__all__ = [
+    "Found",
+    "Search",
+    "dead_inputs",
+    "is_connected",
+    "modules_not_called",
+    "search",
+    "trial_pass",
+]
 
 _MAX_PASSES = 32
 """Of one search."""
-_MEAN_WORK = 300
-"""Calls and parameters of an average pass: a few seconds in all. Unlike a time limit, the same on every machine."""
 _MAX_REAL_PASSES = 6
 """Passes with values, which may take long."""
 _MAX_SAME_FAILURES = 8
@@ -62,40 +70,16 @@ class Found:
 
 
 @dataclass
-class Budget:
-    """The passes of all searches for one model: a log of them, and how many are left."""
-
-    max_passes: int = 60
-    lines: list[str] = field(default_factory=list)
-    """One for every pass, with its result."""
-    work: int = 0
-    """Calls and parameters of all passes."""
-    real_passes: int = 0
-    """Passes with values."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """What was raised → by how many passes."""
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether no pass is left."""
-        return len(self.lines) >= self.max_passes or self.work >= self.max_passes * _MEAN_WORK
-
-
-@dataclass
-class _Search:
-    """The state of one search."""
+class Search:
+    """A search that can be continued."""
 
     model: nn.Module
-    names: tuple[str | int, ...]
-    """Shared sizes, then inputs."""
-    lists: tuple[list[Any], ...]
-    """Candidates of each."""
+    candidates: Mapping[str | int, Sequence[Candidate]]
+    """Input, by name or by position, → its candidates, likeliest first; at least one."""
     budget: Budget
-    passes: int
+    """Limits and logs the passes."""
+    passes: int = 0
     """How many there are at most."""
-    parameter_count: int
-    """Every pass handles each of them."""
-    is_on_meta: bool
     depths: dict[_Combination, int] = field(default_factory=dict)
     """How many ops the pass of each combination reached."""
     seen: set[str] = field(default_factory=set)
@@ -107,15 +91,28 @@ class _Search:
     failures: Counter[tuple[str | None, str]] = field(default_factory=Counter)
     """Node and message → how often."""
 
-    def run(self) -> _Combination | None:
-        """A combination that works, found within the budget."""
-        for combination in self._combinations():
-            if self._is_over():
+    def __post_init__(self) -> None:
+        options = self.candidates
+        sizes = sorted(set().union(*(named_sizes(item.entry) for items in options.values() for item in items)))
+        self.names: tuple[str | int, ...] = (*sizes, *options)
+        named = (list(values_of(size)) for size in sizes)
+        self.lists: tuple[list[Any], ...] = (*named, *map(_unique, options.values()))
+        self.parameter_count = sum(1 for _ in self.model.parameters())
+        self.is_on_meta = any(parameter.is_meta for parameter in self.model.parameters())
+        self._next = self._combinations()
+
+    def more(self, passes: int) -> Found | None:
+        """The first inputs that work, within so many more passes."""
+        self.passes += passes
+        while self.working is None and not self._is_over():
+            combination = next(self._next, None)
+            if combination is None:
                 break
             self._try(combination)
-            if self.working is not None:
-                break
-        return self.working
+        if self.working is None:
+            return None
+        reasons = {name: candidate.reason for name, candidate in self.chosen(self.working).items()}
+        return Found(self.entries(self.working), reasons, self.trace)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -156,7 +153,8 @@ class _Search:
         best = max(self.depths.values(), default=-1)
         self.depths[combination] = 0
         depth = self._run(combination, entries, "auto" if self.is_on_meta else "fake")
-        if self.working is None and not self.is_on_meta and depth > best and self.budget.real_passes < _MAX_REAL_PASSES:
+        may_have_values = self.budget.left and not self.is_on_meta and self.budget.real_passes < _MAX_REAL_PASSES
+        if self.working is None and depth > best and may_have_values:
             self.budget.real_passes += 1
             depth = max(depth, self._run(combination, entries, "real"))
         self.depths[combination] = depth
@@ -222,23 +220,7 @@ def search(
     Returns:
         The first inputs that work; None if none did within the budget.
     """
-    if not candidates:
-        return None
-    sizes = sorted(set().union(*(named_sizes(item.entry) for options in candidates.values() for item in options)))
-    state = _Search(
-        model=model,
-        names=(*sizes, *candidates),
-        lists=(*(list(SIZES[size]) for size in sizes), *map(_unique, candidates.values())),
-        budget=budget,
-        passes=passes,
-        parameter_count=sum(1 for _ in model.parameters()),
-        is_on_meta=any(parameter.is_meta for parameter in model.parameters()),
-    )
-    combination = state.run()
-    if combination is None:
-        return None
-    reasons = {name: candidate.reason for name, candidate in state.chosen(combination).items()}
-    return Found(state.entries(combination), reasons, state.trace)
+    return Search(model, candidates, budget).more(passes) if candidates else None
 
 
 def trial_pass(

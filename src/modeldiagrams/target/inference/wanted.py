@@ -48,7 +48,8 @@ _WHOLE = re.compile(
 _FLOAT = re.compile(
     r"int64 but found \S*float|"
     r"same dtype.*(long|int|bool)|(long|int|bool).*same dtype|not implemented for '(Long|Int|Bool)|floating point|"
-    r"expected .*float.* (got|found|but)|must have the same dtype|Input dtype must be|should be (a )?float",
+    r"expected .*float.* (got|found|but)|with a bool tensor is not supported|"
+    r"must have the same dtype|Input dtype must be|should be (a )?float",
     re.IGNORECASE,
 )
 _BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
@@ -79,7 +80,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
     if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
-    if _BOOL.search(message):
+    if _BOOL.search(message) and not _FLOAT.search(message):
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
     yield from _ranks(probed, message, shapes)
     yield from _contrasted(message, shapes)
@@ -102,9 +103,9 @@ def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
 
 def _by_condition(probed: Probed) -> Iterator[Wanted]:
     """Sizes and ranks that a condition of the model's own compares."""
-    for frame, (first, a, second, b) in unequal_sides(probed.error):
+    for names, (first, a, second, b) in unequal_sides(probed.error):
         for side, have, want in ((first, a, b), (second, b, a)):
-            tensor, near = tensor_of_rank(side, frame), multiple(side, frame)
+            tensor, near = tensor_of_rank(side, names), multiple(side, names)
             if tensor is not None and type(want) is int:
                 yield Wanted("rank", want - tensor.ndim, shapes=(tuple(tensor.shape),))
             elif near and want == 0:
@@ -138,6 +139,10 @@ def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("size", w[0], x[1], shapes=(x,))
         case "cat" | "concat" | "stack", [_, *_]:
             yield from _joined(probed, shapes)
+        case str(name), [x, index, *sources] if name.rstrip("_") in ("gather", "scatter", "scatter_add"):
+            apart = next((a % len(x) for a in probed.arguments[1:2] if isinstance(a, int) and x), None)
+            yield from (w for each in sources for w in _not_larger(index, each, None))
+            yield from _not_larger(index, x, apart)
 
 
 def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Wanted]:
@@ -152,6 +157,14 @@ def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
     yield Wanted("size", a[-1], b[-2], shapes=(b,))
     if len(a) == len(b) and a[0] != b[0]:
         yield Wanted("size", a[0], b[0], shapes=(b,))
+
+
+def _not_larger(index: Shape, other: Shape, apart: int | None) -> Iterator[Wanted]:
+    """An index chooses at most as many items as there are, apart from the dimension that it chooses from."""
+    for d, (a, b) in enumerate(zip(index, other, strict=False)):
+        if a > b and d != apart:
+            yield Wanted("size", b, a, shapes=(index,))
+            yield Wanted("size", a, b, shapes=(other,))
 
 
 def counted_too_far(probed: Probed) -> Iterator[Wanted]:

@@ -57,14 +57,19 @@ export function changes(widget: Widget): void {
 }
 
 function offerVersions(widget: Widget, withShown: WithShown): void {
+  let isAsked = false;
   const choose = () => {
+    isAsked = true;
     widget.toolbar.openMenu(false);
     void withShown(({ versions }) => void versions.choose());
   };
   widget.toolbar.addToMenu("", button(strings.compare, choose));
   // what compares replaces this
-  widget.compareWith = (name) =>
-    new Promise((resolve) => void withShown(({ versions }) => void versions.start(name).then(resolve)));
+  widget.compareWith = async (name) => {
+    isAsked ||= name !== undefined;
+    if (!isAsked) return;
+    await new Promise<void>((resolve) => void withShown(({ versions }) => void versions.start(name).then(resolve)));
+  };
 }
 
 /** Let the rows of the page's list lead to the picture. */

@@ -48,7 +48,8 @@ export function link(widget: Widget): void {
 }
 
 async function restore(widget: Widget, linked: LinkedView): Promise<void> {
-  if (linked.with !== widget.comparedWith) await widget.compareWith(linked.with);
+  // a comparison that still loads is left, too
+  if (linked.with === undefined || linked.with !== widget.comparedWith) await widget.compareWith(linked.with);
   // of a comparison that can't be shown, nothing can be opened
   const isThere = linked.with === widget.comparedWith;
   if (isThere) await widget.change((session) => stateOf(session, linked));

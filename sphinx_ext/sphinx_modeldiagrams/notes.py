@@ -1,0 +1,89 @@
+"""Notes on nodes: the directive ``.. model-note:: pattern`` inside of ``model-graph``, and their list below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+from modeldiagrams.hosting.mentions import NOTE
+from modeldiagrams.html.notes import note_id, notes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from docutils.nodes import Node
+
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = ["ModelNoteDirective", "model_note", "notes_list", "parsed", "without_notes"]
+
+_INSIDE = "modeldiagrams_inside"
+"""Key of the environment's temporary data while the content of a diagram is read."""
+
+
+class model_note(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
+    """One note with its pattern and text; `notes_list` takes its children."""
+
+
+class ModelNoteDirective(SphinxDirective):
+    """A note on the nodes that match a pattern."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        self.assert_has_content()
+        if not self.env.temp_data.get(_INSIDE):
+            raise self.error("`model-note` belongs inside of `model-graph`, after its options; indent it")
+        note = model_note("", pattern=self.arguments[0], text="\n".join(self.content))
+        self.state.nested_parse(self.content, self.content_offset, note)
+        return [note]
+
+
+def without_notes(content: StringList) -> tuple[StringList, int]:
+    """The lines before the first note, and how many these are."""
+    first = next((i for i, line in enumerate(content) if NOTE.match(line)), len(content))
+    return content[:first], first
+
+
+def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], list[Node]]:
+    """The notes in a directive's content from a line on, and what is not a note."""
+    holder = nodes.Element()
+    before = directive.env.temp_data.get(_INSIDE)
+    directive.env.temp_data[_INSIDE] = True
+    try:
+        directive.state.nested_parse(directive.content[first:], directive.content_offset + first, holder)
+    finally:
+        directive.env.temp_data[_INSIDE] = before
+    found = [child for child in holder.children if isinstance(child, model_note)]
+    return found, [child for child in holder.children if not isinstance(child, model_note)]
+
+
+def notes_list(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
+    """The numbered list of notes: those of the option are parsed here, others were.
+
+    Args:
+        directive: The diagram's.
+        diagram: Whose notes.
+        written: Those that are directives.
+    """
+    texts = [*notes_of(diagram).values()]
+    if not texts:
+        return []
+    own = {note["pattern"]: note for note in written}
+    # those of comments in the model's code come last
+    patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
+    listed = nodes.enumerated_list(classes=["mg-notes"], enumtype="arabic", prefix="", suffix=".")
+    for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
+        item = nodes.list_item(ids=[note_id(diagram, number)])
+        if pattern in own:
+            item += own[pattern].children
+        else:
+            directive.state.nested_parse(StringList(text.splitlines(), directive.env.docname), 0, item)
+        listed += item
+    return [listed]

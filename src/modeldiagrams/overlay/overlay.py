@@ -1,0 +1,158 @@
+"""The overlay: what is said about the nodes of one graph and is no fact of its pass.
+
+An overlay is plain frozen data like the graph, has a schema and a version of its own, and is keyed by the graph's ids.
+Patterns are resolved when it is made, see `resolve`; the viewer applies it (`viewer/src/graph/overlay.ts`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from modeldiagrams.ir.documents import read_document, schema_of, write_document
+from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.ir.structure import structural_digest
+
+if TYPE_CHECKING:
+    import os
+    from typing import Any
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Image", "Node", "Note", "Overlay"]
+
+FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
+VERSION = "1.0"
+
+Arrangement: TypeAlias = Literal["row", "column", "grid"]
+
+
+class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Immutable; defaults are left out of the JSON."""
+
+
+class Image(_Struct, frozen=True, kw_only=True):
+    """A picture that belongs to a node."""
+
+    source: str
+    """A URL relative to the page, or a ``data:`` URL."""
+    alt: str = ""
+    width: float | None = None
+    """CSS pixels; None if it is not known."""
+    height: float | None = None
+
+
+class Node(_Struct, frozen=True, kw_only=True):
+    """What is said about one node, function call or group."""
+
+    rename: str | None = None
+    """The name that the picture shows."""
+    hide: bool = False
+    """Whether the picture leaves it out, with all that is inside; what it connects stays connected."""
+    kind: Kind | None = None
+    """The family that colours it."""
+    highlight: bool = False
+    fade: bool = False
+    arrange: Arrangement | None = None
+    """Of a container: how what is directly inside stands."""
+    order: tuple[str, ...] = ()
+    """Of a container: ids of what is directly inside, in the order in which it stands."""
+    image: Image | None = None
+
+
+class Group(_Struct, frozen=True, kw_only=True):
+    """Several siblings, shown as one container that opens and closes."""
+
+    id: str
+    """``encoder.layers.0/Add_Norm[]``: the parent's id, a slash, the name without odd characters, and ``#n``."""
+    name: str
+    nodes: tuple[str, ...]
+    """Ids of what is directly inside: nodes, function calls and other groups, in execution order."""
+
+
+class Note(_Struct, frozen=True, kw_only=True):
+    """A remark on some nodes; its number is its position from 1."""
+
+    text: str
+    """As its author wrote it, in the markup of its page; plain text outside of pages."""
+    nodes: tuple[str, ...] = ()
+    """None where its pattern matches nothing: the note stands under the picture all the same."""
+
+
+class Overlay(_Struct, frozen=True, kw_only=True):
+    """What is said about the nodes of one graph."""
+
+    format: Literal["modeldiagrams-overlay"] = FORMAT
+    version: str = VERSION
+    graph: str
+    """Structural digest of the graph."""
+    nodes: dict[str, Node] = {}
+    """Id → what is said about it. The model itself is ``""``."""
+    groups: tuple[Group, ...] = ()
+    """Those inside of another group precede it."""
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Overlay:
+        """Read an overlay file.
+
+        Raises:
+            GraphError: if the file can't be read or does not hold an overlay, with file name and JSON path.
+        """
+        return read_document(path, cls, FORMAT, VERSION)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an overlay file with one value per line; an existing one is replaced in one step."""
+        write_document(path, self.to_json(indent=1) + b"\n")
+
+    def to_json(self, indent: int = 0) -> bytes:
+        """The JSON text. Equal overlays give equal bytes."""
+        whole = {"format": self.format, "version": self.version, **msgspec.to_builtins(self)}
+        compact = msgspec.json.encode(whole)
+        return msgspec.json.format(compact, indent=indent) if indent else compact
+
+    def without_texts(self) -> Overlay:
+        """The same with notes that have only their numbers, for where a page has the texts."""
+        notes = tuple(msgspec.structs.replace(note, text="") for note in self.notes)
+        return msgspec.structs.replace(self, notes=notes)
+
+    def merge(self, other: Overlay) -> Overlay:
+        """Both together. Where both say something of one node, the other's word counts; its notes come last.
+
+        Raises:
+            ValueError: if the other one is for another graph.
+        """
+        if other.graph != self.graph:
+            raise ValueError("expected an overlay for the same graph; make both from one `Graph`")
+        nodes = dict(self.nodes)
+        for name, node in other.nodes.items():
+            nodes[name] = _with(nodes.get(name, Node()), node)
+        theirs = {group.id for group in other.groups}
+        return Overlay(
+            graph=self.graph,
+            nodes=nodes,
+            groups=(*(group for group in self.groups if group.id not in theirs), *other.groups),
+            notes=(*self.notes, *other.notes),
+        )
+
+    __or__ = merge
+
+    def gone(self, graph: Graph) -> tuple[str, ...]:
+        """Ids that this overlay speaks of and a graph does not have; none for the graph that it was made for."""
+        if self.graph == structural_digest(graph):
+            return ()
+        known = {"", *(node.id for node in graph.nodes), *graph.functions, *(group.id for group in self.groups)}
+        members = [*(group.nodes for group in self.groups), *(note.nodes for note in self.notes)]
+        spoken_of = dict.fromkeys([*self.nodes, *(name for names in members for name in names)])
+        return tuple(name for name in spoken_of if name not in known)
+
+
+def _with(node: Node, other: Node) -> Node:
+    said = {name: getattr(other, name) for name in Node.__struct_fields__}
+    return msgspec.structs.replace(node, **{name: value for name, value in said.items() if value})
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of an overlay file."""
+    return schema_of(Overlay, f"modeldiagrams overlay, format version {VERSION}")

@@ -1,0 +1,162 @@
+"""An author's patterns → an overlay for one graph."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import OptionError
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.queries import short_name
+from modeldiagrams.ir.structure import structural_digest
+from modeldiagrams.overlay.groups import grouped
+from modeldiagrams.overlay.overlay import Node, Note, Overlay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.overlay.overlay import Group
+
+__all__ = ["annotate", "resolve"]
+
+_FLAGS = ("hide", "highlight", "fade")
+_VALUES = ("rename", "kind", "arrange")
+
+
+def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str | None = None, **said: Any) -> Overlay:
+    """Say something of nodes, for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
+
+    Several overlays are one by ``|``.
+
+    Args:
+        graph: The graph that it is said of.
+        pattern: Which nodes: a path (``encoder.layers.0``), a class (``Linear``), a function, an op's id or name, and
+            ``*`` for anything in them. Several are separated by commas.
+        text: A note, which stands under the picture, with its number at the nodes.
+        group: A name: siblings that match become one container of this name.
+        **said: Further options of the reference that speak of nodes: `rename`, `kind` and `arrange` with a value,
+            `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
+
+    Returns:
+        The overlay.
+
+    Raises:
+        OptionError: for an unknown option, a pattern that matches nothing, and a group that can't be one.
+    """
+    options: dict[str, Any] = {}
+    for name, value in {"notes": text, **said}.items():
+        if name not in (*_FLAGS, *_VALUES, "order", "notes"):
+            raise OptionError(name, f"unknown here; expected text, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}")
+        if value is not None and value is not False:
+            options[name] = [pattern] if name in _FLAGS else {pattern: value}
+    if group is not None:
+        options["group"] = {group: [part.strip() for part in pattern.split(",")]}
+    overlay, problems = resolve(graph, options)
+    if problems:
+        raise problems[0]
+    return overlay
+
+
+def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[OptionError]]:
+    """Find the nodes that options speak of.
+
+    Args:
+        graph: Where to look.
+        options: Values of the options of struct `Author`, without those that are not given.
+
+    Returns:
+        The overlay, and what is wrong with the options; the rest of them holds all the same.
+    """
+    finder = _Finder(graph)
+    groups: tuple[Group, ...] = ()
+    if options.get("group"):
+        groups, problems = grouped(graph, options["group"], finder.of)
+        finder.add_groups(groups, problems)
+    said: dict[str, dict[str, Any]] = {}
+    for option in _FLAGS:
+        finder.note(said, option, dict.fromkeys(options.get(option) or (), True))
+    for option in _VALUES:
+        finder.note(said, option, options.get(option) or {})
+    for pattern, wanted in (options.get("order") or {}).items():
+        for container in finder.of("order", pattern, containers=True):
+            children = finder.directly_inside(container, wanted)
+            said.setdefault(container, {})["order"] = children
+    notes = tuple(Note(text=text, nodes=finder.of("notes", at)) for at, text in (options.get("notes") or {}).items())
+    nodes = {name: Node(**said[name]) for name in said}
+    overlay = Overlay(graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes)
+    return overlay, finder.problems
+
+
+class _Finder:
+    """Finds nodes by patterns, and keeps what is wrong with these."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.problems: list[OptionError] = []
+        self._groups: dict[str, list[str]] = {}
+        self._members: dict[str, tuple[str, ...]] = {}
+
+    def add_groups(self, groups: Iterable[Group], problems: Iterable[OptionError]) -> None:
+        """Groups are found by their names from now on."""
+        self.problems += problems
+        for group in groups:
+            self._groups.setdefault(group.name, []).append(group.id)
+            self._members[group.id] = group.nodes
+
+    def note(self, said: dict[str, dict[str, Any]], option: str, by_pattern: Mapping[str, Any]) -> None:
+        """Enter what an option says of the nodes that its patterns match."""
+        for pattern, value in by_pattern.items():
+            for name in self.of(option, pattern, containers=option == "arrange"):
+                said.setdefault(name, {})[option] = value
+
+    def of(self, option: str, patterns: str, *, containers: bool = False) -> tuple[str, ...]:
+        """Ids that match one of several patterns, separated by commas; of none that matches nothing.
+
+        A pattern of containers may also be the class of the model, or its name.
+        """
+        found: dict[str, None] = {}
+        for pattern in (part.strip() for part in patterns.split(",")):
+            model = self.graph.model
+            ids = self._groups.get(pattern) or self.graph.matching(pattern)
+            if not ids and containers and pattern in {model.name, model.class_, short_name(model.class_)}:
+                ids = ("",)
+            if not ids:
+                self.problems.append(OptionError(option, f"nothing matches {pattern!r}; {self._hint(pattern)}"))
+            found |= dict.fromkeys(ids)
+        return tuple(found)
+
+    def directly_inside(self, container: str, patterns: Sequence[str]) -> tuple[str, ...]:
+        """Ids in a container, in the order of patterns of paths relative to it, classes or names."""
+        children = self._members.get(container) or [node.id for node in self.graph.children(container or None)] + [
+            call.id for call in self.graph.functions.values() if (call.parent or "") == container
+        ]
+        found: dict[str, None] = {}
+        for pattern in patterns:
+            matching = {*self._groups.get(pattern, ()), *self.graph.matching(pattern)}
+            matching |= {*self.graph.matching(f"{container}.{pattern}"), *self.graph.matching(f"{container}/{pattern}")}
+            here = [child for child in children if child in matching]
+            if not here:
+                text = f"nothing directly in {container or self.graph.model.name} matches {pattern!r}"
+                self.problems.append(OptionError("order", f"{text}; {self._hint(pattern)}"))
+            found |= dict.fromkeys(here)
+        return tuple(found)
+
+    def _hint(self, pattern: str) -> str:
+        near = difflib.get_close_matches(pattern, [*_names(self.graph), *self._groups], n=1)
+        if near:
+            return f"did you mean {near[0]!r}?"
+        return "write a path (`encoder.layers.0`), a class, the name of an op, or `*` in them"
+
+
+def _names(graph: Graph) -> dict[str, None]:
+    """What patterns may match, modules first."""
+    names: dict[str, None] = {}
+    for node in graph.nodes:
+        if isinstance(node, ModuleNode):
+            names |= dict.fromkeys((node.path, short_name(node.class_), node.class_))
+    for call in graph.functions.values():
+        names |= dict.fromkeys((call.name, call.function or call.name))
+    for others in graph.other_names.values():
+        names |= dict.fromkeys(others)
+    return names

@@ -1,0 +1,55 @@
+"""What finding the inputs of one model may cost: tries and processor time, of all rules and variants together."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+__all__ = ["Budget"]
+
+_MEAN_WORK = 300
+"""Calls and parameters of an average pass: a few seconds in all. Unlike a time limit, the same on every machine."""
+_OF_VARIANT = 12
+"""Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
+_MOST_VARIANTS = 2
+
+
+@dataclass
+class Budget:
+    """The passes of all searches for one model: a log of them, and how many are left."""
+
+    max_passes: int = 60
+    seconds: float = 6.0
+    """Of processor time, after which no other pass begins: arguments may have cost four before."""
+    lines: list[str] = field(default_factory=list)
+    """One for every pass, with its result."""
+    work: int = 0
+    """Calls and parameters of all passes."""
+    real_passes: int = 0
+    """Passes with values."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """What was raised → by how many passes."""
+    started: float = field(default_factory=time.process_time)
+
+    @property
+    def left(self) -> int:
+        """How many passes may follow; the first one always may."""
+        is_spent = self.work >= self.max_passes * _MEAN_WORK or self._spent() > self.seconds
+        return 0 if is_spent and self.lines else max(0, self.max_passes - len(self.lines))
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether no pass is left."""
+        return not self.left
+
+    def _spent(self) -> float:
+        return time.process_time() - self.started
+
+    def without_variants(self) -> Budget:
+        """Of the default model, where variants of it may follow."""
+        return Budget(self.max_passes - _MOST_VARIANTS * _OF_VARIANT, self.seconds)
+
+    def of_variant(self) -> Budget:
+        """Of the next variant, after the passes that were made."""
+        return Budget(_OF_VARIANT, max(0.0, self.seconds - self._spent()))

@@ -1,0 +1,1 @@
+"""What went wrong in a training, told from its recording."""

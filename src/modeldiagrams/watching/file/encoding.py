@@ -1,0 +1,198 @@
+"""Records ↔ payloads of frames: a JSON head with all that is text, then numbers."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.watching.file.histogram import FINEST, Histogram
+from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.varints import get_varint, put_varint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Decoder", "Encoder"]
+
+_VALUES = struct.Struct("<4f")
+_RATIO = struct.Struct("<f")
+_HAS_UNITS, _HAS_RATIO, _IS_MERGED = 1, 2, 4
+
+
+class _Head(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The JSON at the beginning of a payload."""
+
+    record: dict[str, Any] | None = None
+    names: list[tuple[str, str, str]] = []
+    """Keys of rows that are new in this frame; their numbers go on from those of the frames before."""
+
+
+class Encoder:
+    """Makes payloads; remembers which names the file has."""
+
+    def __init__(self, names: list[Key]) -> None:
+        self._numbers = {key: i for i, key in enumerate(names)}
+
+    def encode(self, frame: Frame) -> bytes:
+        """The payload of a frame."""
+        rows = _aliases_last(frame.record.rows) if isinstance(frame.record, Moment) else {}
+        head = _Head(record=_as_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
+        for key in rows:
+            self._numbers.setdefault(key, len(self._numbers))
+        out = bytearray()
+        text = msgspec.json.encode(head)
+        put_varint(out, len(text))
+        out += text
+        _put_losses(out, frame.losses)
+        _put_rows(out, {self._numbers[key]: row for key, row in rows.items()})
+        return bytes(out)
+
+
+class Decoder:
+    """Reads payloads in the order of the file.
+
+    Attributes:
+        names: All keys of rows so far; a row has the number of its key.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[Key] = []
+
+    def decode(self, payload: bytes) -> Frame:
+        """The frame of a payload."""
+        size, at = get_varint(payload, 0)
+        head = msgspec.json.decode(payload[at : at + size], type=_Head)
+        self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
+        losses, at = _get_losses(payload, at + size)
+        record = _from_json(head.record)
+        if isinstance(record, Moment):
+            record.rows = {self.names[number]: row for number, row in _get_rows(payload, at).items()}
+        return Frame(record=record, losses=losses)
+
+
+def _as_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = msgspec.to_builtins(_without_rows(record)) if record is not None else None
+    return found
+
+
+def _without_rows(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
+    return msgspec.structs.replace(record, rows={}) if isinstance(record, Moment) else record
+
+
+def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
+    if found is None or found.get("record") not in {
+        "run",
+        "moment",
+        "anomaly",
+    }:  # a newer minor version may have others
+        return None
+    record: Run | Moment | Anomaly = msgspec.convert(found, type=Run | Moment | Anomaly)
+    return record
+
+
+def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
+    """In the order in which a reader gets them: that of measuring, then tensors that are in a second place."""
+    first: dict[int, Key] = {}
+    for key, row in rows.items():
+        first.setdefault(id(row), key)
+    return {key: rows[key] for key in first.values()} | dict(rows)
+
+
+def _put_losses(out: bytearray, losses: list[Loss]) -> None:
+    """Runs of losses of one step after the other: number, first step, values; ends with 0."""
+    at = 0
+    while at < len(losses):
+        end = at + 1
+        while end < len(losses) and losses[end].step == losses[end - 1].step + 1:
+            end += 1
+        put_varint(out, end - at)
+        put_varint(out, losses[at].step)
+        out += struct.pack(f"<{end - at}f", *(loss.value for loss in losses[at:end]))
+        at = end
+    put_varint(out, 0)
+
+
+def _get_losses(data: bytes, at: int) -> tuple[list[Loss], int]:
+    losses: list[Loss] = []
+    while True:
+        number, at = get_varint(data, at)
+        if not number:
+            return losses, at
+        step, at = get_varint(data, at)
+        values = struct.unpack_from(f"<{number}f", data, at)
+        losses += [Loss(step + i, value) for i, value in enumerate(values)]
+        at += 4 * number
+
+
+def _put_rows(out: bytearray, rows: Mapping[int, Row]) -> None:
+    """Rows, then pairs of numbers for tensors that are in several places; each by the number of its key."""
+    first: dict[int, int] = {}  # row that was written → number
+    same = [(number, first[id(row)]) for number, row in rows.items() if first.setdefault(id(row), number) != number]
+    put_varint(out, len(first))
+    for number in first.values():
+        put_varint(out, number)
+        _put_row(out, rows[number])
+    put_varint(out, len(same))
+    for pair in same:
+        put_varint(out, pair[0])
+        put_varint(out, pair[1])
+
+
+def _get_rows(data: bytes, at: int) -> dict[int, Row]:
+    rows: dict[int, Row] = {}
+    size, at = get_varint(data, at)
+    for _ in range(size):
+        number, at = get_varint(data, at)
+        rows[number], at = _get_row(data, at)
+    size, at = get_varint(data, at)
+    for _ in range(size):
+        number, at = get_varint(data, at)
+        other, at = get_varint(data, at)
+        rows[number] = rows[other]
+    return rows
+
+
+def _put_row(out: bytearray, row: Row) -> None:
+    is_merged = row.moments != 1 or row.histogram.per_octave != FINEST
+    flags = _HAS_UNITS * (row.units > 0) | _HAS_RATIO * (row.ratio is not None) | _IS_MERGED * is_merged
+    for number in (flags, row.count, row.fires, row.zeros, row.bad):
+        put_varint(out, number)
+    out += _VALUES.pack(row.min, row.max, row.mean, row.norm)
+    if row.units:
+        put_varint(out, row.dead)
+        put_varint(out, row.units)
+    if row.ratio is not None:
+        out += _RATIO.pack(row.ratio)
+    if is_merged:
+        put_varint(out, row.moments)
+        out.append(row.histogram.per_octave)
+    histogram = row.histogram.to_bytes()
+    put_varint(out, len(histogram))
+    out += histogram
+
+
+def _get_row(data: bytes, at: int) -> tuple[Row, int]:
+    numbers = []
+    for _ in range(5):
+        number, at = get_varint(data, at)
+        numbers.append(number)
+    flags, count, fires, zeros, bad = numbers
+    low, high, mean, norm = _VALUES.unpack_from(data, at)
+    at += _VALUES.size
+    row = Row(count=count, fires=fires, zeros=zeros, bad=bad, min=low, max=high, mean=mean, norm=norm)
+    if flags & _HAS_UNITS:
+        row.dead, at = get_varint(data, at)
+        row.units, at = get_varint(data, at)
+    if flags & _HAS_RATIO:
+        (row.ratio,) = _RATIO.unpack_from(data, at)
+        at += _RATIO.size
+    per_octave = FINEST
+    if flags & _IS_MERGED:
+        row.moments, at = get_varint(data, at)
+        per_octave = data[at]
+        at += 1
+    size, at = get_varint(data, at)
+    row.histogram = Histogram(raw=data[at : at + size], per_octave=per_octave)
+    return row, at + size

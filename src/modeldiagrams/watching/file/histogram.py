@@ -1,0 +1,162 @@
+"""Histograms whose bins are the leading bits of a float32: the same on every device, and merged by addition."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from modeldiagrams.watching.file.varints import get_varint, put_varint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["FINEST", "INFINITE", "LOWEST_EXPONENT", "NAN", "OCTAVES", "Histogram", "bin_edges", "center"]
+
+FINEST = 4
+"""Bins an octave, as recorded."""
+LOWEST_EXPONENT = -64
+"""Values smaller than two to this are in the bins next to zero."""
+OCTAVES = 96
+INFINITE = OCTAVES * FINEST + 1
+"""The bin of infinity; minus this that of minus infinity."""
+NAN = INFINITE + 1
+
+
+def bin_edges(index: int, per_octave: int = FINEST) -> tuple[float, float]:
+    """The bounds of a bin in the order of their values: 0 is zero, 1 the smallest positive numbers, -1 the negative."""
+    if index == 0:
+        return 0.0, 0.0
+    low, high = _lower_edge(abs(index), per_octave), _lower_edge(abs(index) + 1, per_octave)
+    return (low, high) if index > 0 else (-high, -low)
+
+
+def _lower_edge(size: int, per_octave: int) -> float:
+    octave, part = divmod(size - 1, per_octave)
+    return math.ldexp(1 + part / per_octave, octave + LOWEST_EXPONENT)
+
+
+def center(index: int, per_octave: int = FINEST) -> float:
+    """The value that stands for those in a bin; infinity and NaN for theirs."""
+    if index == NAN:
+        return math.nan
+    if abs(index) == INFINITE:
+        return math.copysign(math.inf, index)
+    return sum(bin_edges(index, per_octave)) / 2
+
+
+class Histogram:
+    """How often values fell into each bin.
+
+    Attributes:
+        per_octave: Bins between a number and its double: 4, 2 or 1.
+    """
+
+    __slots__ = ("_counts", "_raw", "per_octave")
+
+    def __init__(self, counts: Mapping[int, int] | None = None, per_octave: int = FINEST, raw: bytes = b"") -> None:
+        self._counts = None if counts is None else {bin_: counts[bin_] for bin_ in sorted(counts)}
+        self._raw = raw
+        self.per_octave = per_octave
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """Bin → number of values, lowest values first, NaN last; empty bins are left out."""
+        if self._counts is None:  # most histograms of a recording are never looked at
+            self._counts = _decoded(self._raw)
+        return self._counts
+
+    @property
+    def total(self) -> int:
+        """Number of values, not more than were sampled."""
+        return sum(self.counts.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Histogram) and (self.per_octave, self.counts) == (other.per_octave, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<histogram of {self.total} values in {len(self.counts)} bins>"
+
+    def bars(self) -> list[tuple[float, float, int]]:
+        """Lower edge, upper edge and count of each bin with finite values."""
+        finite = ((i, n) for i, n in self.counts.items() if abs(i) < INFINITE)
+        return [(*bin_edges(i, self.per_octave), n) for i, n in finite]
+
+    def quantile(self, share: float) -> float:
+        """The value below which this share of all numbers lies, to the width of a bin; NaN without numbers."""
+        numbers = [(i, n) for i, n in self.counts.items() if i != NAN]
+        wanted = share * sum(n for _, n in numbers)
+        for (index, _), below in zip(numbers, accumulate(n for _, n in numbers), strict=True):
+            if below >= wanted:
+                return center(index, self.per_octave)
+        return math.nan
+
+    def coarser(self, per_octave: int) -> Histogram:
+        """Exactly what a histogram with fewer bins would have counted."""
+        factor = self.per_octave // per_octave
+        if factor == 1:
+            return self
+        counts: Counter[int] = Counter()
+        for index, n in self.counts.items():
+            counts[_coarser_bin(index, factor)] += n
+        return Histogram(counts, per_octave)
+
+    def to_bytes(self) -> bytes:
+        """As in a file: runs of neighbouring bins."""
+        return self._raw if self._counts is None else _encoded(self._counts)
+
+
+def merged(histograms: Iterable[Histogram]) -> Histogram:
+    """The histogram of all values together; all have the same bins."""
+    counts: Counter[int] = Counter()
+    per_octave = FINEST
+    for histogram in histograms:
+        per_octave = histogram.per_octave
+        for index, n in histogram.counts.items():
+            counts[index] += n
+    return Histogram(counts, per_octave)
+
+
+def _coarser_bin(index: int, factor: int) -> int:
+    if index == 0 or abs(index) >= INFINITE:
+        return index
+    return int(math.copysign((abs(index) - 1) // factor + 1, index))
+
+
+def _encoded(counts: Mapping[int, int]) -> bytes:
+    """For each run of neighbours: how many bins are skipped, how many follow, their counts."""
+    out = bytearray()
+    end = -INFINITE
+    for run in _runs(list(counts)):
+        put_varint(out, run[0] - end)
+        put_varint(out, len(run))
+        for index in run:
+            put_varint(out, counts[index])
+        end = run[-1] + 1
+    return bytes(out)
+
+
+def _runs(bins: list[int]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for index in bins:
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return runs
+
+
+def _decoded(raw: bytes) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    at, index = 0, -INFINITE
+    while at < len(raw):
+        skipped, at = get_varint(raw, at)
+        length, at = get_varint(raw, at)
+        index += skipped
+        for _ in range(length):
+            counts[index], at = get_varint(raw, at)
+            index += 1
+    return counts

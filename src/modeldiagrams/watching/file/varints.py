@@ -1,0 +1,29 @@
+"""Whole numbers in as few bytes as they need: seven bits a byte, the lowest first (LEB128)."""
+
+from __future__ import annotations
+
+__all__ = ["get_varint", "put_varint"]
+
+_LOW = 0x7F
+_MORE = 0x80
+
+
+def put_varint(out: bytearray, number: int) -> None:
+    """Append a number that isn't negative."""
+    while number > _LOW:
+        out.append(number & _LOW | _MORE)
+        number >>= 7
+    out.append(number)
+
+
+def get_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at a position, and the position behind it."""
+    byte = data[at]
+    at += 1
+    number, shift = byte & _LOW, 7
+    while byte >= _MORE:
+        byte = data[at]
+        at += 1
+        number |= (byte & _LOW) << shift
+        shift += 7
+    return number, at

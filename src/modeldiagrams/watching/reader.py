@@ -1,0 +1,69 @@
+"""File → `Recording`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from modeldiagrams.errors import RecordingError
+from modeldiagrams.watching.file.encoding import Decoder
+from modeldiagrams.watching.file.frames import payloads
+from modeldiagrams.watching.file.records import Anomaly, Frame, Loss, Moment, Run
+from modeldiagrams.watching.file.writer import check_beginning
+from modeldiagrams.watching.recording import Recording
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+__all__ = ["load_recording"]
+
+_Record = TypeVar("_Record", Moment, Anomaly, Loss)
+
+
+def load_recording(path: str | os.PathLike[str]) -> Recording:
+    """Read what `watch` recorded, also while it is being written or after a crash.
+
+    Args:
+        path: The file, ``run.mdwatch``.
+
+    Returns:
+        All whole frames of the file. Where a run went back to an earlier step, what it wrote later counts.
+
+    Raises:
+        RecordingError: if the file can't be read or is no recording.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
+    check_beginning(data, file)
+    decoder = Decoder()
+    return _assembled(decoder.decode(payload) for payload, _ in payloads(data))
+
+
+def _assembled(frames: Iterable[Frame]) -> Recording:
+    runs: list[Run] = []
+    moments: list[Moment] = []
+    anomalies: list[Anomaly] = []
+    losses: list[Loss] = []
+    for frame in frames:
+        record = frame.record
+        if isinstance(record, Run):
+            runs.append(record)
+            moments = _before(record.step, moments)
+            anomalies = _before(record.step, anomalies)
+            losses = _before(record.step, losses)
+        elif isinstance(record, Moment):
+            moments = [m for m in moments if m.phase != record.phase or m.step < record.step] + [record]
+        elif isinstance(record, Anomaly):
+            anomalies.append(record)
+        if frame.losses:
+            losses = _before(frame.losses[0].step, losses) + frame.losses
+    return Recording(runs, moments, losses, anomalies)
+
+
+def _before(step: int, written: list[_Record]) -> list[_Record]:
+    """What was written of earlier steps."""
+    return [record for record in written if record.step < step]

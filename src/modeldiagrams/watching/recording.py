@@ -1,0 +1,178 @@
+"""What was recorded of a training, and questions about it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.common.files import write_atomically
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.watching.anomalies.find import find_anomalies
+from modeldiagrams.watching.file.encoding import Encoder
+from modeldiagrams.watching.file.frames import MAGIC, framed
+from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Kind, Loss, Moment, Row, Run
+from modeldiagrams.watching.reduction import reduced_moments
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+__all__ = ["Recording"]
+
+_MEASURES = ("count", "zero_share", "bad_share", "min", "max", "mean", "norm", "rms", "dead_share", "ratio")
+
+
+class Recording:
+    """What `watch` recorded of a training.
+
+    Attributes:
+        runs: Beginnings of the run and of its resumptions.
+        moments: Recorded steps and passes of other phases, in order. A moment has the rows of its tensors by key: node,
+            kind and name of the tensor.
+        losses: Steps with the loss that `Watcher.step` was given, of all steps, not only recorded ones.
+        noticed: What was noticed while training.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[Run] = (),
+        moments: Sequence[Moment] = (),
+        losses: Sequence[Loss] = (),
+        noticed: Sequence[Anomaly] = (),
+    ) -> None:
+        self.runs = tuple(runs)
+        self.moments = tuple(sorted(moments, key=lambda moment: moment.step))
+        self.losses = tuple(losses)
+        self.noticed = tuple(noticed)
+
+    def __repr__(self) -> str:
+        """Short, because notebooks show it."""
+        return f"<recording of {self.model or 'a model'}: {len(self.steps)} moments, {len(self.keys)} tensors>"
+
+    @property
+    def model(self) -> str:
+        """Full name of the model's class."""
+        return self.runs[-1].model if self.runs else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the reader."""
+        return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """Recorded steps of training."""
+        return tuple(moment.step for moment in self.moments if moment.phase == "train")
+
+    @cached_property
+    def phases(self) -> tuple[str, ...]:
+        """``train`` and others, such as ``validation``, in the order in which they were first seen."""
+        return tuple(dict.fromkeys(moment.phase for moment in self.moments))
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """All tensors that have rows, in the order in which they were first seen."""
+        return tuple(dict.fromkeys(key for moment in self.moments for key in moment.rows))
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Ids of all module calls that have rows, as in the graph; empty for the model itself."""
+        return tuple(dict.fromkeys(key.node for key in self.keys))
+
+    @cached_property
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        """What went wrong, the most important first; each with step and node."""
+        return self.noticed if self.is_reduced else tuple(find_anomalies(self))
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether its moments are merged from others."""
+        return any(moment.last is not None for moment in self.moments)
+
+    def rows(
+        self,
+        node: str | None = None,
+        kind: Kind | None = None,
+        tensor: str | None = None,
+        phase: str | None = "train",
+    ) -> list[tuple[int, Key, Row]]:
+        """Rows with their step and key; what isn't given, may be anything.
+
+        Args:
+            node: Id of a module call, as in the graph.
+            kind: ``activation``, ``gradient``, ``parameter``, ``parameter_gradient``, ``update`` or ``input``.
+            tensor: Name of the tensor: ``output``, ``weight``.
+            phase: ``train``, ``validation``.
+        """
+        keys = [key for key in self.keys if _fits(key, node, kind, tensor)]
+        moments = [moment for moment in self.moments if phase in (None, moment.phase)]
+        return [(moment.step, key, moment.rows[key]) for moment in moments for key in keys if key in moment.rows]
+
+    def series(self, key: Key, measure: str, phase: str = "train") -> list[tuple[int, float]]:
+        """One measure of one tensor over time.
+
+        Args:
+            key: The tensor.
+            measure: An attribute of rows: ``norm``, ``rms``, ``zero_share``, ``dead_share``, ``ratio``, …
+            phase: ``train``, ``validation``.
+        """
+        rows = ((m.step, m.rows[key]) for m in self.moments if m.phase == phase and key in m.rows)
+        values = ((step, getattr(row, measure)) for step, row in rows)
+        return [(step, value) for step, value in values if value is not None]
+
+    def reduced(self, most: int = 200, per_octave: int = 4) -> Recording:
+        """A recording with fewer moments, merged exactly, and with the anomalies of this one.
+
+        Args:
+            most: Moments of each phase, and losses.
+            per_octave: Bins of histograms between a number and its double: 4, 2 or 1.
+        """
+        moments = reduced_moments(self.moments, most, per_octave)
+        return Recording(self.runs, moments, _thinned(self.losses, most), self.anomalies)
+
+    def to_bytes(self) -> bytes:
+        """As the content of a file that `load_recording` reads."""
+        encoder = Encoder([])
+        start = self.runs[-1] if self.runs else Run(step=0)
+        frames = [Frame(record=start, losses=list(self.losses))]
+        frames += [Frame(record=moment) for moment in self.moments]
+        frames += [Frame(record=anomaly) for anomaly in self.noticed]
+        return MAGIC + b"".join(framed(encoder.encode(frame)) for frame in frames)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that `load_recording` reads."""
+        write_atomically(Path(path), self.to_bytes())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A table with a line for each row of each moment; needs pandas.
+
+        Raises:
+            ModelDiagramsError: if pandas is not installed.
+        """
+        try:
+            import pandas  # noqa: PLC0415, ICN001 (optional)
+        except ImportError as error:
+            raise ModelDiagramsError("tables need pandas: pip install pandas") from error
+        lines = [_line(moment, key, row) for moment in self.moments for key, row in moment.rows.items()]
+        return pandas.DataFrame(lines, columns=["step", "phase", *Key._fields, *_MEASURES])
+
+
+def _fits(key: Key, node: str | None, kind: str | None, tensor: str | None) -> bool:
+    return node in (None, key.node) and kind in (None, key.kind) and tensor in (None, key.tensor)
+
+
+def _line(moment: Moment, key: Key, row: Row) -> tuple[Any, ...]:
+    return (moment.step, moment.phase, *key, *(getattr(row, measure) for measure in _MEASURES))
+
+
+def _thinned(losses: Sequence[Loss], most: int) -> list[Loss]:
+    """At most so many losses, one of each of equally many that follow each other: NaN and peaks stay."""
+    size = -(-len(losses) // most) or 1
+    return [max(losses[at : at + size], key=_badness) for at in range(0, len(losses), size)]
+
+
+def _badness(loss: Loss) -> tuple[bool, float]:
+    return (loss.value != loss.value, abs(loss.value))

@@ -1,0 +1,61 @@
+"""Overlays as files, and what becomes of them with other graphs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from graphs import small_graph, with_repeats
+from modeldiagrams import GraphError, Overlay, annotate
+from modeldiagrams.overlay.overlay import schema
+
+SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "overlay.schema.json"
+
+
+def overlay() -> Overlay:
+    graph = small_graph()
+    return annotate(graph, "fc", text="A <b>note</b>.", rename="Layer", kind="attention") | annotate(
+        graph, "fc, relu", group="Both"
+    )
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    overlay().save(tmp_path / "notes.json")
+    assert Overlay.load(tmp_path / "notes.json") == overlay()
+
+
+def test_published_schema_is_current_and_fits_our_files(update_golden: bool) -> None:
+    if update_golden:
+        SCHEMA_FILE.write_text(json.dumps(schema(), indent=2) + "\n", "utf-8")
+    assert json.loads(SCHEMA_FILE.read_text("utf-8")) == schema(), "run `make golden`"
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(json.loads(overlay().to_json()), schema())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense", r"odd\.json: \$: expected JSON"),
+        ("[]", r"odd\.json: \$\.format: expected 'modeldiagrams-overlay'"),
+        ('{"format": "modeldiagrams", "version": "1.3"}', r"\$\.format: expected 'modeldiagrams-overlay'"),
+        ('{"format": "modeldiagrams-overlay", "version": "2.0"}', r"\$\.version: this file has format version 2.0"),
+        ('{"format": "modeldiagrams-overlay", "version": "1.0", "graph": 3}', r"\$\.graph: Expected `str`, got `int`"),
+    ],
+)
+def test_bad_files_are_refused_with_their_place(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(GraphError, match=message):
+        Overlay.load(tmp_path / "odd.json")
+
+
+def test_what_another_graph_does_not_have_is_told() -> None:
+    assert overlay().gone(small_graph()) == ()
+    assert overlay().gone(with_repeats()) == ("fc", "/relu")
+
+
+def test_overlays_of_different_graphs_are_not_merged() -> None:
+    with pytest.raises(ValueError, match="expected an overlay for the same graph"):
+        overlay().merge(annotate(with_repeats(), "*.fc1", fade=True))

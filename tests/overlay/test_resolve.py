@@ -1,0 +1,136 @@
+"""Patterns of an author → what is said of which nodes."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from graphs import nested_graph, small_graph, with_repeats
+from modeldiagrams import OptionError, annotate
+from modeldiagrams.ir.graph import Graph, ModuleNode, ParameterCount
+from modeldiagrams.overlay.overlay import Node, Note
+from modeldiagrams.overlay.resolve import resolve
+
+
+def test_patterns_find_modules_ops_and_inputs() -> None:
+    overlay, problems = resolve(
+        small_graph(),
+        {"rename": {"Linear": "Projection"}, "hide": ["relu"], "highlight": ["x", "fc"], "kind": {"fc": "attention"}},
+    )
+    assert problems == []
+    assert overlay.nodes == {
+        "/relu": Node(hide=True),
+        "input:x": Node(highlight=True),
+        "fc": Node(rename="Projection", highlight=True, kind="attention"),
+    }
+
+
+def test_notes_keep_their_order_and_text() -> None:
+    notes = {"fc": "One *note*.", "relu, x": "Another."}
+    overlay, _ = resolve(small_graph(), {"notes": notes})
+    assert overlay.notes == (
+        Note(text="One *note*.", nodes=("fc",)),
+        Note(text="Another.", nodes=("/relu", "input:x")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hide": ["rleu"]}, r"option 'hide': nothing matches 'rleu'; did you mean 'relu'\?"),
+        ({"notes": {"Linaer": "text"}}, r"option 'notes': nothing matches 'Linaer'; did you mean 'Linear'\?"),
+        ({"kind": {"qqqqqq": "linear"}}, r"option 'kind': nothing matches 'qqqqqq'; write a path"),
+        ({"group": {"All": ["fc"]}}, r"option 'group': 'All': expected two or more siblings"),
+        ({"group": {"All": ["fc", "lalala"]}}, r"option 'group': nothing matches 'lalala'"),
+        ({"order": {"Net": ["relu", "linear"]}}, r"option 'order': nothing directly in Net matches 'linear'"),
+    ],
+)
+def test_what_matches_nothing_is_told_with_the_nearest_name(options, message) -> None:
+    overlay, problems = resolve(small_graph(), options)
+    with pytest.raises(OptionError, match=message):
+        raise problems[0]
+    assert overlay.graph
+
+
+def test_a_note_on_nothing_is_kept() -> None:
+    overlay, problems = resolve(small_graph(), {"notes": {"gone": "Still of use."}})
+    assert overlay.notes == (Note(text="Still of use."),)
+    assert len(problems) == 1
+
+
+def test_the_class_of_the_model_is_the_whole() -> None:
+    overlay, problems = resolve(small_graph(), {"arrange": {"Net": "row"}, "order": {"mypkg.Net": ["relu", "fc"]}})
+    assert problems == []
+    assert overlay.nodes == {"": Node(arrange="row", order=("/relu", "fc"))}
+
+
+def test_siblings_are_a_group_in_each_container() -> None:
+    overlay, problems = resolve(with_repeats(), {"group": {"Feed & forward": ["*.fc1", "*.fc2"]}})
+    assert problems == []
+    assert [(group.id, group.name, group.nodes) for group in overlay.groups] == [
+        (f"blocks.{i}/Feed_forward[]", "Feed & forward", (f"blocks.{i}.fc1", f"blocks.{i}.fc2")) for i in range(2)
+    ]
+
+
+def test_groups_hold_groups() -> None:
+    wanted = {"Outer": ["Inner", "*.fc3"], "Inner": ["*.fc1", "*.fc2"]}
+    overlay, problems = resolve(with_repeats(), {"group": wanted})
+    assert problems == []
+    assert [(group.id, group.nodes) for group in overlay.groups[:1] + overlay.groups[2:3]] == [
+        ("blocks.0/Inner[]", ("blocks.0.fc1", "blocks.0.fc2")),
+        ("blocks.0/Outer[]", ("blocks.0/Inner[]", "blocks.0.fc3")),
+    ]
+
+
+def test_a_group_with_a_way_out_and_in_again_is_refused() -> None:
+    overlay, problems = resolve(weighted(with_repeats()), {"group": {"Ends": ["*.fc1", "*.fc3"]}})
+    assert overlay.groups == ()
+    message = "'Ends': blocks.0.fc1 is no unit with others in blocks.0: blocks.0.fc2 is on the way;"
+    with pytest.raises(OptionError, match=message):
+        raise problems[0]
+
+
+def test_what_has_no_weights_and_is_between_belongs_to_a_group() -> None:
+    overlay, problems = resolve(with_repeats(), {"group": {"All": ["*.fc1", "*.fc3"]}})
+    assert problems == []
+    assert overlay.groups[0].nodes == ("blocks.0.fc1", "blocks.0.fc2", "blocks.0.fc3")
+
+
+def weighted(graph: Graph) -> Graph:
+    """The same with weights in every module."""
+    count = ParameterCount(own=1, total=1, trainable=1)
+    nodes = (
+        msgspec.structs.replace(node, parameters=count) if isinstance(node, ModuleNode) else node
+        for node in graph.nodes
+    )
+    return msgspec.structs.replace(graph, nodes=tuple(nodes))
+
+
+def test_stretches_of_one_name_are_groups_of_their_own() -> None:
+    graph = weighted(nested_graph(deep=1, wide=6))
+    overlay, problems = resolve(graph, {"group": {"Pair": ["b0", "b1", "b3", "b4"]}})
+    assert problems == []
+    assert [(group.id, group.nodes) for group in overlay.groups] == [
+        ("/Pair[]", ("b0", "b1")),
+        ("/Pair[]#2", ("b3", "b4")),
+    ]
+
+
+def test_groups_are_found_by_their_names() -> None:
+    overlay, problems = resolve(with_repeats(), {"group": {"FF": ["*.fc1", "*.fc2"]}, "fade": ["FF"]})
+    assert problems == []
+    assert overlay.nodes == {"blocks.0/FF[]": Node(fade=True), "blocks.1/FF[]": Node(fade=True)}
+
+
+def test_annotate_says_one_thing_and_overlays_add_up() -> None:
+    graph = small_graph()
+    both = annotate(graph, "fc", text="A layer.", rename="Layer") | annotate(graph, "fc, relu", fade=True)
+    assert both.nodes == {"fc": Node(rename="Layer", fade=True), "/relu": Node(fade=True)}
+    assert both.notes == (Note(text="A layer.", nodes=("fc",)),)
+
+
+def test_annotate_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(OptionError, match=r"option 'colour': unknown here; expected text, group, rename"):
+        annotate(small_graph(), "fc", colour="red")
+    with pytest.raises(OptionError, match=r"nothing matches 'fcc'; did you mean 'fc'"):
+        annotate(small_graph(), "fcc", fade=True)

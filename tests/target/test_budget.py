@@ -1,0 +1,135 @@
+"""What finding inputs may cost: sixty passes and some seconds for a model and all variants of it together."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import infer, resolve
+from modeldiagrams.target.inference import budget as budgets
+from modeldiagrams.target.inference.budget import Budget
+from modeldiagrams.target.inference.candidates import Candidate
+from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.probing import Probe
+from modeldiagrams.target.inference.search import Search
+
+
+class NeverRight(nn.Module):
+    """Each pass fails at another size, so that there is always something to change."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(24, 8)
+        self.second = nn.Linear(8, 8)
+
+    def forward(self, left, right, third, fourth):
+        x = self.first(left) + right.view(3, 5, -1) + third
+        raise ValueError(f"sizes {x.shape[0]} and {fourth.shape[-1]} differ")
+
+
+@pytest.fixture(scope="module")
+def tried():
+    return resolve(parse_options({"model": f"{__name__}.NeverRight"}).call).tried
+
+
+def test_no_model_gets_more_tries_than_sixty(tried):
+    assert 30 < len(tried) <= 60
+
+
+def test_no_inputs_are_tried_twice(tried):
+    shown = [line.partition(": ValueError")[0].partition(": RuntimeError")[0] for line in tried]
+    assert len({*shown}) == len(shown)
+
+
+def test_a_search_goes_on_where_it_stopped():
+    budget = Budget()
+    started = Search(nn.Linear(8, 8), {"input": [Candidate([1, size], "") for size in range(20, 60)]}, budget)
+    assert started.more(3) is None
+    before = len(budget.lines)
+    assert started.more(3) is not None or len(budget.lines) > before
+    assert len({*budget.lines}) == len(budget.lines)
+
+
+def test_after_its_seconds_no_other_pass_begins(monkeypatch):
+    now = iter(range(0, 10**6, 3))
+    monkeypatch.setattr(budgets.time, "process_time", lambda: next(now))
+    budget = Budget(seconds=20, started=0.0)
+    list(InputSolver(NeverRight(), budget).solutions())
+    assert 1 <= len(budget.lines) <= 3
+
+
+def test_the_first_pass_of_a_variant_is_made_however_late_it_is():
+    late = Budget(seconds=0).of_variant()
+    assert late.left
+    late.lines.append("")
+    assert not late.left
+
+
+def test_all_variants_of_a_model_share_its_tries():
+    budget = Budget()
+    assert budget.without_variants().max_passes + 2 * budget.of_variant().max_passes == budget.max_passes
+
+
+class LongRecurrence(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(2, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.rnn(x)[0]
+
+
+def test_a_pass_on_fake_tensors_with_too_many_steps_ends():
+    probe = Probe(LongRecurrence())
+    assert "too many steps" in probe._run((torch.zeros(1, 4000, 2),), {}, is_fake=True).message
+    assert probe._run((torch.zeros(1, 100, 2),), {}, is_fake=True).error is None
+
+
+class CopyScores(nn.Module):
+    """The index of a scatter has the size of what is scattered."""
+
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(8, 1)
+
+    def forward(self, memory, index):
+        weights = self.score(memory).squeeze(-1).softmax(-1)
+        return torch.zeros(memory.shape[0], 50).scatter_add(1, index, weights)
+
+
+class Inpainting(nn.Module):
+    """Arithmetic with a mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 8, 3)
+
+    def forward(self, img, mask):
+        return self.conv(torch.cat([img * (1 - mask), mask], dim=1))
+
+
+@pytest.mark.parametrize("made", [CopyScores, Inpainting])
+def test_what_a_failure_says_is_understood_within_few_tries(made):
+    budget = Budget()
+    assert next(InputSolver(made().eval(), budget).solutions())
+    assert len(budget.lines) <= 16
+
+
+class TypedGraph(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.node, self.edge = nn.Embedding(20, 8), nn.Embedding(4, 8)
+
+    def forward(self, z, edge_index, edge_type):
+        row, col = edge_index
+        x = self.node(z)
+        return x.index_add(0, col, x[row] + self.edge(edge_type))
+
+
+def test_edges_are_pairs_also_where_ids_have_a_table_of_such_a_name():
+    graph = infer(TypedGraph().eval())
+    assert graph.status.error is None
+    said = {item.subject: item.value for item in graph.assumptions}
+    assert said["inputs.edge_index"].startswith("{shape: [2, 8]")

@@ -1,0 +1,136 @@
+/** The card with the notes of a node, beside it and never outside of the window. */
+
+import { hex } from "../parts/css_colour.js";
+import { box } from "../parts/dom.js";
+import { colourBehind } from "../parts/page_colour.js";
+import { header, nodeAt } from "../tree.js";
+
+/** Distance of the card from its node, and from the edges of the window, px. */
+const GAP = 6;
+const EDGE = 8;
+/** How long a card stays while the pointer is on its way to it, ms. */
+const GRACE = 300;
+
+const cards = new WeakMap<HTMLElement, NoteCard>();
+
+/** One for each diagram with notes. */
+export class NoteCard {
+  readonly element = box("mg-note-card");
+  readonly #host: HTMLElement;
+  /** The node whose notes are shown. */
+  #node: SVGElement | undefined;
+  #leaving = 0;
+
+  static of(host: HTMLElement): void {
+    if (!cards.has(host)) cards.set(host, new NoteCard(host));
+  }
+
+  constructor(host: HTMLElement) {
+    this.#host = host;
+    this.element.role = "note";
+    this.element.ariaLive = "polite";
+    // in the top layer it is above full screens, too
+    if ("popover" in this.element) this.element.popover = "manual";
+    else this.hide();
+    // with the styles of the text around it
+    (host.closest("figure") ?? host).after(this.element);
+    const root = host.shadowRoot ?? host;
+    const onNode = ({ target }: Event) => this.#follow(target);
+    for (const type of ["pointerover", "focusin", "click"]) root.addEventListener(type, onNode);
+    root.addEventListener("focusout", () => this.#leave());
+    host.addEventListener("pointerleave", () => this.#leave());
+    this.element.addEventListener("pointerenter", () => clearTimeout(this.#leaving));
+    this.element.addEventListener("pointerleave", () => this.#leave());
+    addEventListener("scroll", (event) => event.target !== this.element && this.#place(), {
+      capture: true,
+      passive: true,
+    });
+    addEventListener("resize", () => this.#place());
+    addEventListener("keydown", ({ key }) => key === "Escape" && this.hide());
+    addEventListener("pointerdown", ({ target }) => {
+      if (target !== host && !this.element.contains(target as Node)) this.hide();
+    });
+  }
+
+  hide(): void {
+    clearTimeout(this.#leaving);
+    this.#node = undefined;
+    if (this.element.popover === "manual") this.element.hidePopover();
+    else this.element.hidden = true;
+  }
+
+  #follow(target: EventTarget | null): void {
+    const node = nodeAt(target);
+    const at = node === null ? null : header(node);
+    const contents = at?.contains(target as Node) ? this.#contents(at) : [];
+    if (node === null || contents.length === 0) {
+      this.#leave();
+      return;
+    }
+    clearTimeout(this.#leaving);
+    if (this.#node === node && !this.#isHidden()) return;
+    this.#node = node;
+    this.element.replaceChildren(...contents);
+    // as the page now is: readers switch between light and dark
+    this.element.style.background = hex(colourBehind(this.#host));
+    this.element.style.color = getComputedStyle(this.#host).color;
+    if (this.element.popover === "manual") this.element.showPopover();
+    else this.element.hidden = false;
+    this.element.scrollTop = 0;
+    this.#place();
+  }
+
+  #isHidden(): boolean {
+    return this.element.popover === "manual" ? !this.element.matches(":popover-open") : this.element.hidden === true;
+  }
+
+  #leave(): void {
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => this.hide(), GRACE);
+  }
+
+  /** Copies of the notes that a node's numbers name. */
+  #contents(node: SVGElement): HTMLElement[] {
+    const numbers = node.querySelector(":scope > .mg-note text")?.textContent?.trim() ?? "";
+    return numbers.split(",").flatMap((number) => {
+      const note = document.getElementById(`${this.#host.getAttribute("notes")}-note-${number}`);
+      if (number === "" || note === null) return [];
+      const copy = box("mg-note-text", box("mg-note-number", number));
+      copy.append(...[...note.childNodes].map((child) => withoutIds(child.cloneNode(true))));
+      return [copy];
+    });
+  }
+
+  /** Below the node or, where there is more room, above it. */
+  #place(): void {
+    const { element } = this;
+    const node = this.#node && header(this.#node);
+    if (node === undefined || this.#isHidden()) return;
+    // a redrawn picture has another element for the node
+    if (!node.isConnected) {
+      this.hide();
+      return;
+    }
+    const { left, top, bottom } = node.getBoundingClientRect();
+    const width = document.documentElement.clientWidth;
+    const [above, below] = [top - GAP - EDGE, innerHeight - bottom - GAP - EDGE];
+    element.style.maxWidth = `${width - 2 * EDGE}px`;
+    element.style.maxHeight = "";
+    const isBelow = element.offsetHeight <= below || below >= above;
+    element.style.maxHeight = `${Math.max(isBelow ? below : above, 48)}px`;
+    const x = Math.max(EDGE, Math.min(left, width - element.offsetWidth - EDGE));
+    const y = isBelow ? bottom + GAP : top - GAP - element.offsetHeight;
+    element.style.left = `${x}px`;
+    element.style.top = `${Math.max(EDGE, Math.min(y, innerHeight - element.offsetHeight - EDGE))}px`;
+  }
+}
+
+/** Ids and names stay with the page's own list. */
+function withoutIds(node: Node): Node {
+  if (node instanceof Element)
+    for (const element of [node, ...node.querySelectorAll("[id], [name]")]) {
+      element.removeAttribute("id");
+      element.removeAttribute("name");
+    }
+  return node;
+}
