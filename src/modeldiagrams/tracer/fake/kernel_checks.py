@@ -25,34 +25,11 @@ _FACTORS = {
 }
 """Positions of the operands that need one dtype."""
 _FLOATING = frozenset(
-    {
-        "_adaptive_avg_pool2d",
-        "_adaptive_avg_pool3d",
-        "_log_softmax",
-        "_softmax",
-        "gelu",
-        "grid_sampler_2d",
-        "grid_sampler_3d",
-        "hardswish",
-        "im2col",
-        "mish",
-        "native_batch_norm",
-        "_native_batch_norm_legit",
-        "_native_batch_norm_legit_no_training",
-        "silu",
-        "softplus",
-        "std",
-        "std_mean",
-        "upsample_bicubic2d",
-        "upsample_bilinear2d",
-        "upsample_linear1d",
-        "upsample_nearest1d",
-        "upsample_nearest2d",
-        "upsample_nearest3d",
-        "upsample_trilinear3d",
-        "var",
-        "var_mean",
-    }
+    {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_log_softmax", "_softmax", "gelu", "hardswish", "im2col", "mish"}
+    | {"native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "silu", "softplus"}
+    | {"grid_sampler_2d", "grid_sampler_3d", "std", "std_mean", "upsample_bicubic2d", "upsample_bilinear2d", "var"}
+    | {"upsample_linear1d", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d"}
+    | {"var_mean"}
 )
 """Operators that compute with no whole numbers."""
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
