@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields
 from modeldiagrams.target.inference.vocabulary import is_listed
@@ -27,6 +28,8 @@ _MOST_FRAMES = 12
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
+    (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
+    (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
     (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
 )
 """Messages, and what the argument should be that they are about."""
@@ -52,6 +55,8 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
+    for asked in said_by_conditions(error):
+        return asked
     members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
     use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
     for frame, at in _frames(error):
