@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import reference
 import yaml
 
+from modeldiagrams.options.reading import yaml_line
+
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -30,6 +32,12 @@ SLOW = "MODELDIAGRAMS_GALLERY"
 _ONLY = re.compile(r"^<!-- only (\w+) -->\n(.*?)^<!-- end -->\n", re.DOTALL | re.MULTILINE)
 _REFERENCE = re.compile(r"^<!-- reference (\w+) -->$", re.MULTILINE)
 _NAVIGATION = "<!-- navigation -->"
+_FENCED = re.compile(r"(^(`{3,})[^`\n]*\n.*?^\2`*$)", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"\[([^\]\n]+)\]\(model:([^)\n]+)\)")
+_BLOCK = re.compile(
+    r"^(?P<slashes>/{3,})(?: (?P<name>[\w-]+)(?: \| (?P<argument>.*))?(?P<options>(?:\n    .*)*))?$",
+    re.MULTILINE,
+)
 
 
 def prepare(text: str, host: str) -> str:
@@ -41,7 +49,28 @@ def prepare(text: str, host: str) -> str:
     """
     text = _ONLY.sub(lambda block: block[2] if block[1] == host else "", text)
     text = _REFERENCE.sub(lambda mark: getattr(reference, mark[1])(), text)
-    return text.replace(_NAVIGATION, _toctrees() if host == "sphinx" else "")
+    return _for_sphinx(text) if host == "sphinx" else text.replace(_NAVIGATION, "")
+
+
+def _for_sphinx(text: str) -> str:
+    """Tables of contents; blocks of pymdownx as directives, outside of fences."""
+    parts = _FENCED.split(text.replace(_NAVIGATION, _toctrees()))
+    return "".join(part if _FENCED.match(part) else _as_myst(part) for part in parts)
+
+
+def _as_myst(text: str) -> str:
+    """Blocks and links to parts of diagrams."""
+    return _PART.sub(r"{model:part}`\1 <\2>`", _BLOCK.sub(_directive, text))
+
+
+def _directive(block: re.Match[str]) -> str:
+    """The head or the end of a block in MyST: ``/// model-tour | mypkg.Net`` → ``:::::::{model-tour} mypkg.Net``."""
+    fence = ":" * (10 - len(block["slashes"]))
+    if not block["name"]:
+        return fence
+    options = yaml.safe_load(block["options"] or "") or {}
+    fields = "".join(f":{name}: {yaml_line(value)}\n" for name, value in options.items())
+    return f"{fence}{{{block['name']}}} {block['argument'] or ''}\n{fields}"
 
 
 def navigation() -> list[Any]:

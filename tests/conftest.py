@@ -27,6 +27,7 @@ PROCESS_FOLDERS = frozenset(
         "mkdocs",
         "packaging",
         "pictures",
+        "ranks",
         "reproducibility",
         "sphinx",
         "worker",
@@ -50,6 +51,7 @@ SWEEPS = frozenset(
         "tracer/test_long_and_deep_models.py",
         "tracer/test_oracle.py",
         "truth/test_true_pictures.py",
+        "watching/test_anomalies.py",
     }
 )
 """Many models, or very large ones, one after the other."""

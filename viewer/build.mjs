@@ -4,7 +4,9 @@
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   compare.js       what compares two graphs, for readers who ask for it
+ *   prose.js         tours and what else in a page's text speaks of parts of a diagram
  *   notes.js         shows notes beside their nodes, on pages that have any
+ *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   notebook.js      puts such pages into the outputs of a notebook
  *   model-graph.css, picture.css (its part for SVG files), difference.css and author.css (more of it for differences and overlays),
@@ -46,7 +48,7 @@ const onlyWhatIsCalled = {
 };
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
-const CORE = /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/noting)\//;
+const CORE = /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/noting|widget\/watching)\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
@@ -54,7 +56,9 @@ const bundles = [
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
   { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022" },
+  { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
+  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
@@ -75,7 +79,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
-const PAGE_STYLES = ["page", "table", "difference", "notes"];
+const PAGE_STYLES = ["page", "table", "difference", "notes", "tour"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -110,7 +114,9 @@ writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),
+  PROSE_STYLE: JSON.stringify(await sheet(widgetStyle("prose"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
+  RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
 };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));

@@ -11,6 +11,7 @@ from sphinxcontrib.serializinghtml import SerializingHTMLBuilder
 from modeldiagrams.errors import RenderError
 from modeldiagrams.hosting.site_files import FOLDER, IndexEntry, diagram_file_names, diagram_files, shared_files
 from modeldiagrams.hosting.site_folder import SiteFolder
+from modeldiagrams.options.steps import LONGEST_TOUR
 from sphinx_modeldiagrams.builders import makes_web_pages, page_address
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.domain import domain_of
@@ -61,8 +62,9 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
     own = set[str]()
     entries = []
     for page, entry in shown:
-        names = diagram_file_names(entry["id"], graph=entry["has_graph"], interactive=entry["interactive"])
-        own |= names
+        made = {"graph": entry["has_graph"], "interactive": entry["interactive"]}
+        names = diagram_file_names(entry["id"], **made)
+        own |= diagram_file_names(entry["id"], **made, steps=LONGEST_TOUR)
         # a diagram in `.. only:: latex` was read, and not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])

@@ -18,6 +18,7 @@ from sphinx_modeldiagrams.class_references import cross_references
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.host_directive import HostDirective
+from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.notes import notes_list, parsed, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
+__all__ = ["AnyOption", "AutodocDirective", "ModelDiffDirective", "ModelGraphDirective"]
 
 
-class _AnyOption(dict[str, Any]):
-    """Lets unknown options through to `parse_options`, whose message suggests the option that was meant."""
+class AnyOption(dict[str, Any]):
+    """Lets unknown options through to our own parsers, whose message suggests the option that was meant."""
 
     def __missing__(self, name: str) -> Callable[[str], str]:
         return directives.unchanged
@@ -46,7 +47,7 @@ class ModelGraphDirective(HostDirective):
     compares = False
     has_content = True
     optional_arguments = 1
-    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = _AnyOption(
+    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = AnyOption(
         dict.fromkeys((name for name in option_help() if name != "model"), directives.unchanged)
     )
 
@@ -63,13 +64,11 @@ class ModelGraphDirective(HostDirective):
         diagram = draw(
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
-        self._report(diagram)
+        self.report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
-        figure = self._figure(diagram)
-        self._note(diagram, figure["ids"][0])
-        return [figure, *notes_list(self, diagram, diagram.options.author.notes or {}, notes), *others]
+        return [self.figure(diagram), *notes_list(self, diagram, notes), *others]
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""
@@ -78,7 +77,8 @@ class ModelGraphDirective(HostDirective):
         location = Location(anchor=anchor, source=self.get_location(), automatic=not self.requested)
         domain_of(self.env).note_diagram(diagram, location)
 
-    def _report(self, diagram: Diagram) -> None:
+    def report(self, diagram: Diagram) -> None:
+        """Warn of the diagram's problem, as the site wants it."""
         if diagram.problem is None:
             return
         message = describe(diagram.problem)
@@ -106,8 +106,14 @@ class ModelGraphDirective(HostDirective):
             node += nodes.inline("", " ".join(words))
         return node
 
+    def figure(self, diagram: Diagram) -> nodes.figure:
+        """The figure that Sphinx numbers, aligns and refers to; the environment knows it from now on."""
+        figure = self._figure(diagram)
+        shown_so_far(self.env).append(diagram)
+        self._note(diagram, figure["ids"][0])
+        return figure
+
     def _figure(self, diagram: Diagram) -> nodes.figure:
-        """The figure that Sphinx numbers, aligns and refers to."""
         options = diagram.options.figure
         figure = nodes.figure("", self._node(diagram), classes=figure_classes(diagram.options))
         self.set_source_info(figure)

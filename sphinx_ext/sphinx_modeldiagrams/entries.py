@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypedDict
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING
 from modeldiagrams.hosting.host import UNKNOWN
+from modeldiagrams.hosting.parts import module_fragment
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import is_graph_file
-from sphinx_modeldiagrams.role import module_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Collection

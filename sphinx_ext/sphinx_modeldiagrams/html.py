@@ -11,19 +11,20 @@ from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import fragment
 from modeldiagrams.html.outline import outline_rows, shown_rows
+from modeldiagrams.html.tour import step_image
 from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.class_sources import definitions, documented_packages, linkcode_url, viewcode_url
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.nodes import diagram_of
+from sphinx_modeldiagrams.nodes import diagram_of, tour_of
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
     from sphinx.writers.html5 import HTML5Translator
 
-    from sphinx_modeldiagrams.nodes import model_graph
+    from sphinx_modeldiagrams.nodes import model_graph, step_picture
 
-__all__ = ["skip_node", "visit_html"]
+__all__ = ["skip_node", "visit_html", "visit_step_picture"]
 
 
 def visit_html(self: HTML5Translator, node: model_graph) -> None:
@@ -52,7 +53,15 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     raise nodes.SkipNode
 
 
-def skip_node(_self: SphinxTranslator, _node: model_graph) -> None:
+def visit_step_picture(self: HTML5Translator, node: step_picture) -> None:
+    """Write the still picture of a tour's step, which lies beside the diagram's data."""
+    assets = relative_uri(self.builder.get_target_uri(self.builder.current_docname), f"{FOLDER}/")
+    diagram = diagram_of(tour_of(node))
+    self.body.append(step_image(diagram, node["index"], assets=assets, title=node["title"]))
+    raise nodes.SkipNode
+
+
+def skip_node(_self: SphinxTranslator, _node: nodes.Element) -> None:
     """For other writers, which see the node only if a builder bypasses our transform."""
     raise nodes.SkipNode
 

@@ -11,7 +11,7 @@ from sphinx import addnodes
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["diagram_of", "model_graph"]
+__all__ = ["diagram_of", "model_graph", "step_picture", "tour_of"]
 
 
 class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa: N801  (as docutils names nodes)
@@ -39,6 +39,18 @@ class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa:
         """Called by Sphinx: text for translators besides the caption; only the author's own, none from the graph."""
         original = self.get("original_alt")
         return [original] if original else []
+
+
+class step_picture(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
+    """The still picture of a tour's step, whose position is its ``index``; the tour's `model_graph` has it."""
+
+
+def tour_of(node: step_picture) -> model_graph:
+    """The diagram of the tour around a step's picture."""
+    above: nodes.Element = node
+    while not (found := [*above.findall(model_graph)]):
+        above = above.parent
+    return found[0]
 
 
 def diagram_of(node: model_graph) -> Diagram:

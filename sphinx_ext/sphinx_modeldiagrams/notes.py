@@ -9,10 +9,10 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.hosting.mentions import NOTE
-from modeldiagrams.html.notes import note_id
+from modeldiagrams.html.notes import note_id, notes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from docutils.nodes import Node
 
@@ -64,22 +64,22 @@ def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], li
     return found, [child for child in holder.children if not isinstance(child, model_note)]
 
 
-def notes_list(
-    directive: SphinxDirective, diagram: Diagram, texts: Mapping[str, str], written: Sequence[model_note]
-) -> list[Node]:
+def notes_list(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
     """The numbered list of notes: those of the option are parsed here, others were.
 
     Args:
         directive: The diagram's.
         diagram: Whose notes.
-        texts: Pattern → text of all notes, in the order of their numbers.
         written: Those that are directives.
     """
+    texts = [*notes_of(diagram).values()]
     if not texts:
         return []
     own = {note["pattern"]: note for note in written}
+    # those of comments in the model's code come last
+    patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
     listed = nodes.enumerated_list(classes=["mg-notes"], enumtype="arabic", prefix="", suffix=".")
-    for number, (pattern, text) in enumerate(texts.items(), start=1):
+    for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
         item = nodes.list_item(ids=[note_id(diagram, number)])
         if pattern in own:
             item += own[pattern].children

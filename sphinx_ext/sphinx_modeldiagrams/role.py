@@ -1,9 +1,7 @@
-"""The role ``:model-graph:`mypkg.Model``` and the fragments that it links to."""
+"""The role ``:model-graph:`mypkg.Model```."""
 
 from __future__ import annotations
 
-import base64
-import json
 from typing import TYPE_CHECKING
 
 from sphinx.roles import XRefRole
@@ -12,7 +10,7 @@ if TYPE_CHECKING:
     from docutils.nodes import Element, Node, system_message
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["DOMAIN", "ROLE", "ModelRole", "module_fragment"]
+__all__ = ["DOMAIN", "ROLE", "ModelRole"]
 
 DOMAIN = "modeldiagrams"
 ROLE = "model-graph"
@@ -41,16 +39,3 @@ class ModelRole(XRefRole):
             model, _, module = target.partition("#")
             title = module or model.rpartition(".")[2]
         return title, target
-
-
-def module_fragment(diagram_id: str, index: int, module: str) -> str:
-    """The fragment of a URL that makes the widget show a module (``viewer/src/widget/features/link.ts`` reads it).
-
-    Args:
-        diagram_id: Id of the diagram.
-        index: Its number among the diagrams of its page with this id.
-        module: Dotted path.
-    """
-    wanted = {"graph": diagram_id, **({"place": index} if index else {}), "node": module}
-    text = json.dumps(wanted, separators=(",", ":"))
-    return f"{ROLE}-{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"

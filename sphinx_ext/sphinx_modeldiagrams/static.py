@@ -14,6 +14,7 @@ from sphinx.util import logging
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
+from modeldiagrams.render.draw import Said
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.reporting import warn
 
@@ -31,6 +32,8 @@ _log = logging.getLogger(__name__)
 _FOLDER = "modeldiagrams-pictures"
 _CAPTION = 0.9
 """Part of a page's height for the picture; its caption takes the rest."""
+_STEP = 0.4
+"""The same for a step of a tour, which stands beside its prose."""
 _SCREEN = (600.0, 800.0)
 """Page size of e-book readers, in CSS pixels."""
 
@@ -50,12 +53,14 @@ _FORMATS = (
 """The best first."""
 
 
-def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
+def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
     """The diagram as an image that the builder copies like any other.
 
     Args:
         diagram: What to draw. Where its author says nothing else, as much is expanded as is legible on a page.
         builder: What it is for.
+        step: Of a tour, from 0; None for the diagram's own picture.
+        alt: Text for readers who do not see it; by default that of the diagram.
 
     Returns:
         The image; None for builders without pictures, where no library makes any, and after a warning where it can't
@@ -66,7 +71,7 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
     if graph is None or builder.format not in {"latex", "html"}:
         return None
     kind = _best_format(builder)
-    picture = _drawn(diagram, graph, builder, kind.form) if kind else None
+    picture = _drawn(diagram, graph, builder, kind.form, step) if kind else None
     if kind is None or picture is None:
         return None
     # ids come from what authors wrote, and site defaults or limits may make other pictures of it
@@ -80,7 +85,11 @@ def picture_of(diagram: Diagram, builder: Builder) -> nodes.image | None:
         # an e-book includes all pictures in its folder, also those of doctrees there, of this build and earlier ones
         ours = {str(file.relative_to(builder.outdir)) for file in path.parent.iterdir()}
         builder.config.epub_exclude_files = sorted({*builder.config.epub_exclude_files, *ours})
-    alt = diagram.options.figure.alt or f"{'What changed in' if compared else 'Architecture of'} {graph.model.name}"
+    alt = (
+        alt
+        or diagram.options.figure.alt
+        or f"{'What changed in' if compared else 'Architecture of'} {graph.model.name}"
+    )
     image = nodes.image("", uri=str(path), candidates={kind.mimetype: str(path)}, alt=alt)
     if kind.form == "png":
         image["width"] = f"{picture.width:.0f}px"
@@ -107,11 +116,17 @@ def _inform(message: str) -> None:
     _log.info("%s", message)
 
 
-def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm) -> PictureFile | None:
+def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
     """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
-    view = msgspec.structs.replace(diagram.options.view, fit=_page(builder))
+    width, height = _page(builder)
+    page = (width, height) if step is None else (width, height * _STEP)
+    view = msgspec.structs.replace(diagram.options.view, fit=page)
+    beside = diagram.beside
+    if isinstance(beside, Said):
+        shown = (beside.steps[step],) if step is not None else ()
+        beside = msgspec.structs.replace(beside, steps=shown)
     try:
-        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=diagram.beside)
+        return domain_of(builder.env).diagram_builder.draw_file(graph, view, form, beside=beside)
     except ModelDiagramsError as error:
         warn("render", f"{diagram.options.call.model} could not be drawn: {error}", builder.env.docname)
         return None

@@ -10,10 +10,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from modeldiagrams.html.difference import change_list
 from modeldiagrams.html.outline import outline_rows
 from modeldiagrams.html.table import diagram_summary
+from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
-from sphinx_modeldiagrams.nodes import diagram_of, model_graph
+from sphinx_modeldiagrams.nodes import diagram_of, model_graph, step_picture, tour_of
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
 from sphinx_modeldiagrams.static import picture_of
 from sphinx_modeldiagrams.tables import as_table
@@ -37,6 +38,8 @@ class ReplaceDiagrams(SphinxPostTransform):
         # gettext extracts the messages of the node itself
         if makes_web_pages(builder) or builder.name == "gettext":
             return
+        for picture in list(self.document.findall(step_picture)):
+            _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):
             summary = diagram_summary(diagram_of(node))
             if summary:
@@ -45,6 +48,15 @@ class ReplaceDiagrams(SphinxPostTransform):
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
             _list_changes(node)
             node.replace_self(_ordinary(node, builder))
+
+
+def _replace_step(node: step_picture, builder: Builder) -> None:
+    """Put an image in the place of a step's picture, where the builder has images."""
+    diagram, index = diagram_of(tour_of(node)), node["index"]
+    is_drawn = diagram.picture and index < len(diagram.picture.steps)
+    alt = step_alt(diagram, index, node["title"])
+    image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
+    node.replace_self(image or [])
 
 
 def _list_changes(node: model_graph) -> None:

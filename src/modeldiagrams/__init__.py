@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.resolve import annotate
     from modeldiagrams.tracer import trace
     from modeldiagrams.watching.reader import load_recording
+    from modeldiagrams.watching.recorder.watcher import watch
     from modeldiagrams.watching.recording import Recording
 
     __version__: str
@@ -71,6 +72,7 @@ __all__ = [
     "to_png",
     "to_svg",
     "trace",
+    "watch",
 ]
 
 _MODULES = {
@@ -97,6 +99,7 @@ _MODULES = {
     "to_png": "api.export",
     "to_svg": "api.export",
     "trace": "tracer",
+    "watch": "watching.recorder.watcher",
 }
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import grimp
 
-MOST_ARROWS = {"modeldiagrams": 66, "modeldiagrams.tracer": 15}
+MOST_ARROWS = {"modeldiagrams": 67, "modeldiagrams.tracer": 15}
 """Package → how many arrows between its rooms are still easy to keep in mind.
 
-60, and two of `watching` to `errors` and `common`: recordings of trainings know neither graphs nor pictures. Four are
+60, and two of `watching` to `errors` and `common`: recordings of trainings know neither graphs nor pictures. Diagrams
+come with them (`engine`). Four are
 of `overlay`: it knows graphs and errors, and diagrams come with it in documentation (`engine`) and outside (`api`).
 """
 

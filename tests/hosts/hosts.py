@@ -82,7 +82,7 @@ def _site(out: Path, pages: Iterable[str], result: CompletedProcess[str], log: s
 
 
 def kind_of(body: str) -> tuple[str, str]:
-    """The directive or fence, which may stand before the body: ``model-diff!``."""
+    """The directive or fence, which may stand before the body: ``model-diff!``; ``raw!`` for source as it is."""
     kind, mark, rest = body.partition("!")
     return (kind, rest) if mark else ("model-graph", body)
 
@@ -93,6 +93,8 @@ class SphinxHost(Host):
 
     def diagram(self, body):
         kind, body = kind_of(body)
+        if kind == "raw":
+            return body
         first = f" {body}" if kind in {"model-changes", "model-history"} else ""
         return f".. {kind}::{first}\n\n{textwrap.indent(body, '   ') if not first else ''}\n"
 
@@ -121,7 +123,7 @@ class MkDocsHost(Host):
 
     def diagram(self, body):
         kind, body = kind_of(body)
-        return f"```{kind}\n{body}\n```\n"
+        return body + "\n" if kind == "raw" else f"```{kind}\n{body}\n```\n"
 
     def text(self, name, *bodies):
         return "\n".join([f"# {name}", "", "Before.", "", "", *map(self.diagram, bodies), "After.", ""])

@@ -21,7 +21,8 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-VIEWER = {"compare.js", "core.js", "model-graph.css", "model-graph.js", "notes.js", "third-party-notices.txt", "viz.js"}
+SCRIPTS = {"compare.js", "core.js", "model-graph.js", "notes.js", "prose.js", "recording.js", "viz.js"}
+VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 __all__ = [
-    "ControlNet",
     "DETRVAE",
+    "RAFT",
+    "RSSM",
+    "RWKV",
+    "ControlNet",
     "EEGNet",
     "Evoformer",
     "HeteroGNN",
     "PerceiverIO",
     "QMixer",
-    "RAFT",
-    "RSSM",
-    "RWKV",
     "RadianceRenderer",
     "SchNet",
     "Transducer",
@@ -375,7 +375,7 @@ class RWKV(nn.Module):
 
     def forward(self, idx, state: RWKVState | None = None):
         B, T = idx.size()
-        assert T <= self.ctx_len, "Cannot forward, because len(input) > model ctx_len."
+        assert self.ctx_len >= T, "Cannot forward, because len(input) > model ctx_len."
         num, den, last = self.init_state(B) if state is None else state
         x = self.emb(idx)
         nums, dens, lasts = [], [], []

@@ -79,6 +79,12 @@ SAID = {
     "a hidden layer that changes the shape": (forked, {"hide": ["wide"]}),
     "hidden input": (forked, {"hide": ["input:x"]}),
     "a hidden group": (forked, {"group": {"Path": ["two", "relu"]}, "hide": ["Path"]}),
+    "one below the other": (transformer, {"arrange": {"layers.*": "column"}}),
+    "one beside the other": (transformer, {"arrange": {"layers.*": "row", "TransformerEncoder": "row"}}),
+    "in a grid": (forked, {"arrange": {"Forked": "grid"}}),
+    "lines of a flow": (transformer, {"arrange": {"layers.0": "grid"}, "group": {"FF": FF}}),
+    "in an order": (forked, {"order": {"Forked": ["two", "one"]}, "arrange": {"Forked": "column"}}),
+    "sides exchanged": (forked, {"order": {"Forked": ["two", "one"]}}),
     "a group around functions": (translator, {"group": {"Layers": ["encoder.0", "encoder.1"]}, "hide": ["softmax"]}),
 }
 

@@ -11,6 +11,7 @@ from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.diagram import Diagram, forward_problem
 from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.serialize import save
@@ -21,9 +22,11 @@ from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from modeldiagrams.engine.recordings import PageRecording
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Picture
@@ -111,12 +114,19 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     return as_pdf(render(graph, parse_view(view), flat=flat, beside=said(graph, overlay)))
 
 
-def to_html(graph: Graph, *, overlay: Overlay | None = None, **view: Any) -> str:
+def to_html(
+    graph: Graph,
+    *,
+    overlay: Overlay | None = None,
+    recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    **view: Any,
+) -> str:
     """Draw a graph as one self-contained, interactive HTML file.
 
     Args:
         graph: What to draw.
         overlay: As in `to_svg`.
+        recording: What a training recorded, a file that `watch` wrote; or two, to see side by side.
         **view: As in `to_svg`.
 
     Returns:
@@ -124,9 +134,10 @@ def to_html(graph: Graph, *, overlay: Overlay | None = None, **view: Any) -> str
 
     Raises:
         OptionError: for a wrong view keyword.
+        RecordingError: if a file is no recording, or one of another model.
         RenderError: if the graph can't be drawn.
     """
-    return standalone(draw_diagram(graph, view, overlay))
+    return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
 
 
 def write(  # noqa: PLR0913  (one for each way to look at it)
@@ -137,6 +148,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
     flat: bool = False,
     theme: Theme | None = None,
     overlay: Overlay | None = None,
+    recordings: Sequence[PageRecording] = (),
 ) -> Unmatched | None:
     """Write a graph in the format of the file's suffix; see `ModelDiagram.save`.
 
@@ -151,7 +163,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         write_atomically(path, _converted(graph, path.suffix, parse_view(view)).encode())
         return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
-        diagram = draw_diagram(graph, view, overlay)
+        diagram = draw_diagram(graph, view, overlay, recordings)
         write_atomically(path, standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
@@ -197,11 +209,15 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
             raise OptionError(
                 option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and {_TEXT_OPTIONS[-1]} only"
             )
+    if suffix != ".html" and "recording" in view:
+        raise OptionError("recording", f"{suffix} files show no training; .html files do")
     for option in view if suffix == ".json" else ():
         raise OptionError(option, ".json files hold the whole graph, however it is looked at")
 
 
-def draw_diagram(graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None) -> Diagram:
+def draw_diagram(
+    graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None, recordings: Sequence[PageRecording] = ()
+) -> Diagram:
     """Draw a graph as a diagram outside of documentation."""
     options = Options(call=Call(model=graph.model.class_), view=parse_view(view))
     return Diagram(
@@ -210,5 +226,6 @@ def draw_diagram(graph: Graph, view: Mapping[str, Any], overlay: Overlay | None 
         graph=graph,
         picture=render(graph, options.view, beside=said(graph, overlay)),
         overlay=overlay,
+        recordings=tuple(recordings),
         problem=forward_problem(graph.model.name, graph),
     )

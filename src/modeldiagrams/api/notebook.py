@@ -10,6 +10,7 @@ from modeldiagrams.api.annotations import said
 from modeldiagrams.api.export import draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.diagram import forward_problem, in_words
+from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.html.standalone import notebook_output
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.resolve import annotate
@@ -17,10 +18,11 @@ from modeldiagrams.render.draw import Flat, render
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from torch import nn
 
+    from modeldiagrams.engine.recordings import PageRecording
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Theme
@@ -29,7 +31,12 @@ __all__ = ["ModelDiagram", "diagram"]
 
 
 def diagram(
-    model: nn.Module, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, **view: Any
+    model: nn.Module,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
@@ -40,6 +47,7 @@ def diagram(
         args: Positional arguments of one call. A model that fails without any gets example inputs, found as in
             documentation; the outline below the picture says which.
         kwargs: Keyword arguments of that call.
+        recording: What a training of the model recorded, a file that `watch` wrote; or two, to see side by side.
         **view: As in `to_svg`.
 
     Returns:
@@ -47,6 +55,7 @@ def diagram(
 
     Raises:
         OptionError: for a wrong view keyword.
+        RecordingError: if a file is no recording, or one of another model.
         TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made.
@@ -55,7 +64,7 @@ def diagram(
     graph = _traced(model, args, kwargs)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
-    return ModelDiagram(graph, view)
+    return ModelDiagram(graph, view, recordings=read_recordings(graph, named_files(recording)))
 
 
 def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
@@ -77,10 +86,17 @@ class ModelDiagram:
         graph: What was traced.
     """
 
-    def __init__(self, graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        view: Mapping[str, Any],
+        overlay: Overlay | None = None,
+        recordings: Sequence[PageRecording] = (),
+    ) -> None:
         self.graph = graph
         self._view = dict(view)
         self._overlay = overlay
+        self._recordings = recordings
 
     def annotate(self, pattern: str, **said: Any) -> ModelDiagram:
         """The same diagram in which something is said of nodes.
@@ -93,7 +109,8 @@ class ModelDiagram:
             OptionError: as in `annotate`.
         """
         more = annotate(self.graph, pattern, **said)
-        return ModelDiagram(self.graph, self._view, self._overlay | more if self._overlay else more)
+        overlay = self._overlay | more if self._overlay else more
+        return ModelDiagram(self.graph, self._view, overlay, self._recordings)
 
     def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme | None = None) -> None:
         """Write a file.
@@ -108,7 +125,8 @@ class ModelDiagram:
             OptionError: for another suffix, and for `flat` or `theme` where the format ignores them.
             RenderError: if the graph can't be drawn, or the library for PNG, PDF or DOT files is not installed.
         """
-        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=self._overlay)
+        recordings = self._recordings if Path(path).suffix == ".html" else ()  # pictures show no training
+        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=self._overlay, recordings=recordings)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks choose from; those with HTML prefer it."""
@@ -120,7 +138,8 @@ class ModelDiagram:
 
     def _html(self, svg: str) -> str:
         """The still picture, made interactive by the viewer that one output of the notebook has."""
-        return notebook_output(draw_diagram(self.graph, self._view, self._overlay), svg) + OUTPUTS.viewer_if_needed()
+        diagram = draw_diagram(self.graph, self._view, self._overlay, self._recordings)
+        return notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""

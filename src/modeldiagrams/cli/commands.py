@@ -21,11 +21,13 @@ from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_ta
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, traced
+from modeldiagrams.cli.watching import watch_command
+from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
 from modeldiagrams.options.options import Author, Call, Limits, View, is_graph_file
-from modeldiagrams.options.parsing import option_help, option_names, parse_view
+from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
 from modeldiagrams.render.draw import Theme
 from modeldiagrams.worker import Mode
 
@@ -81,7 +83,8 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
     colours = "Colours of .png, .pdf and flat .svg files: by default light."
     flat = click.option("--flat", is_flag=True, help=for_drawing)
     theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
-    return _options(View, Author)(flat(theme(command)))
+    recording = click.option("--recording", metavar="YAML", help=f"{option_help()['recording']} For .html files.")
+    return _options(View, Author)(recording(flat(theme(command))))
 
 
 @main.command("trace")
@@ -144,7 +147,9 @@ def _show(  # noqa: PLR0913  (one for each flag)
     TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
     """
     with errors(), report(output) as say:
-        look = _Look(given_options({name: given.pop(name) for name in option_names(View, Author)}), flat, theme)
+        look = _Look(
+            given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
+        )
         look.check(output or Path("page.html"))
         _, graph, _ = traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
@@ -188,6 +193,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
 main.add_command(diff_command)
 main.add_command(history_command)
 main.add_command(check_command)
+main.add_command(watch_command)
 
 
 @main.command("snapshot")
@@ -234,6 +240,7 @@ class _Look(NamedTuple):
         try:
             check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given)
             parse_view(self._split()[0])
+            self._recording_files()
         except OptionError as error:
             # the Python API calls it `path`
             raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error
@@ -251,14 +258,20 @@ class _Look(NamedTuple):
     def _write(self, graph: Graph, file: Path) -> None:
         view, author = self._split()
         overlay, problems = overlay_by_options(graph, author)
-        unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay)
+        recordings = read_recordings(graph, named_files(self._recording_files()))
+        unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
         for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:
             echo(f"Warning: {problem}", err=True)
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:
         """The options of the view, and those that speak of nodes."""
         author = {name: text for name, text in self.given.items() if name in option_names(Author)}
-        return {name: text for name, text in self.given.items() if name not in author}, author
+        others = {*author, "recording"}
+        return {name: text for name, text in self.given.items() if name not in others}, author
+
+    def _recording_files(self) -> list[str] | None:
+        given = self.given.get("recording")
+        return None if given is None else parse_option("recording", given)
 
 
 def _file_name(output: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.engine.diagram import with_problem
+from modeldiagrams.overlay.comments import said_in_code, with_cues
 from modeldiagrams.overlay.resolve import resolve
 
 if TYPE_CHECKING:
@@ -18,9 +19,12 @@ __all__ = ["annotated"]
 def annotated(diagram: Diagram) -> Diagram:
     """The diagram with an overlay, if its author says anything, and with what is wrong with that as its problem."""
     said = {name: value for name, value in msgspec.structs.asdict(diagram.options.author).items() if value is not None}
-    if not said or diagram.graph is None:
+    if diagram.graph is None:
         return diagram
-    overlay, problems = resolve(diagram.graph, said)
+    cues = said_in_code(diagram.graph, diagram.sources)
+    if not said and not any(cues.values()):
+        return diagram
+    overlay, problems = resolve(diagram.graph, with_cues(said, cues))
     diagram = msgspec.structs.replace(diagram, overlay=overlay)
     for problem in problems:
         diagram = with_problem(diagram, problem)

@@ -22,6 +22,7 @@ from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, naming, with_problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.recordings import recorded
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
@@ -120,7 +121,7 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = annotated(diagram)
+            diagram = recorded(annotated(diagram), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
@@ -205,6 +206,8 @@ class DiagramBuilder:
     def _compared(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
         """The diagram of what changed."""
         options = diagram.options
+        if options.figure.recording:
+            raise OptionError("recording", "belongs to `model-graph`: a diagram of what changed shows no training")
         after = self._version("after", options.compare.after, options, name)
         before = self._version("before", earlier, options, name)
         sources, problem = (*before.sources, *after.sources), before.problem or after.problem

@@ -14,6 +14,7 @@ from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.overlay.overlay import Overlay
 from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
+from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
@@ -71,6 +72,12 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     comparison: Comparison | None = None
     """Set instead of the graph if the picture shows what changed between two."""
 
+    recordings: tuple[PageRecording, ...] = ()
+    """What trainings recorded of the model, for readers to look at on the diagram."""
+
+    live: str = ""
+    """URL of a stream of such recordings, on a page that follows one."""
+
     overlay: Overlay | None = None
     """What its author says about nodes."""
 
@@ -79,7 +86,9 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
         """What its picture shows besides the graph."""
         if self.comparison:
             return self.comparison.earlier
-        return Said(overlay=self.overlay.without_texts().to_json()) if self.overlay else None
+        overlay = self.overlay.without_texts().to_json() if self.overlay else None
+        steps = self.options.tour.steps or ()
+        return Said(overlay=overlay, steps=tuple(steps)) if overlay or steps else None
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -24,9 +24,12 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     """
     limits, asdict = options.limits, msgspec.structs.asdict
     content = {**asdict(options.call), "device": limits.device, "python": limits.python, **asdict(options.view)}
+    content["recording"] = options.figure.recording
     said = {name: value for name, value in asdict(options.author).items() if value}
     if options.author.notes:
         said["notes"] = [*options.author.notes]  # their texts stand on the page
+    if options.tour.steps:
+        said["steps"] = msgspec.to_builtins(options.tour.steps)
     compared = {name: value for name, value in asdict(options.compare).items() if value}
     written = {name: value for name, value in content.items() if value is not None} | said | compared
     path = options.call.model.replace(":", ".")

@@ -19,7 +19,7 @@ from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.options import Options
@@ -37,6 +37,7 @@ __all__ = [
     "module_classes",
     "prefetch",
     "severity",
+    "unfound_in_steps",
 ]
 
 UNKNOWN = "?"
@@ -76,6 +77,7 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
     requested: bool = True,
     compares: bool = False,
     notes: Mapping[str, str] = MappingProxyType({}),
+    steps: Sequence[Mapping[str, Any]] | None = None,
 ) -> Diagram:
     """Build a diagram from what an author wrote; mistakes become its problem and are not raised.
 
@@ -86,6 +88,7 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         requested: False for a diagram that a site adds to a documented class.
         compares: Whether it shows what changed between two versions of the model.
         notes: Pattern → text of notes that stand beside the options.
+        steps: What each step of a tour shows; None for other diagrams.
 
     Returns:
         The diagram; if its options are wrong it has nothing but a problem of kind ``option``.
@@ -96,9 +99,12 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         for name in ("model", "before", "after"):
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
+        if "recording" in merged:
+            merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
         _check_versions(merged, compares=compares)
         if notes:
             merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}
+        _add_steps(merged, steps)
         if host.settings.static_only:
             merged["static"] = True
         options, written = parse_options(merged, host.settings.options), parse_options(merged)
@@ -119,6 +125,23 @@ def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:
         raise OptionError("before", f"missing. {option_help()['before']}")
     if given and not compares:
         raise OptionError(given[0], "belongs to `model-diff`, which shows what changed between two versions of a model")
+
+
+def _add_steps(values: dict[str, Any], steps: Sequence[Mapping[str, Any]] | None) -> None:
+    """Steps belong to tours, and are written with their prose."""
+    if "steps" in values:
+        raise OptionError("steps", "belongs to `model-tour`, which has a `tour-step` with prose for each")
+    if steps is not None:
+        if not steps:
+            raise OptionError("steps", "missing: expected one `tour-step` or more inside of the tour")
+        values["steps"] = [*steps]
+
+
+def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
+    """Steps of a tour, from 0, with patterns that find nothing in the graph, and what to tell the author."""
+    for index, step in enumerate(diagram.picture.steps if diagram.picture else ()):
+        if step.unfound and diagram.graph:
+            yield index, step.unfound.error(diagram.graph)
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:

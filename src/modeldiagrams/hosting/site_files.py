@@ -14,6 +14,7 @@ import msgspec
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, data_script, is_interactive, viewer_files
+from modeldiagrams.html.tour import step_file, step_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
 
@@ -100,12 +101,14 @@ def diagram_files(diagrams: Iterable[Diagram]) -> dict[str, bytes]:
             files[diagram.id + _GRAPH] = serialize(diagram.graph)
         if is_interactive(diagram):
             files[diagram.id + _DATA] = data_script(diagram).encode()
+        files |= step_files(diagram)
     return files
 
 
-def diagram_file_names(diagram_id: str, *, graph: bool = True, interactive: bool = True) -> set[str]:
+def diagram_file_names(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> set[str]:
     """Names of the files that one diagram may have; one of what changed has no graph of its own."""
-    return {*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])}
+    pictures = {step_file(diagram_id, index) for index in range(steps)}
+    return {*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else []), *pictures}
 
 
 def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.hosting.site_files import DATA_START, INDEX, SHARED_NAMES, diagram_file_names, parse_index
+from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,7 +58,7 @@ class SiteFolder:
         if entries is None:
             return
         # only what the index names is ours, and what we write alone
-        names = {name for entry in entries for name in diagram_file_names(entry.id)} | SHARED_NAMES
+        names = {name for entry in entries for name in diagram_file_names(entry.id, steps=LONGEST_TOUR)} | SHARED_NAMES
         if is_whole:
             names |= {path.name for path in self.path.glob("*.js") if _is_data(path)}
         for name in names.difference(needed):

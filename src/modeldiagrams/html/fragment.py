@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.folding import folded
 from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
+    "PROSE",
+    "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
     "Link",
@@ -55,7 +58,11 @@ _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, "third-party-notices.txt")
+PROSE = "prose.js"
+"""Loaded by pages whose text speaks of parts of a diagram."""
+RECORDING = "recording.js"
+"""Loaded by those who look at what a training recorded."""
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -92,7 +99,8 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    more = [NOTES] if interactive and notes_prefix(diagram) else []
+    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps}
+    more = [script for script, is_needed in said.items() if interactive and is_needed]
     return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 
 
@@ -142,11 +150,15 @@ def data_script(diagram: Diagram) -> str:
     if graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
     state = msgspec.json.encode(diagram.picture.state)
-    content = b'{"graph":%b,"state":%b' % (serialize(graph), state)
+    content = b'{"graph":%b,"state":%b' % (folded(serialize(graph)), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
-        content += b',"before":%b,"details":%b' % (earlier.graph, msgspec.json.encode(earlier.details))
+        content += b',"before":%b,"details":%b' % (folded(earlier.graph), msgspec.json.encode(earlier.details))
+    if diagram.recordings:
+        content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
         content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
+    if diagram.picture.steps:
+        content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
@@ -206,6 +218,7 @@ def element(
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         changes=_anchor(diagram) if diagram.comparison else None,
+        recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),

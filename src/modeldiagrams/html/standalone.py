@@ -9,7 +9,15 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.fragment import COMPARING, SCRIPTS, data_script, difference_body, element, is_interactive
+from modeldiagrams.html.fragment import (
+    COMPARING,
+    RECORDING,
+    SCRIPTS,
+    data_script,
+    difference_body,
+    element,
+    is_interactive,
+)
 from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
@@ -45,6 +53,8 @@ def standalone(diagram: Diagram) -> str:
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
         body = element(diagram) + plain_notes(diagram)
+    if diagram.recordings:
+        scripts = (*scripts, RECORDING)
     viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
     if viewer and notes_prefix(diagram):
         viewer += Markup(asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
@@ -69,7 +79,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
         # shorter than in base64; in an attribute with single quotes
         picture=Markup(quote(svg, safe=_PLAIN)),  # noqa: S704  without quotes and ampersands
         problem=note(diagram),
-        diagram=packed(_with_data(diagram, body).encode()) if is_interactive(diagram) else None,
+        diagram=packed(_framed(diagram, body).encode()) if is_interactive(diagram) else None,
     )
 
 
@@ -87,6 +97,15 @@ def notebook_viewer() -> str:
     around = packed(msgspec.json.encode([head, *rest.split(parts)]))
     script = asset("notebook.js").read_text("utf-8")
     return f"<script>{script}modelDiagramsNotebook('{around}',{_parts()})</script>"
+
+
+def _framed(diagram: Diagram, body: Markup) -> Markup:
+    """A diagram with its data, and with what only this one needs of the viewer."""
+    html = _with_data(diagram, body)
+    if diagram.recordings:
+        script = asset(RECORDING).read_text("utf-8")
+        html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
+    return html
 
 
 def _with_data(diagram: Diagram, html: Markup) -> Markup:

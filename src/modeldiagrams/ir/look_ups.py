@@ -146,6 +146,8 @@ class LookUps:
         modules, functions = self.module_calls(pattern), self.function_calls(pattern)
         if modules or functions:
             return (*(node.id for node in modules), *(call.id for call in functions))
+        if pattern in self._by_id:  # a later call of a module
+            return (pattern,)
         matches = re.compile(_regex(pattern), re.DOTALL).fullmatch
         return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
 

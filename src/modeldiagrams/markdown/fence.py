@@ -18,7 +18,8 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
-from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.hosting.host import draw, is_left_out
+from modeldiagrams.hosting.listing import forward_of
 from modeldiagrams.html.difference import changes_html
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import history_html
@@ -28,14 +29,17 @@ from modeldiagrams.markdown.find_fences import (
     DIFF_FENCE,
     FENCE,
     HISTORY_FENCE,
+    SOURCE_FENCE,
     bare_body,
     find_fences,
 )
+from modeldiagrams.markdown.parts import with_parts
+from modeldiagrams.markdown.reporting import report
+from modeldiagrams.markdown.tour import TourBlocks, Tours
 
 if TYPE_CHECKING:
     from markdown import Markdown
 
-    from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.markdown.host import FenceHost
 
 __all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
@@ -67,18 +71,23 @@ class ModelDiagramsExtension(Extension):
         if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
             md.registerExtensions(["pymdownx.superfences"], {})
         # before every other preprocessor: the lines are still the author's
-        md.preprocessors.register(_Fences(md, self.host), FENCE, 1000)
-        md.postprocessors.register(_End(md, self.host), FENCE, -1000)
+        tours = Tours(self.host)
+        md.registerExtensions([TourBlocks(tours)], {})
+        md.preprocessors.register(_Fences(md, self.host, tours), FENCE, 1000)
+        md.postprocessors.register(_End(md, self.host, tours), FENCE, -1000)
 
 
 class _End(Postprocessor):
     """Tells the host that a document is converted."""
 
-    def __init__(self, md: Markdown, host: FenceHost) -> None:
+    def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
         self.host = host
+        self.tours = tours
 
     def run(self, text: str) -> str:
+        self.tours.end(text)
+        text = with_parts(text, self.host)
         self.host.end_document()
         return text
 
@@ -86,16 +95,20 @@ class _End(Postprocessor):
 class _Fences(Preprocessor):
     """Finds the fences of one document, and draws each when superfences comes to it."""
 
-    def __init__(self, md: Markdown, host: FenceHost) -> None:
+    def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
         self.host = host
+        self.tours = tours
         self.waiting: list[tuple[int, str]] = []
 
     def run(self, lines: list[str]) -> list[str]:
         """Note where the fences are and register ours with superfences. The text stays as it is."""
         self.host.start_document(self.md)
+        self.host.on_page.clear()
         source = self.host.page_source()
-        self.waiting = find_fences(lines if source is None else source.split("\n"))
+        written = lines if source is None else source.split("\n")
+        self.waiting = find_fences(written)
+        self.tours.start(written)
         # extensions that are registered later replace earlier ones under the same name
         runner = self.md.preprocessors["fenced_code_block"]
         if isinstance(runner, SuperFencesBlockPreprocessor):
@@ -103,6 +116,7 @@ class _Fences(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
+                runner.extension.extend_super_fences(SOURCE_FENCE, self.list_source, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
                     runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
         else:
@@ -132,7 +146,7 @@ class _Fences(Preprocessor):
             compares = language == DIFF_FENCE
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
             self.host.note_attempt(diagram)
-            self._report(diagram, line, location, requested=requested)
+            report(self.host, diagram, line, location, requested=requested)
             if is_left_out(diagram, requested=requested):
                 return ""
             self.host.note_shown(diagram)
@@ -157,17 +171,14 @@ class _Fences(Preprocessor):
                 self.host.warn(str(error), line)
             return f"<p>{html_text(str(error))}</p>"
 
-    def _report(self, diagram: Diagram, line: int | None, location: str, *, requested: bool) -> None:
-        if diagram.problem is None:
-            return
-        message = f"{location}: {describe(diagram.problem)}" if location else describe(diagram.problem)
-        match severity(diagram, self.host.settings, requested=requested):
-            case "info":
-                self.host.inform(message)
-            case "warning":
-                self.host.warn(message, line)
-            case "error":
-                self.host.fail(message, line)
+    def list_source(self, *, src: str, **_: Any) -> str:
+        """The formatter that superfences calls: HTML of the code of a part of a diagram that stands before it."""
+        line = self._line(src)
+        try:
+            return forward_of(self.host.on_page, src.strip()).html
+        except ModelDiagramsError as error:
+            self.host.warn(f"{SOURCE_FENCE}: {error}", line)
+            return ""
 
     def _line(self, body: str) -> int | None:
         """Line of the first fence with this body that is still to be drawn."""

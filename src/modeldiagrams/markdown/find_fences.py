@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["CHANGES_FENCE", "DIFF_FENCE", "FENCE", "HISTORY_FENCE", "bare_body", "find_fences"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "CHANGES_FENCE",
+    "DIFF_FENCE",
+    "FENCE",
+    "HISTORY_FENCE",
+    "SOURCE_FENCE",
+    "bare_body",
+    "find_blocks",
+    "find_fences",
+]
 
 FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
 HISTORY_FENCE = "model-history"
+SOURCE_FENCE = "model-source"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE})(?![\w-])")
+_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{SOURCE_FENCE}"
+_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:
@@ -30,6 +45,23 @@ def find_fences(lines: list[str]) -> list[tuple[int, str]]:
                 found.append((start, bare_body("\n".join(lines[start : number - 1]))))
             fence = None
     return found
+
+
+def find_blocks(lines: list[str], name: str) -> list[int]:
+    """Line numbers (from 1) of the heads of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
+    head = re.compile(rf"[\s>]*/{{3,}}\s*{name}(?![\w-])")
+    return [number for number, line in _outside_fences(lines) if head.match(line)]
+
+
+def _outside_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
+    fence: str | None = None
+    for number, line in enumerate(lines, 1):
+        if fence is not None:
+            fence = None if line.strip("> \t") == fence else fence
+        elif opening := _OPENING.match(line):
+            fence = opening["fence"]
+        else:
+            yield number, line
 
 
 def bare_body(body: str) -> str:

@@ -34,12 +34,14 @@ class FenceHost:
         builder: Traces and draws.
         settings: The site's.
         diagrams: Every diagram shown so far, by id; the site needs their files.
+        on_page: Those of the current document, in order.
     """
 
     def __init__(self, builder: DiagramBuilder, settings: Settings | None = None) -> None:
         self.builder = builder
         self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
+        self.on_page: list[Diagram] = []
 
     def start_document(self, md: Markdown) -> None:
         """Called before each document, and each piece of one that another extension converts on its own."""
@@ -52,6 +54,7 @@ class FenceHost:
 
     def note_shown(self, diagram: Diagram) -> None:
         """Called with every diagram that the current page shows."""
+        self.on_page.append(diagram)
         known = self.diagrams.get(diagram.id)
         # another diagram of this id may be a still picture, or have failed with a shorter timeout
         if known is None or not is_interactive(known):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.hosting.site_files import INDEX, diagram_file_names, diagram_files, index_entry, shared_files
+from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
@@ -84,7 +85,8 @@ class IncrementalSite:
             shared = shared_files(settings, entries)
             for folder in self._folders:
                 if present:
-                    folder.finish(shared, {name for entry in entries for name in diagram_file_names(entry.id)})
+                    own = (diagram_file_names(entry.id, steps=LONGEST_TOUR) for entry in entries)
+                    folder.finish(shared, set().union(*own))
                 else:
                     folder.write(shared)
             if present:

@@ -1,8 +1,8 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer: the worker takes `Call` and `Limits`, the viewer
-`View`, overlays `Author`, the hosts `Figure`, and comparisons `Compare`. Whatever needs the names, the documentation or
-the order of options derives them from these structs, so a new option is one new field here.
+`View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. Whatever needs the names, the
+documentation or the order of options derives them from these structs, so a new option is one new field here.
 
 Long because it is a list of declarations, each with its documentation.
 """
@@ -25,6 +25,7 @@ from modeldiagrams.options.reading import (
     read_versions,
     read_vocabulary,
 )
+from modeldiagrams.options.steps import LONGEST_TOUR, Step, read_steps
 
 __all__ = [
     "PER_DIAGRAM",
@@ -35,6 +36,7 @@ __all__ = [
     "Figure",
     "Limits",
     "Options",
+    "Tour",
     "View",
     "is_graph_file",
     "package_of",
@@ -50,6 +52,7 @@ _Name = Annotated[str, Meta(pattern=r"^[^\s#]+$", title="a name without spaces a
 _Depth = Annotated[int, Meta(ge=0, le=1000)]
 _Levels = Annotated[int, Meta(ge=1, le=1000)]
 _Positive = Annotated[float, Meta(gt=0)]
+_OneOrTwo = Annotated[list[str], Meta(min_length=1, max_length=2, title="one file or two")]
 _Direction = Literal["TB", "LR"]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
 
@@ -163,6 +166,9 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
             extra={READ: read_page},
         ),
     ] = None
+    legend: Annotated[
+        bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
+    ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(
@@ -210,7 +216,8 @@ class Author(_Group, frozen=True, kw_only=True):
         dict[str, list[str]] | None,
         Meta(
             description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
-            " '*.linear2', relu]}`. There is one in each container with matches. The name of another group stands for"
+            " '*.linear2', relu]}`. There is one in each container with matches, and for each"
+            " stretch that no way leaves and enters again. The name of another group stands for"
             " all that is in it.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),
@@ -338,6 +345,15 @@ class Figure(_Group, frozen=True, kw_only=True):
             extra={READ: read_versions},
         ),
     ] = None
+    recording: Annotated[
+        _OneOrTwo | None,
+        Meta(
+            description="What a training of the model recorded, a file that `modeldiagrams.watch` wrote: `run.mdwatch`."
+            " Readers see it on the diagram, step by step. Of two files, `[first.mdwatch, second.mdwatch]`, they see"
+            " both side by side.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
+        ),
+    ] = None
     table: Annotated[
         bool | _Levels,
         Meta(
@@ -376,6 +392,18 @@ class Compare(_Group, frozen=True, kw_only=True):
     details: Annotated[bool, Meta(description="Also show changes that have no effect on results.")] = False
 
 
+class Tour(_Group, frozen=True, kw_only=True):
+    """What the picture of a `model-tour` shows step by step; other diagrams have no steps."""
+
+    steps: Annotated[
+        Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,
+        Meta(
+            description="The steps, in order. Authors write them inside the tour, with their prose.",
+            extra={READ: read_steps, **PER_DIAGRAM},
+        ),
+    ] = None
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything an author says about one diagram."""
 
@@ -385,6 +413,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Limits = Limits()
     figure: Figure = Figure()
     compare: Compare = Compare()
+    tour: Tour = Tour()
 
     def called(self, name: str | None) -> Options:
         """The same with another name of the model; unchanged for None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -11,6 +11,7 @@ from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
 
@@ -27,6 +28,7 @@ __all__ = [
     "OutlineRow",
     "Picture",
     "Said",
+    "StepPicture",
     "Theme",
     "difference_json",
     "fonts",
@@ -36,6 +38,8 @@ __all__ = [
     "viewer_digest",
     "with_style",
 ]
+
+Drawn = TypeVar("Drawn", "Picture", "StepPicture")
 
 Theme = Literal["light", "dark"]
 
@@ -61,8 +65,10 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What an author says about the nodes of a graph."""
 
-    overlay: bytes
+    overlay: bytes | None = None
     """JSON text."""
+    steps: tuple[Step, ...] = ()
+    """Of a tour; each has a picture of its own, and a flat picture is that of the first."""
 
 
 Beside: TypeAlias = Earlier | Said
@@ -103,6 +109,29 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(filter(None, words))
 
 
+class StepPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a tour: what the widget shows, and a still picture of it."""
+
+    svg: str
+    width: float
+    """CSS pixels."""
+    height: float
+    """CSS pixels."""
+    state: dict[str, Any]
+    """As `Picture.state`."""
+    focus: tuple[str, ...] = ()
+    """Ids of the visible nodes that the picture moves to."""
+    lit: tuple[str, ...] = ()
+    """Ids of the visible nodes that stay bright."""
+    lens: str | None = None
+    unfound: Unmatched | None = None
+    """The first option with patterns that match nothing."""
+
+    def shown(self) -> dict[str, Any]:
+        """What the widget needs of it."""
+        return {name: getattr(self, name) for name in ("state", "focus", "lit", "lens")}
+
+
 class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """A drawn graph."""
 
@@ -121,6 +150,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """All modules, level by level, with repeats grouped as in the picture."""
     unmatched: Unmatched | None = None
     """The first option with patterns that match no module."""
+    steps: tuple[StepPicture, ...] = ()
 
 
 def render(
@@ -200,7 +230,7 @@ def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside
         case Earlier():
             more: dict[str, Any] = {"before": beside.graph.decode(), "details": beside.details}
         case Said():
-            more = {"overlay": msgspec.Raw(beside.overlay)}
+            more = {"overlay": msgspec.Raw(beside.overlay or b"null"), "steps": beside.steps}
         case None:
             more = {}
     return msgspec.json.encode({"view": plain, "flat": flat, "state": state, **more}).decode()
@@ -217,7 +247,7 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Picture, beside: Beside | None = None) -> Picture:
+def with_style(picture: Drawn, beside: Beside | None = None) -> Drawn:
     """The picture with the style sheet inside its SVG; that of a difference or an overlay has more."""
     names = ("picture.css", *_MORE_STYLE[type(beside)])
     style = "".join(asset(name).read_text("utf-8") for name in names)

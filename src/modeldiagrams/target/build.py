@@ -14,6 +14,7 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.construct import construct, construct_afforded
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import (
     configuration_class,
@@ -54,6 +55,8 @@ class Built:
     maker: Any
     """The instance, class or factory that the option `model` names."""
     assumptions: tuple[Assumption, ...] = ()
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What it was made with, as the option `kwargs`, and the defaults."""
     example: CallSite | None = None
     """The call in the project whose arguments it was made with."""
     variant: str = ""
@@ -80,6 +83,11 @@ class _Arguments:
     """Whether there are no others to try."""
     is_made_up: bool = False
     """Whether files could get names that nobody chose."""
+
+    def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
+        """Values by name, also those that nobody gave."""
+        defaults = {name: p.default for name, p in parameters_of(maker).items() if p.default is not p.empty}
+        return {**defaults, **dict(zip(parameters_of(maker), self.args, strict=False)), **self.kwargs, **self.values}
 
     def config(self) -> Any:
         """A new configuration for every use, because models write into it."""
@@ -145,24 +153,23 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
             assumed configuration, or nothing to leave out of it.
     """
     found = locate(call.model)
-    assumptions: tuple[Assumption, ...] = ()
     if isinstance(found, nn.Module):
         _refuse_arguments(call)
-        model = found
+        model, arguments = found, _Arguments()
     elif callable(found):
         shown = None if small else _as_in_project(found, call, meta_from)
         if shown is not None:
             return shown
         arguments = _arguments_of(found, call)
         arguments = _small(arguments, call) if small else arguments
-        model, assumptions = _made(found, call, arguments, meta_from)
+        model, arguments = _made(found, call, arguments, meta_from)
     else:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
         )
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    return Built(model, found, assumptions)
+    return Built(model, found, arguments.assumptions, arguments.told_to(found))
 
 
 def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> Built | None:
@@ -174,12 +181,12 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
         arguments = _Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
         try:
-            model, assumptions = _made(found, call, arguments, meta_from)
+            model, arguments = _made(found, call, arguments, meta_from)
             with user_code(f"{call.model}.eval()"):
                 model.eval()
         except TargetError:
             continue
-        return Built(model, found, assumptions, site)
+        return Built(model, found, arguments.assumptions, arguments.told_to(found), site)
     return None
 
 
@@ -242,8 +249,8 @@ def _small(arguments: _Arguments, call: Call) -> _Arguments:
 
 def _made(
     found: Callable[..., Any], call: Call, arguments: _Arguments, meta_from: float
-) -> tuple[nn.Module, tuple[Assumption, ...]]:
-    """The model, and what was assumed for it: also what the default call turned out to need."""
+) -> tuple[nn.Module, _Arguments]:
+    """The model, and what it was made with: also what the default call turned out to need."""
     try:
         model = construct_afforded(
             partial(_construct, found, call, arguments), meta_from, is_configured=arguments.config_class is not None
@@ -258,7 +265,7 @@ def _made(
             except TargetError:
                 continue
         raise
-    return model, arguments.assumptions
+    return model, arguments
 
 
 def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError) -> Iterator[_Arguments]:

@@ -27,6 +27,7 @@ from modeldiagrams.target.inference.search import (
     search,
     trial_pass,
 )
+from modeldiagrams.target.inference.told import told
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
@@ -103,11 +104,12 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
         return _with_pass(built, _from_example(built.model, example))
     if example:
         budget.lines.append(f"{example.source}: {problem}")
-    return (
-        _as_in_project(built, budget)
-        or _from_search(built.model, budget)
-        or _no_inputs(built.model, call.model, budget)
-    )
+    with told(built.arguments):
+        return (
+            _as_in_project(built, budget)
+            or _from_search(built.model, budget)
+            or _no_inputs(built.model, call.model, budget)
+        )
 
 
 def _with_pass(built: Built, inputs: Inputs) -> Inputs:

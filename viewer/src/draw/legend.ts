@@ -39,6 +39,7 @@ export interface Legend {
 export function makeLegend(layout: Layout): Legend {
   const present = familiesOf(layout.root);
   const listed = LISTED.filter((family) => present.has(family));
+  if (!layout.legend) return { entries: [], width: 0, height: 0 };
   if (listed.every((family) => family === "other") || listed.length < 2) return { entries: [], width: 0, height: 0 };
   const names = listed.map((family) => strings[family === "other" ? "mixed or other" : family]);
   const widths = names.map((name) => Math.ceil(textWidth(name, DETAIL_SIZE)));

@@ -17,6 +17,7 @@ import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { panel } from "../widget/features/panel.js";
+import { recording } from "../widget/features/recording.js";
 import { save } from "../widget/features/save.js";
 import { search } from "../widget/features/search.js";
 import { sticky } from "../widget/features/sticky.js";
@@ -37,6 +38,7 @@ const FEATURES: readonly Feature[] = [
   legend,
   outline,
   changes,
+  recording,
   isolate,
   expansion,
   colours,
@@ -56,6 +58,11 @@ const FEATURES: readonly Feature[] = [
 
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
+
+  /** For scripts of this package that some pages bring along; undefined until the event "mg-ready". */
+  get widget(): Widget | undefined {
+    return this.#widget;
+  }
 
   connectedCallback(): void {
     if (this.#widget === undefined) runInSlices(() => this.#start());
@@ -103,6 +110,7 @@ class ModelGraph extends HTMLElement {
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
+    this.dispatchEvent(new Event("mg-ready"));
     this.addEventListener("fullscreenchange", () => {
       // the page may have scrolled meanwhile
       if (this.matches(":fullscreen")) widget.camera.fit();

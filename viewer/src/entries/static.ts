@@ -7,12 +7,16 @@ import { differenceOf } from "../diff/difference.js";
 import { unionState } from "../diff/union_state.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
+import { stepPicture } from "../draw/step_picture.js";
 import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
 import { makeTypeface } from "../flat/typeface.js";
 import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../graph/graph.js";
 import { index } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
+import { Session } from "../session/session.js";
+import type { Step } from "../session/state.js";
+import { drawnIn, type StepOptions, stepOf, type Unfound, unfound } from "../session/steps.js";
 import type { Frame } from "../view/frame.js";
 import { initialState } from "../view/initial_state.js";
 import type { ViewOptions } from "../view/options.js";
@@ -34,6 +38,12 @@ interface RenderRequest {
   /** What the author says about nodes. */
   overlay?: Overlay | null;
   details?: boolean;
+  /** Steps of a tour, each with a picture of its own; a flat picture is that of the first. */
+  steps?: StepOptions[];
+}
+
+interface RenderedStep extends Picture, Step {
+  unfound: Unfound | null;
 }
 
 interface Rendered extends Picture {
@@ -45,10 +55,14 @@ interface Rendered extends Picture {
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
   unmatched: Unmatched | null;
+  steps: RenderedStep[];
 }
 
 interface Drawing {
+  data: GraphData;
   graph: GraphIndex;
+  /** What draws steps; keeps count of crashes, too. */
+  session?: Session;
   request: RenderRequest;
   /** Retries terminate because the cache counts crashes: after two, a container is laid out without dot. */
   cache: LayoutCache;
@@ -66,7 +80,8 @@ async function start(): Promise<void> {
 /** Draws a graph; returns `Rendered` as JSON. Empty if dot crashed: wait for `ready` again, then call `retry`. */
 function render(graphJson: string, requestJson: string): string {
   const request = JSON.parse(requestJson) as RenderRequest;
-  drawing = { graph: index(shownGraph(graphJson, request)), request, cache: layoutCache() };
+  const data = shownGraph(graphJson, request);
+  drawing = { data, graph: index(data), request, cache: layoutCache() };
   return retry();
 }
 
@@ -88,19 +103,32 @@ function retry(): string {
   }
 }
 
-function rendered({ graph, request, cache }: Drawing, engine: Viz): Rendered {
+function rendered(asked: Drawing, engine: Viz): Rendered {
+  const { graph, request, cache } = asked;
   const layOut = (state: State) => layout(view(graph, state), engine, cache);
   const first = graph.graph.marks === undefined ? initialState : unionState;
   const state = request.state ?? first(graph, request.view, layOut);
   const laidOut = layOut(state);
+  const { flat, steps = [] } = request;
+  const shown = (wanted: StepOptions) => {
+    asked.session ??= new Session({ graph: asked.data, state });
+    return renderedStep(asked.session, wanted, engine, request);
+  };
   return {
-    ...picture(laidOut, optionsOf(request)),
+    ...(flat && steps[0] ? shown(steps[0]) : picture(laidOut, optionsOf(request))),
     state,
     rolled: rolledIn(laidOut.root.frame),
     bundled: bundledIn(shownIndex(graph, state)),
     outline: outlineRows(graph),
     unmatched: unmatchedPatterns(graph, request.view),
+    steps: flat ? [] : steps.map(shown),
   };
+}
+
+function renderedStep(session: Session, wanted: StepOptions, engine: Viz, request: RenderRequest): RenderedStep {
+  const { step, layout } = stepOf(session, wanted, engine);
+  const drawn = stepPicture(layout, { ...step, boxes: drawnIn(layout.root) }, optionsOf(request));
+  return { ...drawn, ...step, unfound: unfound(session, wanted) };
 }
 
 function rolledIn({ items }: Frame): Record<string, string[]> {

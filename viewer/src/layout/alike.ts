@@ -22,9 +22,9 @@ export interface Alike {
 
 /** A key of everything in a frame that decides positions, except what is inside its open items. */
 export function frameKey(frame: Frame): string {
-  const { id, direction, items, wires, inputs, outputs } = frame;
+  const { id, direction, items, wires, inputs, outputs, placing } = frame;
   const nets = numberNets(wires);
-  let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length}`;
+  let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length} ${JSON.stringify(placing)}`;
   for (const item of items) key += itemKey(item);
   wires.forEach((wire, i) => {
     key += wireKey(wire, nets[i] ?? 0);

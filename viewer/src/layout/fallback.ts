@@ -54,7 +54,7 @@ function longestPathRanks(plan: Plan): number[] {
 }
 
 /** Position the items of a row, centred. */
-function pack(plan: Plan, row: number[], across: number[]): void {
+export function pack(plan: Plan, row: number[], across: number[]): void {
   const width = row.reduce((sum, i) => sum + span(plan, i), GAP * (row.length - 1));
   let at = -width / 2;
   for (const i of row) {
@@ -82,7 +82,7 @@ function meanPlace(items: number[] = [], across: number[]): number | undefined {
 }
 
 /** Positions of ports: above (or below) the items they connect to, with a minimum distance. */
-function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
+export function portPlaces(plan: Plan, across: number[], inputs: boolean): number[] {
   const ends: number[][] = Array.from({ length: inputs ? plan.inputs : plan.outputs }, () => []);
   for (const wire of plan.wires) {
     if ((inputs ? wire.from : wire.to) !== BORDER) continue;

@@ -5,11 +5,13 @@
  */
 
 import { holdsSteps } from "../view/contents.js";
-import type { Frame, Item, View } from "../view/frame.js";
+import type { Frame, Item, Placing, View } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
+import { arranged, reordered } from "./arranged.js";
+import { branchesOf, mostInOrder } from "./branches.js";
 import { isBareChain } from "./chain.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
@@ -19,7 +21,7 @@ import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { mirrored } from "./mirror.js";
-import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { ANY_ORDER, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
@@ -51,6 +53,8 @@ export interface Layout {
   height: number;
   direction: Direction;
   shaped: boolean;
+  /** Whether the colours are explained. */
+  legend: boolean;
 }
 
 /** Frame → its layout; frames are immutable. */
@@ -80,7 +84,8 @@ export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutC
     }
   }
   const { geometry, shaped } = root;
-  return { root, width: geometry.width, height: geometry.height, direction: view.direction, shaped };
+  const { direction, legend } = view;
+  return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
 }
 
 interface Context extends Engine {
@@ -142,7 +147,7 @@ function placeFrame(
 
 /** A frame with two open containers that are one U; null if it has none. */
 function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Placed | null {
-  if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  if (context.up || frame.placing || frame.direction !== "TB" || surrounding.around !== "TB") return null;
   const joined = joinedU(frame, context.shapes);
   if (joined === null) return null;
   const { frame: whole, arms, owners, pair, insides } = joined;
@@ -196,7 +201,7 @@ const MOST_IN_ORDER = 48;
 
 /** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
 function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
-  if (frame.items.length > MOST_IN_ORDER) return null;
+  if (frame.items.length > MOST_IN_ORDER || frame.placing) return null;
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (isBareChain(plan(frame, [], order))) return null;
@@ -207,7 +212,7 @@ function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null)
 
 /** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
 function armsOf(context: Context, frame: Frame, around: Direction, key: string): Arms | null {
-  if (context.up || frame.direction !== "TB" || around !== "TB") return null;
+  if (context.up || frame.placing || frame.direction !== "TB" || around !== "TB") return null;
   return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
@@ -224,22 +229,41 @@ function geometryIn(context: Context, frame: Frame, surrounding: Surrounding, in
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
     return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
   }
+  if (frame.placing?.lines === 0) return asPlaced(context, frame, surrounding, inner, frame.placing);
   const inShape = shaped(context, frame, surrounding, inner);
   if (inShape !== null) return inShape;
   const whole = inOrder(context, frame, surrounding, inner);
   const isRoot = surrounding.item === null;
   const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
   const column: Surrounding = { ...outside, key: `column ${surrounding.key}` };
-  const { line } = context;
-  const room = isRoot
-    ? { enough: line, longest: line, widest: line + AROUND_LINES }
-    : { enough: line, longest: line - AROUND_LINES, widest: line };
+  const lines = frame.placing?.lines ?? 0;
+  // a little longer than its share, as lines break between items
+  const line = lines > 0 ? (1.15 * whole.width) / lines : context.line;
+  const widest = isRoot ? line + AROUND_LINES : line;
+  const room =
+    lines > 0
+      ? { enough: line, longest: line, widest: line }
+      : { enough: line, longest: widest - AROUND_LINES, widest };
   const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
     kind === "column"
       ? geometryOf(context, part, column, parts, asColumn)
       : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),
   );
   return inLines ?? whole;
+}
+
+/** The layout that the author asks for. */
+function asPlaced(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+  placing: Placing,
+): Geometry {
+  const ranked = (planned: Plan) =>
+    placing.most > 0 ? arranged(planned, placing) : reordered(planned, rank(context, planned), placing);
+  const key = `${JSON.stringify(placing)} ${surrounding.key}`;
+  return geometryOf(context, frame, { ...surrounding, key, order: null }, inner, ranked);
 }
 
 /** The layout of a structure that the frame has, if any. */
@@ -264,44 +288,27 @@ function placeIn(context: Context, surrounding: Surrounding): Place {
   };
 }
 
-/** Most crossings that are less disturbing than a picture whose sides change. */
-const FOR_ORDER = 2;
-
 /** The layout that keeps the order, unless edges cross for it; found once for equal containers. */
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
-  if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow, context.shapes))}`;
+  const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
+  const branches = inner.every((one) => one === null) ? branchesOf(planned) : [];
+  if (order === null && branches.length === 0) return geometryOf(context, frame, around, inner);
+  const key = `in order ${around.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const found = mostInOrder(context, frame, { ...around, order }, inner);
+  const lay = (key: string, more: Partial<Order>, ranked?: (plan: Plan) => Ranking) => {
+    const wanted = Object.keys(more).length === 0 ? order : { ...ANY_ORDER, ...order, ...more };
+    return () => geometryOf(context, frame, { ...around, key: key + around.key, order: wanted }, inner, ranked);
+  };
+  const others = [lay("", { isStrict: true })];
+  if (inner.every((one) => one === null)) {
+    others.unshift(lay("", { isStrict: true, isSource: true }));
+    others.unshift(lay("mirrored ", {}, (one) => mirrored(rank(context, one))));
+  }
+  const found = mostInOrder(frame, order ?? ANY_ORDER, branches, [lay("", {}), ...others]);
   context.cache.geometries.set(key, found);
   return found;
-}
-
-function mostInOrder(
-  context: Context,
-  frame: Frame,
-  around: Surrounding & { order: Order },
-  inner: (Inner | null)[],
-): Geometry {
-  const { order } = around;
-  const free = geometryOf(context, frame, around, inner);
-  let best = { geometry: free, share: agreement(free, frame, order) };
-  const consider = (make: () => Geometry) => {
-    if (best.share === 1) return;
-    const geometry = make();
-    const share = agreement(geometry, frame, order);
-    const extra = geometry.width > free.width ? 0 : FOR_ORDER;
-    const most = Math.max(crossings(free, frame), order.crossings) + extra;
-    if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
-  };
-  if (inner.every((one) => one === null)) {
-    const flipped: Surrounding = { ...around, key: `mirrored ${around.key}` };
-    consider(() => geometryOf(context, frame, flipped, inner, (planned) => mirrored(rank(context, planned))));
-  }
-  consider(() => geometryOf(context, frame, { ...around, order: { ...order, isStrict: true } }, inner));
-  return best.geometry;
 }
 
 function geometryOf(

@@ -6,7 +6,7 @@ import type { Compared } from "../diff/compared.js";
 import type { GraphData } from "../graph/graph.js";
 import type { Viz } from "../layout/layout.js";
 import type { Session } from "./session.js";
-import type { DiagramData } from "./state.js";
+import type { DiagramData, FoldedData } from "./state.js";
 
 /** What compares two graphs: another script, `compare.js`, because few readers need it. */
 export interface Comparing {
@@ -15,6 +15,8 @@ export interface Comparing {
 
 /** A page has one instance, whatever the number of its diagrams. */
 export interface Core {
+  /** Data as a diagram's script brings it → data to open. Throws where it is incomplete. */
+  unfold(data: FoldedData): DiagramData;
   /** Open a diagram, or what changed in it. Throws where the data is incomplete. */
   open(data: DiagramData, compared?: Compared): Session;
   /** Whether WebAssembly crashed in this layout engine, which then has to be replaced. */

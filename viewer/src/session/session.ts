@@ -87,7 +87,12 @@ export class Session {
 
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
-    return this.#layout(this.#state, viz);
+    return this.layoutOf(this.#state, viz);
+  }
+
+  /** The layout of any state. */
+  layoutOf(state: SessionState, viz: Viz | null): Layout {
+    return layout(view(this.#subgraph(state), state), viz, this.#cache);
   }
 
   /** The picture of the current state, as SVG text. */
@@ -97,7 +102,7 @@ export class Session {
 
   /** Lay out a state and make it the current one; the old one stays where this throws. */
   show(state: SessionState, viz: Viz): Layout {
-    const made = this.#layout(state, viz);
+    const made = this.layoutOf(state, viz);
     this.#state = state;
     return made;
   }
@@ -157,7 +162,7 @@ export class Session {
   /** Begin with what holds changes open, and all else closed. */
   openChanges(viz: Viz): void {
     const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
-    this.initial = withChangesOpen(this.traced, closed, (state) => this.#layout(state, viz));
+    this.initial = withChangesOpen(this.traced, closed, (state) => this.layoutOf(state, viz));
     this.#state = this.initial;
   }
 
@@ -227,10 +232,6 @@ export class Session {
   /** The scale that colours the nodes with these ids. */
   scale(by: "class" | Measure, ids: Iterable<string>): Scale {
     return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
-  }
-
-  #layout(state: SessionState, viz: Viz): Layout {
-    return layout(view(this.#subgraph(state), state), viz, this.#cache);
   }
 
   #subgraph({ root }: SessionState): GraphIndex {

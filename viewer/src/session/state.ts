@@ -1,9 +1,23 @@
 /** The plain data that a session starts from and changes. */
 import type { Overlay } from "../../generated/overlay.js";
 import type { GraphData } from "../graph/graph.js";
+import type { FoldedGraph } from "../graph/unfold.js";
 import type { State } from "../view/state.js";
 
-/** A diagram as its data script brings it: the traced graph, and what the author chose to show. */
+/** What colours the nodes. */
+export type Lens = "class" | "parameters" | "flops" | "memory";
+
+/** One step of a tour; the ids are of nodes that its state shows. */
+export interface Step {
+  state: SessionState;
+  /** What is brought into sight. */
+  focus: string[];
+  /** What is lit; the rest is dimmed. */
+  lit: string[];
+  lens: Lens | null;
+}
+
+/** A diagram: the traced graph, and what the author chose to show. */
 export interface DiagramData {
   graph: GraphData;
   state: State;
@@ -12,7 +26,14 @@ export interface DiagramData {
   /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
   before?: GraphData;
   details?: boolean;
+  /** What training recorded of the model, for `recording.js`. */
+  recordings?: readonly object[];
+  /** Of a tour. */
+  steps?: Step[];
 }
+
+/** The same as its data script brings it. */
+export type FoldedData = Omit<DiagramData, "graph" | "before"> & { graph: FoldedGraph; before?: FoldedGraph };
 
 /** What is shown. */
 export interface SessionState extends State {

@@ -82,6 +82,9 @@ const ENGLISH = {
   nextChange: "Next change",
   compare: "Compare with another version…",
 
+  // a recorded training; more is in recording_strings.ts
+  showTraining: "Show the training",
+
   // paths
   before: "What leads here",
   after: "What follows",

@@ -68,6 +68,16 @@ export interface Item {
   narrow?: boolean;
 }
 
+/** How the author places what is in a container. */
+export interface Placing {
+  /** Most items beside each other; 0 leaves that to the flow. */
+  most: number;
+  /** Number of lines of a flow from left to right; 0 for as many as the page needs. */
+  lines: number;
+  /** Positions of items in their order. */
+  order: readonly number[];
+}
+
 /** The inside of an expanded container, or of the model. */
 export interface Frame {
   id: string;
@@ -77,6 +87,7 @@ export interface Frame {
   /** Ports: the tensors that cross the border, in order. */
   inputs: string[];
   outputs: string[];
+  placing?: Placing;
 }
 
 export interface View {
@@ -86,4 +97,5 @@ export interface View {
   shapes: readonly Shape[];
   /** Whether width is scarce. */
   narrow: boolean;
+  legend: boolean;
 }

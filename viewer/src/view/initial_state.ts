@@ -121,6 +121,7 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
     ...kinds,
     ...turned(index, options.direction, direction),
     ...(page.line && { line: page.line }),
+    ...(options.legend === false && { legend: false }),
     ...(options.edge_width && { edgeWidth: options.edge_width }),
     ...(options.shapes && { shapes: options.shapes === "none" ? [] : options.shapes }),
   };

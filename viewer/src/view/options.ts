@@ -18,6 +18,8 @@ export interface ViewOptions {
   fit?: readonly [width: number, height: number] | null;
   /** Whether edges are thicker the more their tensors hold. */
   edge_width?: "bytes" | null;
+  /** Whether the colours are explained; null is true. */
+  legend?: boolean | null;
   /** The structures that have a layout of their own, or none of them. */
   shapes?: readonly Shape[] | "none" | null;
 }

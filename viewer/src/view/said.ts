@@ -1,6 +1,7 @@
 /** What an author says of nodes, in the picture. */
-import type { GraphIndex } from "../graph/graph.js";
-import type { Item } from "./frame.js";
+import { contentsOf, type GraphIndex } from "../graph/graph.js";
+import { BORDER, type Frame, type Item } from "./frame.js";
+import type { Direction } from "./state.js";
 
 /** The item with what is said of its nodes, the outermost first; names are in `group_names.ts`. */
 export function withSaid({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
@@ -15,5 +16,37 @@ export function withSaid({ graph }: GraphIndex, item: Item, chain: readonly stri
     marks,
     family: all.find(({ kind }) => kind != null)?.kind ?? item.family,
     ...(notes.length > 0 && { notes }),
+  };
+}
+
+/** The direction of a container that its author arranges; undefined for others. */
+export function arrangedDirection(index: GraphIndex, ids: readonly string[]): Direction | undefined {
+  const arrange = arrangementOf(index, ids);
+  if (arrange === undefined || arrange === "column") return arrange && "TB";
+  const { links } = contentsOf(index, ids[ids.length - 1] ?? "");
+  const inner = links.filter(({ from, to }) => from !== null && to !== null);
+  const hasFork =
+    new Set(inner.map(({ from }) => from)).size < new Set(inner.map(({ from, to }) => `${from} ${to}`)).size;
+  if (inner.length === 0 || (arrange === "grid" && hasFork)) return "TB";
+  return "LR";
+}
+
+function arrangementOf({ graph }: GraphIndex, ids: readonly string[]): "row" | "column" | "grid" | undefined {
+  return ids.map((id) => graph.said?.get(id)?.arrange).find((arrange) => arrange != null) ?? undefined;
+}
+
+/** Puts into a frame how its author places the items. */
+export function markPlacing(index: GraphIndex, frame: Frame, ids: readonly string[]): void {
+  const arrange = arrangementOf(index, ids);
+  const listed = ids.map((id) => index.graph.said?.get(id)?.order ?? []).find((order) => order.length > 0) ?? [];
+  const order = listed.map((id) => frame.items.findIndex((item) => item.id === id)).filter((item) => item !== BORDER);
+  if (arrange === undefined && order.length < 2) return;
+  const side = Math.ceil(Math.sqrt(frame.items.length));
+  const isFlow = frame.direction === "LR";
+  const most = { row: isFlow ? 1 : frame.items.length, column: 1, grid: isFlow ? 0 : side };
+  frame.placing = {
+    most: arrange === undefined ? 0 : most[arrange],
+    lines: arrange === "grid" && isFlow ? Math.ceil(frame.items.length / side) : 0,
+    order,
   };
 }

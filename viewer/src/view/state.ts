@@ -28,6 +28,8 @@ export interface State {
   line?: number;
   /** The structures that have a layout of their own; absent if all have. */
   shapes?: readonly Shape[];
+  /** Whether the colours are explained; they are unless this is false. */
+  legend?: boolean;
   /** Whether all containers are narrow, as those in columns are, and boxes, too. */
   narrow?: boolean;
 }

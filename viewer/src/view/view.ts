@@ -21,7 +21,7 @@ import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
-import { withSaid } from "./said.js";
+import { arrangedDirection, markPlacing, withSaid } from "./said.js";
 import { markChanges } from "./shape_changes.js";
 import { SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
@@ -71,6 +71,7 @@ export function view(traced: GraphIndex, state: State): View {
     line: state.line ?? LINE,
     shapes: state.shapes ?? SHAPES,
     narrow: state.narrow === true,
+    legend: state.legend !== false,
   };
 }
 
@@ -103,6 +104,7 @@ function frameOf(
   const loop = isLoop ? loopInside(context.index, repeats) : null;
   const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
   const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
+  markPlacing(context.index, frame, [id, inner]);
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
   return frame;
@@ -121,7 +123,9 @@ function renamePorts(index: GraphIndex, frame: Frame, run: FoldedRun): void {
   frame.outputs = named(frame.outputs);
 }
 
-function directionOf({ state, turned }: Context, ids: string[]): Direction {
+function directionOf({ index, state, turned }: Context, ids: string[]): Direction {
+  const arranged = arrangedDirection(index, ids);
+  if (arranged !== undefined) return arranged;
   if (!ids.some((id) => turned.has(id))) return state.direction;
   return state.direction === "TB" ? "LR" : "TB";
 }

@@ -4,13 +4,13 @@
  */
 import type { Viz } from "../layout/layout.js";
 import type { Comparing, Core } from "../session/core.js";
-import type { DiagramData } from "../session/state.js";
+import type { FoldedData } from "../session/state.js";
 import { unpacked } from "../shared/unpack.js";
 import { HOME, scriptUrl } from "./trusted_types.js";
 
 declare global {
   /** Id → data, packed or not. */
-  var modelDiagramsData: Map<string, DiagramData | string> | undefined;
+  var modelDiagramsData: Map<string, FoldedData | string> | undefined;
   /** File name → packed script, on pages that bring the whole viewer along. */
   var modelDiagramsPacked: Record<string, string> | undefined;
   var modelDiagramsViz: (() => Promise<Viz>) | undefined;
@@ -26,14 +26,14 @@ export class LoadError extends Error {
 }
 
 /** Load a diagram's data from its script, unless the page has it inline. */
-export async function loadData(id: string, url: string | undefined): Promise<DiagramData> {
+export async function loadData(id: string, url: string | undefined): Promise<FoldedData> {
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) await loadScript(url, id);
   const data = registered();
   if (typeof data === "object") return data;
   try {
     // undefined where the script belongs to another diagram
-    const read = JSON.parse(await unpacked(data ?? "")) as DiagramData;
+    const read = JSON.parse(await unpacked(data ?? "")) as FoldedData;
     globalThis.modelDiagramsData?.set(id, read);
     return read;
   } catch {
@@ -60,6 +60,12 @@ export async function loadComparing(): Promise<Comparing> {
   if (globalThis.modelDiagramsComparing === undefined) await loadOwnPart("compare.js");
   if (globalThis.modelDiagramsComparing === undefined) throw new LoadError("compare.js");
   return globalThis.modelDiagramsComparing;
+}
+
+/** Load what shows recordings, also of this script's version. */
+export async function loadRecording(): Promise<void> {
+  if (globalThis.modelDiagramsRecording === undefined) await loadOwnPart("recording.js");
+  if (globalThis.modelDiagramsRecording === undefined) throw new LoadError("recording.js");
 }
 
 let engine: Promise<Viz> | undefined;

@@ -83,7 +83,7 @@ export class TaskQueue {
   }
 
   /** Run a task that needs the data only. */
-  withSession(task: (session: Session) => void): Promise<void> {
+  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#enqueue(() => this.#loadSession().then(task));
   }
 
@@ -112,10 +112,11 @@ export class TaskQueue {
   }
 
   async #open(): Promise<Session> {
-    const [data, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
-    const { before, graph, details = false } = data;
-    const comparing = before === undefined ? undefined : await loadComparing();
+    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
+    const comparing = folded.before === undefined ? undefined : await loadComparing();
     try {
+      const data = core.unfold(folded);
+      const { before, graph, details = false } = data;
       this.session = core.open(data, before && comparing?.compare(before, graph, details));
     } catch {
       throw discardData(this.#id, this.#url);

@@ -174,7 +174,7 @@ export class Widget {
     this.#queue.ifLoaded(task);
   }
 
-  withSession(task: (session: Session) => void): Promise<void> {
+  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#queue.withSession(task);
   }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
@@ -31,6 +32,8 @@ _SAID = (
         r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
         Use("number"),
     ),
+    (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
+    (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
     (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
 )
 """Messages, and what the argument should be that they are about."""
@@ -56,6 +59,8 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
+    for asked in said_by_conditions(error):
+        return asked
     members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
     use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
     for frame, at in _frames(error):

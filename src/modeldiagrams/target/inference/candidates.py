@@ -14,6 +14,7 @@ __all__ = ["ABSENT", "SIZES", "Candidate", "element_count", "ids", "named_sizes"
 
 SIZES: dict[str, tuple[int, ...]] = {
     "<size>": (32, 64, 28, 128, 224, 16, 96, 84, 256, 299, 8, 512),
+    "<frames>": (8, 16, 4, 2),
     "<length>": (16, 8, 32, 64, 128, 10, 20, 100, 1024, 4000, 16000),
 }
 """Named sizes and their candidates: the most usual small one first."""

@@ -9,18 +9,22 @@ import ast
 import inspect
 import operator
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import attribute_of, tracebacks
+from modeldiagrams.target.inference.unknown import Number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["Unequal", "counted_too_far_in", "multiple", "tensor_of_rank", "unequal_sides"]
+__all__ = ["Unequal", "checks", "counted_too_far_in", "multiple", "tensor_of_rank", "unequal_sides", "value_of"]
 
+Names = Mapping[str, Any]
+"""What the names of a frame are."""
 Unequal = tuple[ast.expr, Any, ast.expr, Any]
 """Two sides of a comparison that did not hold, each with its value."""
 
@@ -36,21 +40,55 @@ _LARGEST = 100_000
 """No number in a size."""
 
 
-def unequal_sides(error: BaseException | None) -> Iterator[tuple[FrameType, Unequal]]:
+def unequal_sides(error: BaseException | None) -> Iterator[tuple[Names, Unequal]]:
     """The comparisons that made the innermost frame raise, with what their sides were."""
+    for names, check, is_wanted in checks(error):
+        for sides in _failed(check, names, is_wanted=is_wanted):
+            yield names, sides
+
+
+def checks(error: BaseException | None) -> Iterator[tuple[Names, ast.expr, bool]]:
+    """The parts of the condition that made the innermost frame raise, and whether each should be true."""
     for trace in tracebacks(error)[:1]:
         frame = trace.tb_frame
+        names = _names_of(frame)
         for condition, is_wanted in _conditions(frame, trace.tb_lineno):
-            for sides in _failed(condition, frame, is_wanted=is_wanted):
-                yield frame, sides
+            yield from _parts(condition, names, is_wanted=is_wanted)
+
+
+def _names_of(frame: FrameType) -> Names:
+    return {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
+
+
+def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tuple[Names, ast.expr, bool]]:
+    match condition:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _parts(value, names, is_wanted=is_wanted)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _parts(inner, names, is_wanted=not is_wanted)
+        case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp() | ast.ListComp() as each]) if is_wanted:
+            yield from _parts_of_each(each, names)
+        case _:
+            yield names, condition, is_wanted
+
+
+def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
+    """The same of each item that a condition goes through."""
+    match each.generators:
+        case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
+            found = value_of(items, names)
+            for item in found if type(found) in (list, tuple) else ():
+                yield from _parts(each.elt, {**names, name: item}, is_wanted=True)
 
 
 def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
     """A size that a loop counts up to, how far it came, and the shapes of the tensors that have this size."""
     for trace in tracebacks(error)[:3]:
         frame = trace.tb_frame
+        names = _names_of(frame)
         for loop in _loops(frame, trace.tb_lineno):
-            read = [_value(item, frame) for item in ast.walk(loop.iter) if isinstance(item, ast.expr)]
+            read = [_value(item, names) for item in ast.walk(loop.iter) if isinstance(item, ast.expr)]
             numbers = {value for value in read if type(value) is int}
             shapes = tuple(tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor))
             for target in ast.walk(loop.target):
@@ -89,34 +127,34 @@ def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
                 yield test, False
 
 
-def _failed(condition: ast.expr, frame: FrameType, *, is_wanted: bool) -> Iterator[Unequal]:
+def _failed(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Unequal]:
     """Comparisons that should hold and don't; of two numbers, equal is always good enough."""
     match condition:
-        case ast.BoolOp(values=values):
-            for value in values:
-                yield from _failed(value, frame, is_wanted=is_wanted)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            yield from _failed(inner, frame, is_wanted=not is_wanted)
         case ast.Compare(left=left, ops=ops, comparators=others):
             for first, how, second in zip([left, *others], ops, others, strict=False):
-                a, b = _value(first, frame), _value(second, frame)
+                a, b = _value(first, names), _value(second, names)
                 asks_for_equal = isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted
                 if a is not None and b is not None and a != b and asks_for_equal:
                     yield first, a, second, b
 
 
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    """A whole number, or a tuple of them; None for anything else, and for what would have to be run."""
+def value_of(node: ast.expr, names: Names) -> Any:
+    """What an expression is where reading and plain arithmetic tell; None for what would have to be run."""
     try:
-        found = _read(node, {**frame.f_globals, **frame.f_locals})
+        return _read(node, names)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
         return None
+
+
+def _value(node: ast.expr, names: Names) -> Any:
+    """A whole number, or a tuple of them; None for anything else."""
+    found = value_of(node, names)
     if isinstance(found, tuple | list):
         return tuple(found) if found and all(type(item) is int for item in found) else None
     return found if type(found) is int else None
 
 
-def _read(node: ast.expr, names: Mapping[str, Any]) -> Any:
+def _read(node: ast.expr, names: Names) -> Any:
     found: Any = None
     match node:
         case ast.Constant(value=value):
@@ -141,7 +179,7 @@ def _read(node: ast.expr, names: Mapping[str, Any]) -> Any:
     return found
 
 
-def _item(owner: Any, index: ast.expr, names: Mapping[str, Any]) -> Any:
+def _item(owner: Any, index: ast.expr, names: Names) -> Any:
     if not isinstance(owner, tuple | list):
         return None
     if isinstance(index, ast.Slice):
@@ -152,8 +190,12 @@ def _item(owner: Any, index: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def _combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> int | None:
-    is_known = type(left) is int and type(right) is int and max(abs(left), abs(right)) <= _LARGEST
+    is_known = _is_number(left) and _is_number(right) and max(abs(left), abs(right)) <= _LARGEST
     return operation(left, right) if is_known else None
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, Number)
 
 
 def _attribute(owner: Any, name: str) -> Any:
@@ -168,7 +210,7 @@ def _length(value: Any) -> int | None:
     return len(value) if isinstance(value, tuple | list | dict | nn.ModuleList | nn.ParameterList) else None
 
 
-def tensor_of_rank(node: ast.expr, frame: FrameType) -> Tensor | None:
+def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
     """The tensor whose number of dimensions an expression is."""
     match node:
         case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
@@ -179,15 +221,15 @@ def tensor_of_rank(node: ast.expr, frame: FrameType) -> Tensor | None:
             pass
         case _:
             return None
-    owner = _read(inner, {**frame.f_globals, **frame.f_locals})
+    owner = _read(inner, names)
     return owner if isinstance(owner, Tensor) else None
 
 
-def multiple(node: ast.expr, frame: FrameType) -> tuple[int, int] | None:
+def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:
     """A number that is no multiple of another, and the nearest one that is, where an expression is its remainder."""
     match node:
         case ast.BinOp(left=left, op=ast.Mod(), right=right):
-            number, divisor = _value(left, frame), _value(right, frame)
+            number, divisor = _value(left, names), _value(right, names)
             if type(number) is int and type(divisor) is int and divisor:
                 return number, max(1, round(number / divisor)) * divisor
     return None

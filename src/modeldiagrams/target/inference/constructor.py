@@ -10,6 +10,7 @@ plain data as an author would write it, and the model is made of that.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import time
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
-from modeldiagrams.target.inference.unknown_containers import Items
+from modeldiagrams.target.inference.unknown_containers import Fixed, Items
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
@@ -233,7 +234,7 @@ class _PlainData(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
             args = [*map(plain, args[:1]), *args[1:]]
-        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items):
+        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], plain(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))
 
@@ -243,6 +244,8 @@ def _reason(slot: Slot) -> str:
         return f"layers have it as {', '.join(sorted(slot.attributes))}"
     if slot.why:
         return slot.why
+    if len(slot.divisors) > 1:
+        return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
     if slot.kind == "text" and strings:
         return f"it is compared with {', '.join(map(repr, strings[:4]))}"

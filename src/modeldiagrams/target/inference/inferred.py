@@ -11,6 +11,7 @@ from modeldiagrams.target.inference.candidates import ABSENT, Candidate
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_candidates, role_of
+from modeldiagrams.target.inference.told import told_channels
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _PLAIN = {"int": 2, "float": 1.0, "bool": False}
 _USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<size>"])
 """For models without parameters."""
 _MAX_POSITIONAL = 3
+_IMAGE_CHANNELS = {1, 2, 3, 4}
 _MAX_LISTED = 4
 _EMPTY = inspect.Parameter.empty
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -122,11 +124,19 @@ def _tensors(name: str, layers: Layers) -> list[Candidate]:
     own = [*role_candidates(role)]
     rest = [candidate for _, candidate in layers]
     usual = [Candidate(shape, "a usual shape") for shape in _USUAL]
+    if role and role.name in ("image", "video"):
+        likely = sorted([*both, *suited, *own], key=lambda candidate: not _has_image_channels(candidate))
+        return [*likely, *mentioned, *_first_of_each(layers), *rest, *usual]
     if role and role.name == "sound":
         return [*both, *own, *suited, *mentioned, *rest]
     if suited or role is None or role.name == "state":
         return [*both, *suited, *mentioned, *_first_of_each(layers), *own, *rest, *usual]
     return [*own, *mentioned, *rest, *usual]
+
+
+def _has_image_channels(candidate: Candidate) -> bool:
+    """Whether there are as many channels as the constructor was told, or else as pictures have."""
+    return candidate.entry[1] in (told_channels() or _IMAGE_CHANNELS)
 
 
 def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:

@@ -29,6 +29,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
+from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ _MOST_ELEMENTS = 1 << 22
 _LARGE, _LESS = 40, 30
 """A side that is large, and what is left of it where all inputs would be too large."""
 _FIRST_SEEDS = 4
-_USUAL = {size: values[0] for size, values in SIZES.items()}
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class InputSolver:
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
-        plain = resolved(entry, _USUAL)
+        plain = resolved(entry, {size: values_of(size)[0] for size in SIZES})
         if is_repeated(plain) and path[0] not in self._taken_apart:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*leaves(plain)]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
 from modeldiagrams.target.inference.vocabulary import usual, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["classes_for", "modules_for", "path_of"]
+__all__ = ["classes_for", "is_read_as_one_of", "modules_for", "path_of"]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
 _SHORTEST_WORD = 3
@@ -34,7 +35,7 @@ def classes_for(name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str
         call: Number of positional arguments, and names of the others.
         names: The globals of the code that calls it.
     """
-    own = [class_ for class_ in _beside(names, nn.Module) if _takes(class_, call)]
+    own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
     own.sort(key=lambda class_: not _sounds_like(name, class_))
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
@@ -50,8 +51,10 @@ def modules_for(
         part = usual("modules", name)[0]
         parts = {"first": part, "second": part} if base is nn.ModuleDict else [part, part]
         return [{"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}]
-    own = [class_ for class_ in _beside(names, base) if class_ not in without]
-    alike = [class_ for class_ in own if _sounds_like(name, class_)] if base is nn.Module else [*own]
+    own = [class_ for class_ in classes_beside(names, base) if class_ not in without]
+    around = [class_ for class_ in classes_around(names, base) if class_ not in without]
+    alike = [class_ for class_ in [*own, *around] if _sounds_like(name, class_)] if base is nn.Module else [*own]
+    alike = [*dict.fromkeys([*_with_members(members_read(without[-1:], name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
     other = [class_ for class_ in own if class_ not in alike] if is_called else []
@@ -63,16 +66,17 @@ def modules_for(
     ] or [{"_target_": path_of(base)}]
 
 
-def _beside(names: Mapping[str, Any], base: type) -> list[type]:
-    """Classes in a module's globals that are no part of PyTorch."""
-    return [
-        value
-        for value in names.values()
-        if inspect.isclass(value)
-        and issubclass(value, base)
-        and not value.__module__.startswith("torch.")
-        and "<" not in value.__qualname__
-    ]
+def is_read_as_one_of(name: str, names: Mapping[str, Any], makers: tuple[Any, ...]) -> bool:
+    """Whether several things are read of an argument, and a class of the project has all of them."""
+    members = members_read(makers[-1:], name)
+    around = [class_ for class_ in classes_around(names, nn.Module) if class_ not in makers]
+    return len(members) > 1 and bool(_with_members(members, around, []))
+
+
+def _with_members(members: set[str], classes: list[type], likelier: list[type]) -> list[type]:
+    """Classes that have everything that is read of an argument."""
+    fitting = [class_ for class_ in classes if members and members <= members_of(class_)]
+    return sorted(fitting, key=lambda class_: class_ not in likelier)
 
 
 def _takes(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:

@@ -18,6 +18,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
 from modeldiagrams.target.inference.repair import refused_width, repaired
+from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer import Trace, trace_run
@@ -94,7 +95,8 @@ class Search:
         options = self.candidates
         sizes = sorted(set().union(*(named_sizes(item.entry) for items in options.values() for item in items)))
         self.names: tuple[str | int, ...] = (*sizes, *options)
-        self.lists: tuple[list[Any], ...] = (*(list(SIZES[size]) for size in sizes), *map(_unique, options.values()))
+        named = (list(values_of(size)) for size in sizes)
+        self.lists: tuple[list[Any], ...] = (*named, *map(_unique, options.values()))
         self.parameter_count = sum(1 for _ in self.model.parameters())
         self.is_on_meta = any(parameter.is_meta for parameter in self.model.parameters())
         self._next = self._combinations()

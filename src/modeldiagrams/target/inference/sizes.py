@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import SIZES
 from modeldiagrams.target.inference.parameter_names import role_of
+from modeldiagrams.target.inference.told import told_sides, values_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -26,7 +27,7 @@ _LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191
 _PAIR = 2
 _LONG = 1000
 _LEAST_SIDE = 16
-_USUAL_SIDE, _USUAL_LENGTH = 32, 16
+_USUAL_LENGTH = 16
 _MOST_KNOWN = 1024
 
 
@@ -48,6 +49,7 @@ class Sizes:
         defaults = [p.default for p in parameters_of(type(model)).values()]
         pairs = [value for value in defaults if isinstance(value, tuple | list) and len(value) == _PAIR]
         self.sides = [
+            *told_sides(),
             *((int(a), int(b)) for a, b in pairs if type(a) is type(b) is int and min(a, b) >= _LEAST_SIDE),
             *((n, n) for n in [*sorted(numbers), *SIZES["<size>"]] if n >= _LEAST_SIDE),
         ]
@@ -81,7 +83,7 @@ class Sizes:
             return leaf  # there are as many as edges
         shape = [
             size
-            if size >= _LONG
+            if size >= _LONG or (dimension > 1 and (size, size) in told_sides())
             else self.batch
             if dimension == 0
             else self.new(leaf.path, dimension, is_side=rank > 1 + _PAIR and dimension >= rank - _PAIR)
@@ -91,6 +93,6 @@ class Sizes:
 
     def usual(self, leaf: Leaf, batch: int) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here."""
-        side = _USUAL_SIDE if len(leaf.shape) > 1 + _PAIR else _USUAL_LENGTH
+        side = values_of("<size>")[0] if len(leaf.shape) > 1 + _PAIR else _USUAL_LENGTH
         given = dict.fromkeys(self._given.values(), side) | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

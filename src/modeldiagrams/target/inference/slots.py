@@ -13,22 +13,16 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
 from modeldiagrams.target.inference.conventions import required_parameters
-from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
+from modeldiagrams.target.inference.makers import is_read_as_one_of
+from modeldiagrams.target.inference.slot_options import options_of
 from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
-from modeldiagrams.target.inference.unknown_containers import Fields, Items
-from modeldiagrams.target.inference.vocabulary import (
-    is_a_model,
-    is_listed,
-    number_values,
-    usual,
-    usual_counts,
-    usual_item,
-)
+from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
+from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 __all__ = ["Slot"]
 
@@ -37,7 +31,6 @@ _MANY = 8
 """Keys of a mapping of which only the number is known."""
 _MOST_ITEMS = 64
 _MAPPING_METHODS = ("items", "keys", "values", "get")
-_TENSORS = ([100, 32], [32], [16, 16])
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
@@ -75,6 +68,11 @@ class Slot:
     """Position in a list, and length of the list."""
     count: int = 0
     """Number of items, where it is known."""
+    divisors: set[int] = field(default_factory=lambda: {1})
+    """Numbers that it has to be a multiple of."""
+    one_of: tuple[int, ...] = ()
+    """Numbers that it may be."""
+    is_tuple: bool = False
     is_tested: bool = False
     is_called_in_forward: bool = False
     given: Any = None
@@ -103,46 +101,7 @@ class Slot:
 
     def options(self) -> list[Any]:
         """Values to try, as options of a diagram; likeliest first."""
-        make: dict[Kind, Callable[[], list[Any]]] = {
-            "number": self._numbers,
-            "text": self._texts,
-            "items": lambda: [self.count] if self.count else usual_counts(self.name),
-            "fields": lambda: [None],
-            "class": lambda: classes_for(self.name, self.call, self.names),
-            "made": self._made,
-            "tensor": lambda: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
-        }
-        return make[self.kind]()
-
-    def _texts(self) -> list[Any]:
-        compared = [value for value in self.compared if isinstance(value, str)]
-        place = re.search(r"\[(\d+)\][^\[]*$", self.path)
-        if not compared and place:  # names of several things are not the same
-            return [f"{self.name.removesuffix('s')}{place[1]}"]
-        return list(dict.fromkeys([*compared, *usual("texts", self.name)]))
-
-    def _numbers(self) -> list[Any]:
-        if self.annotation is bool:
-            return [False, True]
-        is_tested_only = self.is_tested and not self.attributes and not self.compared
-        values = number_values(
-            self.name, self.attributes, is_tested_only=is_tested_only, is_item=self.place is not None
-        )
-        if self.place is not None:
-            values = [*usual_item(self.name, *self.place), *values]
-        if self.annotation is float:
-            values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
-        if self.annotation is int:
-            values = [int(v) for v in values if isinstance(v, int)] or values  # 0 and 1 for what is only tested
-        compared = [v for v in self.compared if isinstance(v, int | float) and not isinstance(v, bool)]
-        return [*values, *(v for v in compared if v not in values)]
-
-    def _made(self) -> list[Any]:
-        annotation = self.annotation
-        if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
-            return [{"_target_": path_of(annotation)}]
-        base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-        return modules_for(self.name, self.names, base, without=self.makers, is_called=self.is_called_in_forward)
+        return options_of(self)
 
     def option(self) -> Any:
         """The one that is tried now."""
@@ -171,7 +130,9 @@ class Slot:
             case "text":
                 return text(str(option), self)
             case "items":
-                return Items(self, (child.value() for child in self._items()))
+                made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
+                made.slot = self
+                return made
             case "fields":
                 return Fields(self)
             case "made" if self._parts(option):
@@ -185,7 +146,8 @@ class Slot:
         option = copy.deepcopy(self.option())  # YAML writes the same list twice as a reference
         match self.kind:
             case "items":
-                return [child.written() for child in self._items()]
+                items = [child.written() for child in self._items()]
+                return {"_target_": "builtins.tuple", "_args_": [items]} if self.is_tuple else items
             case "fields":
                 return self._written_fields()
             case "made":
@@ -251,17 +213,32 @@ class Slot:
         return before != self._known()
 
     def _known(self) -> tuple[Any, ...]:
-        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children)
+        limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation
+        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits
 
     def _learn(self, use: Use) -> None:
         self.choice = 0
         match use:
             case Use("members", tuple(names)):
                 self.children = {**self.children, **{name: self.child(name) for name in names}}
+            case Use("multiple", int(step)):
+                self.divisors.add(step)
+            case Use("one of", tuple(numbers)):
+                self.one_of = numbers
+            case Use("instance", tuple(classes)):
+                self._learn_class(classes)
             case Use("forward"):
                 self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
             case _:
                 self._learn_kind(use)
+
+    def _learn_class(self, classes: tuple[type, ...]) -> None:
+        """The first of several classes that something can be made of."""
+        known = [each for each in classes if each.__module__ == "builtins"]
+        self.annotation = next((each for each in classes if issubclass(each, nn.Module)), (known or [classes[0]])[0])
+        self.kind, self.is_tuple = "number", self.annotation is tuple
+        self.why = f"it has to be a {self.annotation.__name__}"
+        self._read_annotation()
 
     def _learn_kind(self, use: Use) -> None:
         match use:
@@ -300,7 +277,7 @@ class Slot:
             return "made"
         if name in _MAPPING_METHODS:
             self._make_mapping(0 if name == "get" else 2)
-        return "fields"
+        return "made" if is_read_as_one_of(self.name, self.names, self.makers) else "fields"
 
     def _make_mapping(self, count: int = _MANY) -> None:
         self.kind = "fields"

@@ -162,11 +162,11 @@ def _length(entry: Any) -> int:
 
 def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
     """``len(features)`` should be another: a list of so many parts."""
-    for frame, (first, a, second, b) in unequal_sides(probed.error):
+    for names, (first, a, second, b) in unequal_sides(probed.error):
         for side, count in ((first, b), (second, a)):
             match side:
                 case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-                    path = places.get(id(frame.f_locals.get(name)))
+                    path = places.get(id(names.get(name)))
                     if path is not None and type(count) is int and 0 < count <= _MOST_PARTS:
                         yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
 

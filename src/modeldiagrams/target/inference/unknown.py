@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from modeldiagrams.target.inference.lookups import strings_looked_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
 __all__ = ["Number", "Real", "Refused", "Slot", "Text", "Use", "plain", "slots_of", "text", "unpacked_count", "wrapped"]
@@ -30,9 +30,25 @@ class Slot(Protocol):
     """What is known about one argument; see `slots`."""
 
     path: str
+    name: str
+    names: Mapping[str, Any]
+    kind: Any
+    annotation: Any
+    makers: tuple[Any, ...]
+    attributes: set[str]
+    compared: list[Any]
+    place: tuple[int, int] | None
+    call: tuple[int, tuple[str, ...]]
+    count: int
+    divisors: set[int]
+    one_of: tuple[int, ...]
+    is_called_in_forward: bool
     ways: set[str]
     is_tested: bool
     children: dict[str | int, Any]
+
+    def option(self) -> Any:
+        """The value that is tried now."""
 
     def child(self, key: str | int) -> Any:
         """The slot of a value inside."""
@@ -50,7 +66,7 @@ class Use:
 
     how: str
     """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
-    or what a tensor ``lacks``."""
+    what a tensor ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 

@@ -10,18 +10,15 @@ from modeldiagrams.target.inference.lookups import expression_at
 from modeldiagrams.target.inference.unknown import Refused, Slot, Use, unpacked_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from types import FrameType
 
-__all__ = ["Fields", "Items"]
+__all__ = ["Fields", "Fixed", "Items"]
 
 
-class Items(list[Any]):
-    """A list."""
+class _Several:
+    """What lists and tuples share."""
 
-    def __init__(self, slot: Slot, items: Iterable[Any]) -> None:
-        super().__init__(items)
-        self.slot = slot
+    slot: Slot
 
     def _slots_of(self) -> tuple[Slot, ...]:
         return (self.slot,)
@@ -30,22 +27,30 @@ class Items(list[Any]):
         expected = unpacked_count(sys._getframe(1))  # noqa: SLF001
         if expected not in (None, len(self)):
             raise Refused(self.slot, Use("items", expected))
-        return super().__iter__()
+        return super().__iter__()  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise Refused(self.slot, Use("key", key))
         if isinstance(key, int) and key >= len(self):
             raise Refused(self.slot, Use("items", int(key) + 1))
-        return super().__getitem__(key)
+        return super().__getitem__(key)  # type: ignore[misc]
 
-    def __deepcopy__(self, memo: Any) -> Items:
+    def __deepcopy__(self, memo: Any) -> Any:
         return self
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("shape", "device"):
             raise AttributeError(name)
         raise Refused(self.slot, Use("attribute", name))
+
+
+class Items(_Several, list[Any]):
+    """A list."""
+
+
+class Fixed(_Several, tuple[Any, ...]):  # noqa: SLOT001  (it has a slot in our sense)
+    """A tuple."""
 
 
 class Fields(dict[str, Any]):

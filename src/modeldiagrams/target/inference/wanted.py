@@ -103,9 +103,9 @@ def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
 
 def _by_condition(probed: Probed) -> Iterator[Wanted]:
     """Sizes and ranks that a condition of the model's own compares."""
-    for frame, (first, a, second, b) in unequal_sides(probed.error):
+    for names, (first, a, second, b) in unequal_sides(probed.error):
         for side, have, want in ((first, a, b), (second, b, a)):
-            tensor, near = tensor_of_rank(side, frame), multiple(side, frame)
+            tensor, near = tensor_of_rank(side, names), multiple(side, names)
             if tensor is not None and type(want) is int:
                 yield Wanted("rank", want - tensor.ndim, shapes=(tuple(tensor.shape),))
             elif near and want == 0:

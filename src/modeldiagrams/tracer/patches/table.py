@@ -7,16 +7,16 @@ import logging
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.pool import ThreadPool
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.autograd.profiler import record_function
+from torch.cuda import nvtx
 from torch.nn.modules.lazy import LazyModuleMixin
 
-from modeldiagrams.tracer.patches import fake_tensors, modules, threads, unseen_functions
+from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, threads, unseen_functions
 from modeldiagrams.tracer.torch_facts import symbolic_sizes
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
@@ -66,6 +66,7 @@ def _of_modules(calls: CallStack, model_modules: Sequence[tuple[str, nn.Module]]
             yield class_, name, modules.hidden_initialisation(calls, vars(class_)[name])
     yield record_function, "__enter__", modules.entered_scope(calls, record_function.__enter__)
     yield record_function, "__exit__", modules.left_scope(calls, record_function.__exit__)
+    yield nvtx, "_nvtx", nvtx_ranges.RecordedRanges(calls.recorder, vars(nvtx)["_nvtx"])
     for _, module in model_modules:  # compiled in place (``module.compile()``): runs as it is written
         if vars(module).get("_compiled_call_impl") is not None:
             yield module, "_compiled_call_impl", None
@@ -100,9 +101,6 @@ def _of_threads(calls: CallStack) -> Iterator[Replacement]:
     recorder = calls.recorder
     yield threading.Thread, "start", threads.recorded_start(recorder, threading.Thread.start)
     yield ThreadPoolExecutor, "submit", threads.recorded_submit(recorder, ThreadPoolExecutor.submit)
-    yield ThreadPool, "apply_async", threads.recorded_apply_async(recorder, ThreadPool.apply_async)
-    name = "_guarded_task_generation"
-    yield ThreadPool, name, threads.recorded_tasks(recorder, getattr(ThreadPool, name))
 
 
 def _of_fake_tensors() -> Iterator[Replacement]:

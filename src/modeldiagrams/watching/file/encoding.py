@@ -37,7 +37,7 @@ class Encoder:
 
     def encode(self, frame: Frame) -> bytes:
         """The payload of a frame."""
-        rows = frame.record.rows if isinstance(frame.record, Moment) else {}
+        rows = _aliases_last(frame.record.rows) if isinstance(frame.record, Moment) else {}
         head = _Head(record=_as_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
         for key in rows:
             self._numbers.setdefault(key, len(self._numbers))
@@ -92,6 +92,14 @@ def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
     return record
 
 
+def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
+    """In the order in which a reader gets them: that of measuring, then tensors that are in a second place."""
+    first: dict[int, Key] = {}
+    for key, row in rows.items():
+        first.setdefault(id(row), key)
+    return {key: rows[key] for key in first.values()} | dict(rows)
+
+
 def _put_losses(out: bytearray, losses: list[Loss]) -> None:
     """Runs of losses of one step after the other: number, first step, values; ends with 0."""
     at = 0
@@ -143,7 +151,7 @@ def _get_rows(data: bytes, at: int) -> dict[int, Row]:
         number, at = get_varint(data, at)
         other, at = get_varint(data, at)
         rows[number] = rows[other]
-    return dict(sorted(rows.items()))
+    return rows
 
 
 def _put_row(out: bytearray, row: Row) -> None:

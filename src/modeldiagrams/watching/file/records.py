@@ -35,7 +35,7 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     fires: int = 1
     """How many tensors are in it: micro-batches, calls of backward, ranks with a share of the data."""
     zeros: int = 0
-    """How many values are exactly zero."""
+    """How many values are exactly zero; 0 where the tensor has negative ones and the sample no zero."""
     bad: int = 0
     """How many values are infinite or NaN."""
     min: float = 0.0
@@ -44,7 +44,7 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     norm: float = 0.0
     """Root of the sum of the squares."""
     dead: int = 0
-    """Units (channels, features) that are zero or less everywhere, of an activation that cuts off negative values."""
+    """Units (channels, features) that are zero everywhere, of an activation without negative values."""
     units: int = 0
     """Number of units; 0 where none were counted."""
     ratio: float | None = None
@@ -92,6 +92,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="recor
     log: tuple[str, ...] = ()
     version: str = "1.0"
     """Of the format."""
+    modules: dict[str, str] = {}
+    """Path → full name of the class of each module, so that the model can be shown without its graph."""
     notes: tuple[str, ...] = ()
     """Sentences for the reader, for example that recorded steps of a compiled model run eagerly."""
 
@@ -107,6 +109,8 @@ class Moment(msgspec.Struct, kw_only=True, tag="moment", tag_field="record", omi
     """What gradients were divided by, where a gradient scaler is used."""
     last: int | None = None
     """In a reduced recording: the last of the steps that were merged."""
+    unseen: tuple[str, ...] = ()
+    """Modules whose parameters have gradients, but whose call was not seen, as of ``module.forward(x)``."""
     rows: dict[Key, Row] = {}
 
 

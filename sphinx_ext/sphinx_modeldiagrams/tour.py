@@ -1,0 +1,90 @@
+"""The directive ``.. model-tour:: mypkg.Model`` and its steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
+from modeldiagrams.options.steps import parse_step, step_help
+from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
+from sphinx_modeldiagrams.nodes import step_picture
+from sphinx_modeldiagrams.notes import notes_list
+from sphinx_modeldiagrams.reporting import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from docutils.nodes import Node
+
+__all__ = ["ModelTourDirective", "TourStepDirective"]
+
+_OPTIONS = "step-options"
+"""Attribute of a step: what it shows."""
+_IN_TOUR = "modeldiagrams-in-tour"
+
+
+class TourStepDirective(SphinxDirective):
+    """One step: its prose, and what the picture shows meanwhile."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[dict[str, Callable[[str], Any]]] = AnyOption(dict.fromkeys(step_help(), directives.unchanged))
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        if not self.env.temp_data.get(_IN_TOUR):
+            raise self.error("tour-step: expected to stand inside of a `model-tour`")
+        step = nodes.container("", classes=[STEP])
+        self.set_source_info(step)
+        step[_OPTIONS] = self._options()
+        name = ""
+        if self.arguments:
+            title, messages = self.parse_inline(self.arguments[0], lineno=self.lineno)
+            name = "".join(node.astext() for node in title)
+            step += [nodes.paragraph("", "", nodes.strong("", "", *title), classes=[TITLE]), *messages]
+        step += [step_picture(title=name), *self.parse_content_to_nodes()]
+        return [step]
+
+    def _options(self) -> dict[str, Any]:
+        try:
+            return parse_step(self.options)
+        except ModelDiagramsError as error:
+            warn("option", f"model-tour: step: {error}", self.get_location())
+            return {}
+
+
+class ModelTourDirective(ModelGraphDirective):
+    """A model explained step by step: the picture follows the text."""
+
+    def run(self) -> list[Node]:
+        """Called by docutils."""
+        self.env.temp_data[_IN_TOUR] = True
+        try:
+            content = self.parse_content_to_nodes()
+        finally:
+            self.env.temp_data.pop(_IN_TOUR)
+        steps = [node for node in content if isinstance(node, nodes.container) and _OPTIONS in node]
+        values = {**self.options, "model": self.arguments[0]} if self.arguments else dict(self.options)
+        diagram = draw(self, values, "", steps=[step.attributes.pop(_OPTIONS) for step in steps])
+        self.report(diagram)
+        for index, error in unfound_in_steps(diagram):
+            warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
+        figure = self.figure(diagram)
+        for index, step in enumerate(steps):
+            step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
+            for picture in step.findall(step_picture):
+                picture["index"] = index
+        notes = notes_list(self, diagram, ())
+        beside = nodes.container("", figure, *notes, classes=[PICTURE])
+        body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
+        tour = nodes.container("", body, classes=tour_classes(diagram))
+        for node in (tour, body, *body.children):
+            self.set_source_info(node)
+        return [tour]

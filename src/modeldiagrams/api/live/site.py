@@ -1,0 +1,72 @@
+"""The files of the page: all that the server ever sends besides the recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from modeldiagrams.api.export import draw_diagram
+from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.fragment import data_script, fragment, viewer_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["EVENTS", "File", "site"]
+
+EVENTS = "events"
+"""Name of the stream below the page."""
+
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain", ".html": "text/html"}
+_STYLE = b"""
+:root{color-scheme:light dark}
+body{margin:16px auto;max-width:1400px;padding:0 16px;font-family:system-ui,sans-serif}
+h1{font-size:1.1rem;font-weight:600}
+"""
+
+
+class File(NamedTuple):
+    """What a reader can ask for."""
+
+    content: bytes
+    type: str
+
+
+def site(graph: Graph, name: str) -> Mapping[str, File]:
+    """The page and all it needs, by name; the page's own is empty.
+
+    Args:
+        graph: Of the model that is trained.
+        name: Of the file.
+
+    Raises:
+        RenderError: if the graph can't be drawn.
+    """
+    # that there is no data flow is no problem: nobody asked for a trace
+    problem = None if graph.status.state == "hierarchy" else forward_problem(graph.model.name, graph)
+    diagram = msgspec.structs.replace(draw_diagram(graph, {}), id="model", live=EVENTS, problem=problem)
+    files = {file: path.read_bytes() for file, path in viewer_files().items()}
+    files |= {"model.js": data_script(diagram).encode(), "page.css": _STYLE}
+    found = {file: File(content, _type(file)) for file, content in files.items()}
+    notes = graph.status.notes if graph.status.state == "hierarchy" else ()
+    page = _page(name, fragment(diagram, assets=""), notes)
+    return {**found, "": File(page.encode(), _type("page.html"))}
+
+
+def _type(name: str) -> str:
+    return f"{_TYPES['.' + name.rpartition('.')[2]]}; charset=utf-8"
+
+
+def _page(name: str, body: str, notes: Iterable[str]) -> str:
+    title = html_text(name)
+    paragraphs = "".join(f"<p>{html_text(note)}</p>" for note in notes)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{title}</title><link rel="stylesheet" href="page.css"><link rel="icon" href="data:,">'
+        f"<main><h1>{title}</h1>{body}{paragraphs}</main>"
+    )

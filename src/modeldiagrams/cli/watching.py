@@ -1,0 +1,62 @@
+"""The command that follows a training."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from modeldiagrams.api.graph_files import loaded
+from modeldiagrams.api.live.server import LiveServer
+from modeldiagrams.api.terminal import echo, errors, progress
+from modeldiagrams.cli.tracing import traced
+from modeldiagrams.engine.recorded_modules import recorded_modules
+from modeldiagrams.options.options import is_graph_file
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["watch_command"]
+
+_MOST_PORTS = 65535
+_MODEL = (
+    "The model that is trained, as for `trace`, or a graph file of it. Without it, the page has the modules of the"
+    " recording, and no data flow."
+)
+
+
+@click.command("watch")
+@click.argument("recording", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--model", metavar="TARGET", help=_MODEL)
+@click.option("--inputs", metavar="YAML", help="Example inputs of the model, as for `trace`.")
+@click.option(
+    "--port", default=0, type=click.IntRange(0, _MOST_PORTS), help="Port of the page; by default any that is free."
+)
+@click.option("--no-browser", is_flag=True, help="Print the page's address, and don't open it.")
+def watch_command(recording: Path, model: str | None, inputs: str | None, port: int, *, no_browser: bool) -> None:
+    """Follow a training in the browser.
+
+    RECORDING is the file that `modeldiagrams.watch` writes, run.mdwatch. It is only read: training goes on whatever
+    happens here. The page is for this machine; through `ssh -L PORT:127.0.0.1:PORT` it is for another, too.
+    """
+    with errors():
+        graph = _graph(recording, model, inputs)
+        with progress(f"drawing {graph.model.name}"):
+            server = LiveServer(recording, graph, port)
+        with server:
+            echo(server.url)
+            if not no_browser:
+                webbrowser.open(server.url)
+            server.run()
+
+
+def _graph(recording: Path, model: str | None, inputs: str | None) -> Graph:
+    modules = recorded_modules(recording)  # also checks the file, before a trace takes its time
+    if model is None:
+        return modules
+    if is_graph_file(model):
+        return loaded(Path(model))
+    _, graph, _ = traced(model, "auto", {"inputs": inputs})
+    return graph

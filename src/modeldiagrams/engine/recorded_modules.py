@@ -1,0 +1,66 @@
+"""The modules that a recording knows, as a graph without data flow: for trainings whose model can't be traced here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.common.version import own_version
+from modeldiagrams.errors import RecordingError
+from modeldiagrams.ir.graph import Graph, ModelInfo, ModuleNode, ParameterCount, Provenance, Status
+from modeldiagrams.watching.reader import load_recording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+__all__ = ["recorded_modules"]
+
+_NOTE = "This is what the recording knows of the model: its modules. To see how data flows, name the model: --model."
+
+
+def recorded_modules(path: Path) -> Graph:
+    """The modules of a recording, in the order of their first calls where any was seen.
+
+    Raises:
+        RecordingError: if the file is no recording, or names no modules.
+    """
+    recording = load_recording(path)
+    classes = recording.runs[-1].modules if recording.runs else {}
+    seen = [node for node in recording.nodes if node]
+    ids = [*classes, *(node for node in seen if node not in classes)]
+    if not ids:
+        raise RecordingError(f"{path}: nothing was recorded yet; name the model that is trained: --model")
+    order = {node: place for place, node in enumerate(seen)}
+    first = {node: min((order[one] for one in _inside(node, seen)), default=len(seen)) for node in ids}
+    nodes = [_node(node, classes) for node in sorted(ids, key=lambda node: (first[node], node.count(".")))]
+    name = recording.model
+    return Graph(
+        model=ModelInfo(name=name.rpartition(".")[2] or path.stem, class_=name, parameters=_NO_COUNT),
+        nodes=tuple(nodes),
+        adjacency={},
+        hierarchy={node.id: _parent(node.id, ids) for node in nodes},
+        tensors={},
+        parameters={},
+        status=Status(state="hierarchy", notes=(_NOTE,)),
+        provenance=Provenance(modeldiagrams=own_version()),
+    )
+
+
+_NO_COUNT = ParameterCount(own=0, total=0, trainable=0)
+
+
+def _inside(node: str, seen: list[str]) -> list[str]:
+    return [one for one in seen if one == node or one.startswith(f"{node}.")]
+
+
+def _node(node: str, classes: dict[str, str]) -> ModuleNode:
+    path, _, call = node.partition("#")
+    return ModuleNode(id=node, path=path, class_=classes.get(path, ""), call=int(call or 1), parameters=_NO_COUNT)
+
+
+def _parent(node: str, known: list[str]) -> str | None:
+    """The nearest known module around one, in its first call."""
+    path = node.partition("#")[0]
+    while (path := path.rpartition(".")[0]) and path not in known:
+        pass
+    return path or None

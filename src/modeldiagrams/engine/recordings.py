@@ -1,0 +1,114 @@
+"""What trainings recorded of a model, for its diagram."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams import watching
+from modeldiagrams.common.files import digest
+from modeldiagrams.engine.diagram import with_problem
+from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
+from modeldiagrams.watching.page import PageRecording, page_recording
+from modeldiagrams.watching.reader import load_recording
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.engine.store import Store
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["PageRecording", "named_files", "read_recordings", "recorded"]
+
+_NAMED = 5
+"""Ids that a message names of each side."""
+
+
+def recorded(diagram: Diagram, folder: Path, store: Store | None) -> Diagram:
+    """The diagram with the recordings that its author names, and with what is wrong with them as its problem."""
+    names = diagram.options.figure.recording
+    graph = diagram.graph
+    if not names or graph is None:
+        return diagram
+    files = [(folder / name).absolute() for name in names]
+    sources = (*diagram.sources, *(str(file) for file in files if file.is_file()))
+    diagram = msgspec.structs.replace(diagram, sources=sources)
+    try:
+        found = read_recordings(graph, dict(zip(names, files, strict=True)), store)
+    except ModelDiagramsError as error:
+        return with_problem(diagram, OptionError("recording", str(error)))
+    return msgspec.structs.replace(diagram, recordings=found)
+
+
+def named_files(given: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> dict[str, Path]:
+    """One file, or several, by their names."""
+    if given is None:
+        return {}
+    several = [given] if isinstance(given, str | os.PathLike) else given
+    return {os.fspath(file): Path(file) for file in several}
+
+
+def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = None) -> tuple[PageRecording, ...]:
+    """Read recordings and reduce them for a page.
+
+    Args:
+        graph: Of the model that was trained.
+        files: By the name that messages call them.
+        store: Where reduced recordings are kept.
+
+    Raises:
+        RecordingError: if a file is no recording, or one of another model.
+    """
+    return tuple(_reduced(graph, name, file, store) for name, file in files.items())
+
+
+def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:
+    nodes = [node.id for node in graph.nodes]
+    key = _key(file, nodes) if store else None
+    page = store.read(f"{key}.recording", PageRecording) if store and key else None
+    if page is None:
+        try:
+            recording = load_recording(file)
+        except RecordingError as error:
+            raise RecordingError(str(error).replace(str(file), name)) from error
+        page = page_recording(recording, Path(name).name, nodes)
+        if store and key:
+            store.write(f"{key}.recording", page)
+    _check_model(graph, name, page)
+    return page
+
+
+def _key(file: Path, nodes: Sequence[str]) -> str | None:
+    """Digest of what a reduced recording is made from; None for a file that can't be read."""
+    try:
+        return digest(file.read_bytes(), file.name.encode(), msgspec.json.encode(nodes), _own_code())
+    except OSError:
+        return None
+
+
+@cache
+def _own_code() -> bytes:
+    """Digest of the code that reduces: in a development checkout it changes while the version doesn't."""
+    files = sorted(Path(watching.__file__).parent.rglob("*.py"))
+    return digest(*(file.read_bytes() for file in files)).encode()
+
+
+def _check_model(graph: Graph, name: str, page: PageRecording) -> None:
+    """Reject a recording that has no node of the graph but the model itself."""
+    if not page.strangers or any(tensor.node for tensor in page.tensors):
+        return
+    own = [node.id for node in graph.nodes if node.kind == "module"]
+    raise RecordingError(
+        f"{name} is a recording of another model: it has values of {_some(page.strangers)}, and the modules of"
+        f" {graph.model.name} are {_some(own)}"
+    )
+
+
+def _some(ids: Sequence[str]) -> str:
+    rest = len(ids) - _NAMED
+    return ", ".join(ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,130 @@
+"""Parts of a diagram that the text of its page speaks of: which nodes they are, and where a link to them leads."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.fragment import is_interactive
+from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.options.patterns import Unmatched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.ir.graph import Graph, Node
+
+__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment"]
+
+_PREFIX = "model-graph-"
+
+
+class Part(NamedTuple):
+    """Nodes of a diagram of the page."""
+
+    diagram: Diagram
+    place: int
+    """Of the diagram, among those of the page that have its id."""
+    ids: tuple[str, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the widget can show it."""
+        return is_interactive(self.diagram)
+
+    @property
+    def attributes(self) -> str:
+        """HTML attributes by which `prose.js` knows the nodes."""
+        nodes = html_text(json.dumps(self.ids))
+        return f'data-mg-graph="{html_text(self.diagram.id)}" data-mg-place="{self.place}" data-mg-nodes="{nodes}"'
+
+
+def find_part(shown: Sequence[Diagram], target: str) -> Part:
+    """The nodes that an author names.
+
+    Args:
+        shown: The diagrams of the page, in order.
+        target: A pattern as of `expand`, or the id or name of another node; ``mypkg.Model#pattern`` where a page has
+            diagrams of several models.
+
+    Raises:
+        ModelDiagramsError: if the page shows no such model, or the model has no such part.
+    """
+    model, sign, pattern = target.partition("#")
+    model, pattern = (model, pattern) if sign else ("", target)
+    asked = [i for i, diagram in enumerate(shown) if diagram.graph and (not model or model in _names(diagram))]
+    for i in asked:
+        diagram = shown[i]
+        ids = _nodes_of(diagram.graph, pattern) if diagram.graph else ()
+        if ids:
+            return Part(diagram, _place(shown, i), ids)
+    graph = shown[asked[0]].graph if asked else None
+    if graph is None:
+        found = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
+        wanted = f"a diagram of {model}" if model else "a diagram"
+        raise ModelDiagramsError(f"expected {wanted} on this page, which has {found}")
+    unmatched = Unmatched(option="part", patterns=(pattern,)).error(graph)
+    raise ModelDiagramsError(str(unmatched).partition(": ")[2])
+
+
+def find_diagram(shown: Sequence[Diagram], model: str) -> Part | None:
+    """A whole diagram, without nodes.
+
+    Args:
+        shown: The diagrams of the page, in order.
+        model: What an author calls it; empty for the first with a graph.
+    """
+    for i, diagram in enumerate(shown):
+        if diagram.graph and (not model or model in _names(diagram)):
+            return Part(diagram, _place(shown, i), ())
+    return None
+
+
+def _place(shown: Sequence[Diagram], at: int) -> int:
+    """Number of a diagram among those of the page that have its id and a widget."""
+    return sum(other.id == shown[at].id and is_interactive(other) for other in shown[:at])
+
+
+def fragment_of(part: Part) -> str | None:
+    """The fragment of a URL that shows a part; None where the page has nothing but the picture."""
+    graph = part.diagram.graph
+    modules = {node.id for node in graph.nodes if isinstance(node, ModuleNode)} if graph else ()
+    is_module = part.is_live and part.ids[0] in modules
+    return module_fragment(part.diagram.id, part.place, part.ids[0]) if is_module else None
+
+
+def module_fragment(diagram_id: str, index: int, module: str) -> str:
+    """The fragment of a URL that makes the widget show a module (``viewer/src/widget/features/link.ts`` reads it).
+
+    Args:
+        diagram_id: Id of the diagram.
+        index: Its number among the diagrams of its page with this id.
+        module: Dotted path.
+    """
+    wanted = {"graph": diagram_id, **({"place": index} if index else {}), "node": module}
+    text = json.dumps(wanted, separators=(",", ":"))
+    return f"{_PREFIX}{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
+
+
+def _names(diagram: Diagram) -> set[str]:
+    """What an author may call a diagram."""
+    graph = diagram.graph
+    of_graph = {graph.model.class_, graph.model.name} if graph else set[str]()
+    return {diagram.options.call.model, diagram.options.figure.name or "", *diagram.own_names, *of_graph}
+
+
+def _nodes_of(graph: Graph, pattern: str) -> tuple[str, ...]:
+    """Calls of modules and functions that match a pattern, or else nodes of this id or name."""
+    modules, functions = graph.module_calls(pattern), graph.function_calls(pattern)
+    calls = (*(call.id for call in modules), *(call.id for call in functions))
+    return calls or tuple(node.id for node in graph.nodes if pattern in _names_of_node(node))
+
+
+def _names_of_node(node: Node) -> tuple[str, ...]:
+    """The id, and the name of an op with and without its package."""
+    name = getattr(node, "name", "")
+    return node.id, name, name.rpartition(".")[2]

@@ -1,0 +1,146 @@
+r"""Equal blocks of a graph stored once, for the data of pages: 80 equal layers take little more than two.
+
+A section of the graph (nodes, adjacency, …) becomes a list of items: its entries, and uses of templates, ``[number of
+the template, id of a module call, values]``. A template is a list of items with holes: ``\x01`` stands for the module
+call's id, ``\x02`` with a number for one of the values, in which the uses differ. Templates use other templates, as
+blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["folded"]
+
+_ID, _VALUE = r"\u0001", r"\u0002"
+"""As JSON writes them."""
+
+_SECTIONS = ("nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*":?|[^"]+')
+"""A string, one that is a key with its colon, or what is between two of them."""
+
+_END_OF_NAME = re.compile(r"[./:]")
+_LEAST_SAVED = 32
+"""Bytes below which a template is not worth its place."""
+
+
+class _Item(NamedTuple):
+    key: str
+    """Id of what it is about: a template's use is about a module call."""
+    json: str
+
+
+class _Run(NamedTuple):
+    """Items of one section that stand together and belong to one module call."""
+
+    section: list[_Item]
+    start: int
+    stop: int
+    module: str
+    tokens: list[str]
+    """Ids inside the module call are relative to its own."""
+
+
+def folded(graph: bytes) -> bytes:
+    """The graph's JSON for the viewer: with templates, or as it is where none would save anything."""
+    if _ID.encode() in graph or _VALUE.encode() in graph:
+        return graph
+    document = msgspec.json.decode(graph, type=dict[str, Any])
+    folding = _Folding(document)
+    if not folding.templates:
+        return graph
+    raw = {name: msgspec.Raw(f"[{_joined(items)}]".encode()) for name, items in folding.sections.items()}
+    templates = [msgspec.Raw(f"[{template}]".encode()) for template in folding.templates]
+    return msgspec.json.encode({**document, **raw, "templates": templates})
+
+
+class _Folding:
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.templates: list[str] = []
+        self.sections = {name: [*_items(document[name])] for name in _SECTIONS if name in document}
+        self._modules = {node["id"] for node in document["nodes"] if node["kind"] == "module"}
+        self._chains: dict[str, list[str]] = {}
+        for depth in reversed(range(max((len(self._chain(name)) for name in self._modules), default=0))):
+            self._fold(depth)
+
+    def _chain(self, key: str) -> list[str]:
+        """The module calls whose ids a key begins with, outermost first."""
+        if key not in self._chains:
+            names = [*(key[: end.start()] for end in _END_OF_NAME.finditer(key)), key]
+            self._chains[key] = [name for name in names if name in self._modules]
+        return self._chains[key]
+
+    def _fold(self, depth: int) -> None:
+        """Find templates among the blocks of a depth, and use them."""
+        alike: dict[tuple[str, ...], list[_Run]] = defaultdict(list)
+        for section in self.sections.values():
+            for run in self._runs(section, depth):
+                alike[tuple(token for token in run.tokens if not _is_value(token))].append(run)
+        uses = [use for runs in alike.values() if len(runs) > 1 for use in self._used(runs)]
+        for run, use in sorted(uses, key=lambda found: -found[0].start):
+            run.section[run.start : run.stop] = [use]
+
+    def _runs(self, section: list[_Item], depth: int) -> Iterator[_Run]:
+        def owner(position: int) -> str | None:
+            chain = self._chain(section[position].key)
+            return chain[depth] if len(chain) > depth else None
+
+        for module, positions in groupby(range(len(section)), owner):
+            if module is not None:
+                start, *_, last = [*positions] * 2
+                tokens = _relative(_joined(section[start : last + 1]), module)
+                yield _Run(section, start, last + 1, module, tokens)
+
+    def _used(self, runs: list[_Run]) -> list[tuple[_Run, _Item]]:
+        """The uses of one new template; none if it is not worth it."""
+        columns = [*zip(*(run.tokens for run in runs), strict=True)]
+        slots = {column: number for number, column in enumerate(dict.fromkeys(c for c in columns if len({*c}) > 1))}
+        template = "".join(f'"{_VALUE}{slots[c]}"' if c in slots else c[0] for c in columns)
+        number = str(len(self.templates))
+        values = zip(*slots, strict=True) if slots else ([] for _ in runs)
+        uses = [
+            _Item(run.module, f"[{','.join([number, msgspec.json.encode(run.module).decode(), *own])}]")
+            for run, own in zip(runs, values, strict=True)
+        ]
+        saved = sum(len("".join(run.tokens)) - len(use.json) for run, use in zip(runs, uses, strict=True))
+        if saved < len(template) + _LEAST_SAVED:
+            return []
+        self.templates.append(template)
+        return [*zip(runs, uses, strict=True)]
+
+
+def _items(section: list[Any] | dict[str, Any]) -> Iterator[_Item]:
+    if isinstance(section, list):
+        entries: Iterable[tuple[str, Any]] = ((entry["id"], entry) for entry in section)
+    else:
+        entries = ((key, [key, value]) for key, value in section.items())
+    for key, entry in entries:
+        yield _Item(key, msgspec.json.encode(entry).decode())
+
+
+def _joined(items: list[_Item]) -> str:
+    return ",".join(item.json for item in items)
+
+
+def _relative(text: str, module: str) -> list[str]:
+    """Tokens in which ids inside a module call begin with a sign instead of its own."""
+    start = msgspec.json.encode(module).decode()[:-1]
+    inside = tuple(start + end for end in './:"')
+    tokens = _TOKEN.findall(text)
+    # an argument may be called like the module call
+    return [
+        f'"{_ID}{token[len(start) :]}' if token.startswith(inside) and token[-1] != ":" else token for token in tokens
+    ]
+
+
+def _is_value(token: str) -> bool:
+    """Whether the token may differ among the uses of a template."""
+    return token[0] == token[-1] == '"' and not token.startswith(f'"{_ID}')

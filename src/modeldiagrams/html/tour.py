@@ -1,0 +1,94 @@
+"""What a tour has in HTML beside its diagram, in every documentation tool: the classes of its parts, pictures of steps.
+
+::
+
+    <div class="mg-tour mg-live">            with `mg-live`, the picture follows the step in sight
+      <div class="mg-tour-body">
+        <div class="mg-tour-picture">        the figure with the diagram
+        <div class="mg-steps">
+          <div class="mg-step">              title, still picture, prose
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.fragment import is_interactive
+from modeldiagrams.render.draw import with_style
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = [
+    "BODY",
+    "PICTURE",
+    "STEP",
+    "STEPS",
+    "STEP_PICTURE",
+    "TITLE",
+    "step_alt",
+    "step_file",
+    "step_files",
+    "step_image",
+    "tour_classes",
+]
+
+BODY = "mg-tour-body"
+PICTURE = "mg-tour-picture"
+STEPS = "mg-steps"
+STEP = "mg-step"
+TITLE = "mg-step-title"
+STEP_PICTURE = "mg-step-picture"
+
+
+def tour_classes(diagram: Diagram) -> list[str]:
+    """CSS classes around a tour.
+
+    The picture is ready before anything is loaded if the first step shows what the page does.
+    """
+    steps = diagram.picture.steps if diagram.picture else ()
+    if not steps or not is_interactive(diagram):
+        return ["mg-tour"]
+    first = steps[0]
+    state = diagram.picture and diagram.picture.state
+    begins = first.lit or first.focus or first.lens or first.state != state
+    return ["mg-tour", "mg-live", *(["mg-begins"] if begins else [])]
+
+
+def step_file(diagram_id: str, index: int) -> str:
+    """Name of the still picture of a step, in the site's folder."""
+    return f"{diagram_id}.step-{index + 1}.svg"
+
+
+def step_files(diagram: Diagram) -> dict[str, bytes]:
+    """The still pictures of all steps: name → content."""
+    steps = diagram.picture.steps if diagram.picture else ()
+    return {
+        step_file(diagram.id, index): with_style(step, diagram.beside).svg.encode() for index, step in enumerate(steps)
+    }
+
+
+def step_alt(diagram: Diagram, index: int, title: str) -> str:
+    """Text for readers who do not see a step's picture."""
+    name = diagram.graph.model.name if diagram.graph else diagram.options.call.model
+    return f"{name}, step {index + 1}{f': {title}' if title else ''}"
+
+
+def step_image(diagram: Diagram, index: int, *, assets: str, title: str = "") -> str:
+    """The still picture of a step; empty where there is none. Pages with the script load it when they are printed.
+
+    Args:
+        diagram: Of the tour.
+        index: Of the step, from 0.
+        assets: URL prefix from the page to the site's folder.
+        title: The step's, as plain text.
+    """
+    if diagram.picture is None or index >= len(diagram.picture.steps):
+        return ""
+    step = diagram.picture.steps[index]
+    source = f"{assets}{quote(step_file(diagram.id, index))}"
+    size = f'width="{step.width:.0f}" height="{step.height:.0f}"'
+    alt = html_text(step_alt(diagram, index, title))
+    return f'<img class="{STEP_PICTURE}" src="{html_text(source)}" {size} alt="{alt}" loading="lazy">'

@@ -1,0 +1,35 @@
+"""Reports the problems of diagrams to the documentation tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.hosting.host import describe, severity
+
+if TYPE_CHECKING:
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.markdown.host import FenceHost
+
+__all__ = ["report"]
+
+
+def report(host: FenceHost, diagram: Diagram, line: int | None, location: str = "", *, requested: bool = True) -> None:
+    """Report a diagram's problem, if it has one, as the site wants it.
+
+    Args:
+        host: The documentation tool.
+        diagram: Just drawn.
+        line: Of the diagram on its page.
+        location: Where its author wrote it, if that is no page.
+        requested: False for a diagram that a site adds to a documented class.
+    """
+    if diagram.problem is None:
+        return
+    message = f"{location}: {describe(diagram.problem)}" if location else describe(diagram.problem)
+    match severity(diagram, host.settings, requested=requested):
+        case "info":
+            host.inform(message)
+        case "warning":
+            host.warn(message, line)
+        case "error":
+            host.fail(message, line)

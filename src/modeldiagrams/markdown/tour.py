@@ -1,0 +1,192 @@
+"""Tours in Markdown: blocks of `pymdownx.blocks`, whose content is the page's own Markdown.
+
+::
+
+    /// model-tour | mypkg.Model
+        depth: 1
+
+    //// tour-step | The stem
+        focus: stem
+
+    What *this part* does, with [links](other.md), code and lists.
+    ////
+    ///
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree.ElementTree import Element, SubElement
+
+from markdown.util import AtomicString
+from pymdownx.blocks import BlocksExtension  # type: ignore[import-untyped]
+from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, step_image, tour_classes
+from modeldiagrams.markdown.figure import figure
+from modeldiagrams.markdown.find_fences import find_blocks
+from modeldiagrams.markdown.reporting import report
+from modeldiagrams.options.steps import parse_step
+
+if TYPE_CHECKING:
+    from markdown import Markdown
+
+    from modeldiagrams.markdown.host import FenceHost
+
+__all__ = ["TourBlocks", "Tours"]
+
+TOUR_BLOCK = "model-tour"
+STEP_BLOCK = "tour-step"
+
+_UNREAD = re.compile(rf"<p>/{{3,}}\s*({TOUR_BLOCK}|{STEP_BLOCK})(?![\w-])")
+
+
+class _AnyOption(dict[str, Any]):
+    """Lets every option through: our own parsers explain what is wrong, and pymdownx would print the block as text."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, _name: str) -> tuple[None, None]:
+        return None, None
+
+
+class _Step(NamedTuple):
+    element: Element
+    still: Element
+    """Where its still picture goes."""
+    title: str
+    shows: dict[str, Any]
+    line: int | None
+
+
+class _Tour(NamedTuple):
+    line: int | None
+    steps: list[_Step]
+
+
+class Tours:
+    """The tours of one document after another.
+
+    Attributes:
+        host: The documentation tool.
+        open: The tours that have begun and not ended, innermost last.
+    """
+
+    def __init__(self, host: FenceHost) -> None:
+        self.host = host
+        self.open: list[_Tour] = []
+        self._lines: dict[str, list[int]] = {}
+
+    def start(self, lines: list[str]) -> None:
+        """Note where the blocks of a document are."""
+        self.open.clear()
+        self._lines = {name: find_blocks(lines, name) for name in (TOUR_BLOCK, STEP_BLOCK)}
+
+    def line(self, name: str) -> int | None:
+        """Line of the next block of this name."""
+        return self._lines[name].pop(0) if self._lines.get(name) else None
+
+    def end(self, html: str) -> None:
+        """Report blocks that were not read as their author meant them."""
+        for tour in self.open:
+            message = f"{TOUR_BLOCK}: it does not end; expected a line of as many slashes as it begins with"
+            self.host.warn(message, tour.line)
+        for found in _UNREAD.finditer(html):
+            message = (
+                f"{found[1]}: it is shown as text; expected options as YAML below its first line, indented by four"
+                " spaces (patterns that begin with `*` in quotes), and then an empty line"
+            )
+            self.host.warn(message, None)
+
+
+class TourBlocks(BlocksExtension):  # type: ignore[misc]  # pymdownx has no types
+    """Makes the blocks known to Python-Markdown."""
+
+    def __init__(self, tours: Tours) -> None:
+        super().__init__()
+        self.tours = tours
+
+    def extendMarkdownBlocks(self, _md: Markdown, block_mgr: Any) -> None:  # noqa: N802  (pymdownx's name)
+        """Called by pymdownx."""
+        block_mgr.register(_TourBlock, {"tours": self.tours})
+        block_mgr.register(_StepBlock, {"tours": self.tours})
+
+
+class _Block(Block):  # type: ignore[misc]  # pymdownx has no types
+    ARGUMENT = None
+
+    def on_init(self) -> None:
+        """Called by pymdownx."""
+        self.option_spec = _AnyOption(vars(self)["option_spec"])  # it has what every block takes: attributes
+        self.tours: Tours = self.config["tours"]
+        self.place = self.tours.line(self.NAME)
+
+    def values(self) -> dict[str, Any]:
+        """The options that its author wrote."""
+        return {str(name): value for name, value in self.options.items() if name != "attrs"}
+
+
+class _StepBlock(_Block):
+    NAME = STEP_BLOCK
+
+    def on_create(self, parent: Element) -> Element:
+        """Called by pymdownx where the block begins."""
+        step = SubElement(parent, "div", {"class": STEP})
+        if self.argument:
+            SubElement(SubElement(step, "p", {"class": TITLE}), "strong").text = self.argument
+        still = SubElement(step, "div")
+        if self.tours.open:
+            steps = self.tours.open[-1].steps
+            steps.append(_Step(step, still, self.argument or "", self._read(), self.place))
+        else:
+            self.tours.host.warn(f"{STEP_BLOCK}: expected to stand inside of a `{TOUR_BLOCK}`", self.place)
+        return step
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            return parse_step(self.values())
+        except ModelDiagramsError as error:
+            self.tours.host.warn(f"{TOUR_BLOCK}: step: {error}", self.place)
+            return {}
+
+
+class _TourBlock(_Block):
+    NAME = TOUR_BLOCK
+
+    def on_create(self, parent: Element) -> Element:
+        """Called by pymdownx where the block begins."""
+        self.tours.open.append(_Tour(self.place, []))
+        tour = SubElement(parent, "div")
+        body = SubElement(tour, "div", {"class": BODY})
+        SubElement(body, "div", {"class": PICTURE})
+        SubElement(body, "div", {"class": STEPS})
+        return tour
+
+    def on_add(self, block: Element) -> Element:
+        """Called by pymdownx with what it made: the content goes to the steps."""
+        return block[0][1]
+
+    def on_end(self, block: Element) -> None:
+        """Called by pymdownx where the block ends: all steps are there."""
+        host, steps = self.tours.host, self.tours.open.pop().steps
+        values = {**self.values(), **({"model": self.argument} if self.argument else {})}
+        diagram = draw(host, values, "", steps=[step.shows for step in steps])
+        host.note_attempt(diagram)
+        report(host, diagram, self.place)
+        for index, error in unfound_in_steps(diagram):
+            host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
+        host.note_shown(diagram)
+        block.set("class", " ".join(tour_classes(diagram)))
+        self._stash(block[0][0], figure(diagram, host, self.md))
+        for index, step in enumerate(steps):
+            image = step_image(diagram, index, assets=host.assets_url(), title=re.sub(r"[*`]", "", step.title))
+            step.element.set("id", f"{diagram.options.figure.name or diagram.id}-step-{index + 1}")
+            self._stash(step.still, image)
+
+    def _stash(self, element: Element, html: str) -> None:
+        """Put finished HTML into an element."""
+        element.text = AtomicString(self.md.htmlStash.store(html))

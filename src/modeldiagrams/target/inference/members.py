@@ -1,0 +1,78 @@
+"""Which class a wrapper was written for: the one that has the attributes that it reads of its argument."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["classes_around", "classes_beside", "members_of", "members_read"]
+
+_SET = re.compile(r"self\.(\w+)\s*(?=[,=:])|register_(?:buffer|parameter)\(\s*[\"'](\w+)")
+
+
+def classes_beside(names: Mapping[str, Any], base: type) -> list[type]:
+    """Classes in a module's globals that are no part of PyTorch."""
+    return [
+        value
+        for value in names.values()
+        if inspect.isclass(value)
+        and issubclass(value, base)
+        and not value.__module__.startswith("torch.")
+        and "<" not in value.__qualname__
+    ]
+
+
+def classes_around(names: Mapping[str, Any], base: type) -> list[type]:
+    """Those of a module, of the modules of its package that it imports from, and of the packages it is in."""
+    module = str(names.get("__name__", ""))
+    package = module.partition(".")[0]
+    own = classes_beside(names, base)
+    sources = [class_.__module__ for class_ in own if class_.__module__.partition(".")[0] == package]
+    parents = [module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)]
+    others = [sys.modules[name] for name in dict.fromkeys([*sources, *parents]) if name in sys.modules]
+    return [*dict.fromkeys([*own, *(each for other in others for each in classes_beside(vars(other), base))])]
+
+
+def members_read(makers: tuple[Any, ...], name: str) -> set[str]:
+    """Attributes that a class or function reads of one of its arguments, but for those that all modules have."""
+    found = {member for maker in makers for member in _read_of(maker, name)}
+    return {member for member in found if not hasattr(nn.Module, member)}
+
+
+def _read_of(maker: Any, name: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(maker)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=member) if owner == name:
+                yield member
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=owner), attr=member):
+                if owner == name:
+                    yield member
+
+
+@functools.cache
+def members_of(class_: type) -> set[str]:
+    """Attributes of a class and those that its methods set."""
+    found = set(dir(class_))
+    for owner in class_.__mro__:
+        if owner is object or owner.__module__.startswith("torch."):
+            continue
+        try:
+            source = inspect.getsource(owner)
+        except (OSError, TypeError):
+            continue
+        found |= {one or other for one, other in _SET.findall(source)}
+    return found

@@ -1,0 +1,76 @@
+"""What a failed condition in a constructor says of an argument: ``isinstance(depths, tuple)``, ``size % 4 == 0``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.conditions import checks, value_of
+from modeldiagrams.target.inference.unknown import Refused, Use, plain, slots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.target.inference.conditions import Names
+
+__all__ = ["said_by_conditions"]
+
+
+def said_by_conditions(error: BaseException) -> Iterator[Refused]:
+    """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
+    for names, check, is_wanted in checks(error):
+        if str(names.get("__name__")).startswith("torch."):
+            return
+        match check:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]) if is_wanted:
+                yield from _of_class(value_of(value, names), value_of(classes, names))
+            case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
+                if isinstance(how, ast.In) is is_wanted:
+                    yield from _one_of(value_of(value, names), value_of(options, names))
+            case _:
+                yield from _divisible(check, names, is_wanted=is_wanted)
+
+
+def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
+    """It is an instance of one of these classes."""
+    known = [each for each in (classes if isinstance(classes, tuple) else (classes,)) if inspect.isclass(each)]
+    if known and not isinstance(value, tuple(known)):
+        yield from (Refused(slot, Use("instance", tuple(known))) for slot in slots_of(value)[:1])
+
+
+def _one_of(value: Any, options: Any) -> Iterator[Refused]:
+    """It is one of these numbers."""
+    known = [*options] if isinstance(options, tuple | list | set | frozenset | range) else []
+    numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
+    if numbers and len(numbers) == len(known) and plain(value) not in numbers:
+        yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
+
+
+def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+    """It, or what is made of it, is a multiple of a number."""
+    match check:
+        case ast.Compare(left=ast.BinOp() as rest, ops=[ast.Eq() | ast.NotEq() as how], comparators=[ast.Constant(0)]):
+            asks_for_none = isinstance(how, ast.Eq) is is_wanted
+        case ast.Call(func=ast.Name(id=name), args=[left, right]) if "divisible" in name:
+            rest, asks_for_none = ast.BinOp(left, ast.Mod(), right), is_wanted
+        case ast.BinOp() as rest:
+            asks_for_none = not is_wanted
+        case _:
+            return
+    if asks_for_none and isinstance(rest.op, ast.Mod):
+        number, divisor = value_of(rest.left, names), value_of(rest.right, names)
+        for slot in slots_of(number)[:1]:
+            step = _step(plain(slot.option()), plain(number), plain(divisor))
+            if step > 1:
+                yield Refused(slot, Use("multiple", step))
+
+
+def _step(argument: Any, number: Any, divisor: Any) -> int:
+    """What an argument has to be a multiple of, so that a number made of it is one of the divisor; 0 if unknown."""
+    if not all(type(each) is int and each > 0 for each in (argument, number, divisor)) or number % divisor == 0:
+        return 0
+    if argument % number == 0:
+        return int(divisor * (argument // number))
+    return int(divisor // gcd(divisor, number // argument)) if number % argument == 0 else 0

@@ -1,0 +1,79 @@
+"""Values to try for an unknown constructor argument, by what is known about it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from modeldiagrams.target.inference.annotations import is_own_class
+from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
+from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from modeldiagrams.target.inference.unknown import Slot
+
+__all__ = ["options_of"]
+
+_TENSORS = ([100, 32], [32], [16, 16])
+_MULTIPLES = (1, 2, 4, 8)
+
+
+def options_of(slot: Slot) -> list[Any]:
+    """Values to try, as options of a diagram; likeliest first."""
+    make: dict[str, Callable[[Slot], list[Any]]] = {
+        "number": _numbers,
+        "text": _texts,
+        "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
+        "fields": lambda _: [None],
+        "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
+        "made": _made,
+        "tensor": lambda _: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
+    }
+    return make[slot.kind](slot)
+
+
+def _texts(slot: Slot) -> list[Any]:
+    compared = [value for value in slot.compared if isinstance(value, str)]
+    place = re.search(r"\[(\d+)\][^\[]*$", slot.path)
+    if not compared and place:  # names of several things are not the same
+        return [f"{slot.name.removesuffix('s')}{place[1]}"]
+    return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
+
+
+def _numbers(slot: Slot) -> list[Any]:
+    if slot.annotation is bool:
+        return [False, True]
+    is_tested_only = slot.is_tested and not slot.attributes and not slot.compared
+    values = number_values(slot.name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
+    if slot.place is not None:
+        values = [*usual_item(slot.name, *slot.place), *values]
+    if slot.annotation is float:
+        values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
+    if slot.annotation is int:
+        values = [int(v) for v in values if isinstance(v, int)] or values  # 0 and 1 for what is only tested
+    compared = [v for v in slot.compared if isinstance(v, int | float) and not isinstance(v, bool)]
+    return _allowed(slot, [*values, *(v for v in compared if v not in values)])
+
+
+def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
+    """Those that conditions of the constructor let pass."""
+    if slot.one_of:
+        return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
+    step = math.lcm(*slot.divisors)
+    if step == 1:
+        return values
+    return [v for v in values if v and v % step == 0] or [step * factor for factor in _MULTIPLES]
+
+
+def _made(slot: Slot) -> list[Any]:
+    annotation = slot.annotation
+    if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
+        return [{"_target_": path_of(annotation)}]
+    base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
+    return modules_for(slot.name, slot.names, base, without=slot.makers, is_called=slot.is_called_in_forward)

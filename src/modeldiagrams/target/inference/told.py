@@ -1,0 +1,76 @@
+"""What a constructor was told of its model's inputs: sides, channels and frames of images."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.candidates import SIZES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["told", "told_channels", "told_sides", "values_of"]
+
+_SIDE = re.compile(
+    r"(image|img|input|crop|frame|pixel|spatial)s?_?(size|resolution|shape|height|width)s?|resolution|in_shape"
+)
+_FRAMES = re.compile(r"((num|n|max)_?)?frames")
+_CHANNELS = re.compile(r"((in|input|image|img|num|n)_?)?(channels|chans)|in_(c|ch)")
+_LEAST, _MOST = 8, 2048
+_TOLD: ContextVar[tuple[tuple[str, tuple[int, ...]], ...]] = ContextVar("_TOLD", default=())
+"""Named sizes and their values: two for a height and a width."""
+
+
+@contextmanager
+def told(arguments: Any) -> Iterator[None]:
+    """Let the sizes among the arguments of a constructor come first.
+
+    Args:
+        arguments: As the option `kwargs`, or values of defaults.
+    """
+    token = _TOLD.set(tuple(dict.fromkeys(_sizes(arguments))))
+    try:
+        yield
+    finally:
+        _TOLD.reset(token)
+
+
+def told_sides() -> list[tuple[int, int]]:
+    """Height and width of images."""
+    return [(sizes[-2], sizes[-1]) for name, sizes in _TOLD.get() if name == "<size>"]
+
+
+def told_channels() -> set[int]:
+    """How many channels inputs have."""
+    return {sizes[0] for name, sizes in _TOLD.get() if name == "channels"}
+
+
+def values_of(size: str) -> tuple[int, ...]:
+    """Candidates of a named size."""
+    values = [sizes[0] for name, sizes in _TOLD.get() if name == size and len({*sizes}) == 1]
+    return tuple(dict.fromkeys([*values, *SIZES[size]]))
+
+
+def _sizes(arguments: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for name, value in arguments.items() if isinstance(arguments, dict) else ():
+        if _SIDE.fullmatch(str(name).lower()):
+            yield from _sides(value)
+        elif _FRAMES.fullmatch(str(name).lower()) and type(value) is int:
+            yield "<frames>", (value,)
+        elif _CHANNELS.fullmatch(str(name).lower()) and type(value) is int:
+            yield "channels", (value,)
+        else:
+            yield from _sizes(value)
+
+
+def _sides(value: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
+    match value:
+        case int() as side if _LEAST <= side <= _MOST:
+            yield "<size>", (side, side)
+        case [*_, int() as height, int() as width] if _LEAST <= min(height, width) <= max(height, width) <= _MOST:
+            yield "<size>", (height, width)
+        case {"_args_": [[*sizes]]}:
+            yield from _sides(sizes)

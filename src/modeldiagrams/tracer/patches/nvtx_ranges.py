@@ -1,0 +1,53 @@
+"""Ranges of NVTX, which profilers show, name what runs inside, as a `record_function` does."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modeldiagrams.tracer.recording.recorder import Recorder
+
+__all__ = ["RecordedRanges"]
+
+
+class RecordedRanges:
+    """In the place of torch's binding of NVTX, which is a stub that raises in builds without CUDA."""
+
+    def __init__(self, recorder: Recorder, original: Any) -> None:
+        self._recorder = recorder
+        self._original = original
+        self._is_stub = not hasattr(original, "rangeStartA")
+        self._local = threading.local()
+
+    def rangePushA(self, message: str) -> Any:  # noqa: N802  (torch's name)
+        """Begin a range."""
+        context = self._recorder.context
+        entered = self._entered
+        scope = None
+        if context.is_recording:
+            line = self._recorder.finder.current_line(context.stack, context.scopes)
+            scope = context.scopes.enter(str(message), line)
+        entered.append(scope)
+        return len(entered) - 1 if self._is_stub else self._original.rangePushA(message)
+
+    def rangePop(self) -> Any:  # noqa: N802  (torch's name)
+        """End the innermost range; there may be none."""
+        entered = self._entered
+        if entered:
+            self._recorder.context.scopes.exit(entered.pop())
+        return len(entered) if self._is_stub else self._original.rangePop()
+
+    @property
+    def _entered(self) -> list[Any]:
+        """The ranges of this thread; None for one that is not recorded."""
+        ranges: list[Any] = vars(self._local).setdefault("ranges", [])
+        return ranges
+
+    def __getattr__(self, name: str) -> Any:
+        """Marks, and ranges that may end in another thread: only for profilers."""
+        return _nothing if self._is_stub else getattr(self._original, name)
+
+
+def _nothing(*_: object) -> int:
+    return 0

@@ -1,0 +1,124 @@
+"""Measured tensors → rows: histograms on the device, then one copy of everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from modeldiagrams.watching.file.histogram import FINEST as PER_OCTAVE
+from modeldiagrams.watching.file.histogram import INFINITE, LOWEST_EXPONENT, NAN, OCTAVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from modeldiagrams.watching.recorder.measure import Measured
+
+__all__ = ["Copied", "copied"]
+
+_DROPPED = 21
+"""Bits of a float32 that don't count: its sign, its exponent and two bits are its bin."""
+_RAW = 1 << (32 - _DROPPED)
+_HALF = _RAW // 2
+_FIRST = (127 + LOWEST_EXPONENT) * PER_OCTAVE
+_WIDTH = NAN + INFINITE + 1
+
+
+class Copied:
+    """What the device said of one measured tensor."""
+
+    __slots__ = ("bins", "counts", "floats", "ints", "weight_norm")
+
+    def __init__(self, floats: list[float], ints: list[int], weight_norm: float | None) -> None:
+        self.floats, self.ints, self.weight_norm = floats, ints, weight_norm
+        self.bins: list[int] = []
+        self.counts: list[int] = []
+
+
+def copied(rows: Sequence[Measured], extra: Sequence[Tensor] = ()) -> tuple[list[Copied], list[float]]:
+    """Bring all that was measured to main memory, in one copy for each device.
+
+    Args:
+        rows: What was measured.
+        extra: Numbers to bring along: losses, the scale of gradients.
+    """
+    devices = dict.fromkeys([*(row.sample.device for row in rows), *(value.device for value in extra)])
+    found: dict[int, Copied] = {}
+    values: dict[int, float] = {}
+    for device in devices:
+        own = [row for row in rows if row.sample.device == device]
+        brought = [value for value in extra if value.device == device]
+        done, numbers = _from_device(own, brought, device)
+        found.update(zip(map(id, own), done, strict=True))
+        values.update(zip(map(id, brought), numbers, strict=True))
+    return [found[id(row)] for row in rows], [values[id(value)] for value in extra]
+
+
+def _from_device(
+    rows: Sequence[Measured], extra: Sequence[Tensor], device: torch.device
+) -> tuple[list[Copied], list[float]]:
+    packed, size = on_device(rows, extra, device)
+    host = packed.cpu()  # the one copy
+    at = len(rows) * _RAW
+    brought = iter(host[at : at + size].view(torch.float32).tolist())
+    counted = iter(host[at + size :].tolist())
+    found = [_copied_row(row, brought, counted) for row in rows]
+    _add_bins(found, host[:at].reshape(len(rows), _RAW))
+    return found, list(brought)
+
+
+def on_device(rows: Sequence[Measured], extra: Sequence[Tensor], device: torch.device) -> tuple[Tensor, int]:
+    """Histograms, floats and counts in one tensor, made without asking for any value; and how many floats there are."""
+    numbers = [number for row in rows for number in (*row.floats, row.weight_norm)]
+    floats = [value.reshape(()).to(torch.float32) for value in (*numbers, *extra) if isinstance(value, Tensor)]
+    counts = [value.to(torch.int32) for row in rows for value in row.ints if isinstance(value, Tensor)]
+    parts = [_histograms(rows, device)]
+    parts += [torch.stack(floats).view(torch.int32)] if floats else []
+    parts += [torch.stack(counts)] if counts else []
+    return torch.cat(parts), len(floats)
+
+
+def _copied_row(row: Measured, brought: Iterator[float], counted: Iterator[int]) -> Copied:
+    floats = [next(brought) if isinstance(value, Tensor) else value for value in row.floats]
+    weight_norm = next(brought) if isinstance(row.weight_norm, Tensor) else row.weight_norm
+    ints = [next(counted) if isinstance(value, Tensor) else value for value in row.ints]
+    return Copied(floats, ints, weight_norm)
+
+
+def _histograms(rows: Sequence[Measured], device: torch.device) -> Tensor:
+    """Counts of the leading bits, a line for each row; integers, the same on every device, without waiting."""
+    found = torch.zeros(len(rows) * _RAW, dtype=torch.int32, device=device)
+    if not rows:
+        return found
+    samples = torch.cat([row.sample for row in rows])
+    sizes = torch.tensor([row.sample.numel() for row in rows], device=device)
+    starts = torch.arange(0, len(rows) * _RAW, _RAW, device=device)
+    lines = torch.repeat_interleave(starts, sizes, output_size=samples.numel())
+    bins = (samples.view(torch.int32) >> _DROPPED).bitwise_and_(_RAW - 1).add_(lines)
+    if device.type == "cpu":
+        return torch.bincount(bins, minlength=found.numel()).to(torch.int32)
+    return found.scatter_add_(0, bins, torch.ones((), dtype=torch.int32, device=device).expand(bins.shape))
+
+
+def _bin_of(raw: int) -> int:
+    """The bin of leading bits, from 0 for minus infinity."""
+    size = raw % _HALF
+    if size > _HALF - PER_OCTAVE:
+        return NAN + INFINITE
+    magnitude = INFINITE if size == _HALF - PER_OCTAVE else min(max(size - _FIRST + 1, 1), OCTAVES * PER_OCTAVE)
+    signed = (magnitude if raw < _HALF else -magnitude) if size else 0
+    return signed + INFINITE
+
+
+_BINS = torch.tensor([_bin_of(raw) for raw in range(_RAW)])
+
+
+def _add_bins(found: list[Copied], histograms: Tensor) -> None:
+    merged = torch.zeros(len(found), _WIDTH, dtype=torch.int32).index_add_(1, _BINS, histograms)
+    places = merged.nonzero()
+    counts = merged[places[:, 0], places[:, 1]].tolist()
+    bins = (places[:, 1] - INFINITE).tolist()
+    ends = torch.bincount(places[:, 0], minlength=len(found)).cumsum(0).tolist()
+    for row, start, end in zip(found, [0, *ends], ends, strict=False):
+        row.bins, row.counts = bins[start:end], counts[start:end]

@@ -1,0 +1,102 @@
+"""Parameters, their gradients and updates, measured where any optimizer of torch's uses them.
+
+There, gradients are those of all micro-batches, unscaled and clipped: what the optimizer works with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from modeldiagrams.watching.file.records import Key
+from modeldiagrams.watching.recorder.hooks import Step, safely
+from modeldiagrams.watching.recorder.measure import measurable, measured, sample_of
+from modeldiagrams.watching.recorder.rows import scope_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torch import Tensor, nn
+
+    from modeldiagrams.watching.recorder.names import Names
+    from modeldiagrams.watching.recorder.rows import Rows
+
+__all__ = ["Parameters", "parameters_of"]
+
+_MATRIX = 2
+
+
+def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[nn.Parameter]:
+    """All parameters that an optimizer changes."""
+    for group in optimizer.param_groups:
+        yield from group["params"]
+
+
+class Parameters:
+    """Hooks on all optimizers, for the parameters of one model.
+
+    Attributes:
+        were_updated: Whether an optimizer has made a step.
+    """
+
+    def __init__(self, step: Step, names: Names, rows: Rows) -> None:
+        self.step, self._names, self._rows, self._log = step, names.parameters, rows, step.log
+        self._before: dict[int, Tensor] = {}
+        self._measured: set[int] = set()
+        self.were_updated = False
+        self._handles = [
+            register_optimizer_step_pre_hook(self._before_step),
+            register_optimizer_step_post_hook(self._after_step),
+        ]
+
+    def remove(self) -> None:
+        """Take the hooks away."""
+        for handle in self._handles:
+            handle.remove()
+        self._before.clear()
+
+    def measure_unstepped(self, model: nn.Module) -> None:
+        """Measure what no optimizer used: a gradient scaler skipped the step, or none of torch's has the parameter."""
+        self._measure([p for p in model.parameters() if id(p) not in self._measured], scaled=False)
+
+    def _own(self, parameters: Iterable[nn.Parameter]) -> Iterator[tuple[str, str, nn.Parameter]]:
+        for parameter in parameters:
+            if id(parameter) in self._names:
+                yield (*self._names[id(parameter)], parameter)
+
+    @safely
+    def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        # a fused optimizer unscales by itself: what it is given is scaled still
+        self._measure(parameters_of(optimizer), scaled=getattr(optimizer, "grad_scale", None) is not None)
+
+    def _measure(self, parameters: Iterable[nn.Parameter], *, scaled: bool) -> None:
+        for path, name, parameter in self._own(parameters):
+            self._measured.add(id(parameter))
+            if "parameters" in self._log:
+                row = self._rows.add(Key(path, "parameter", name), parameter, scope="copy")
+                if row is not None and "updates" in self._log:
+                    self._before[id(parameter)] = row.sample
+            elif "updates" in self._log and (values := measurable(parameter)) is not None:
+                self._before[id(parameter)] = sample_of(values, self._rows.sample, self._rows.turn)
+            if "gradients" in self._log and parameter.grad is not None:
+                self._rows.add(Key(path, "parameter_gradient", name), parameter.grad, scope="copy", scaled=scaled)
+
+    @safely
+    @torch.no_grad()
+    def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        for path, name, parameter in self._own(parameters_of(optimizer)):
+            self.were_updated = True
+            before, values = self._before.pop(id(parameter), None), measurable(parameter)
+            if before is None or values is None or not parameter.requires_grad:  # frozen on purpose
+                continue
+            change = sample_of(values, self._rows.sample, self._rows.turn) - before
+            row = measured(Key(path, "update", name), change, change, scope_of(parameter, "copy"), None)
+            if parameter.dim() >= _MATRIX:  # biases begin at zero: their ratio says nothing
+                norm = torch.linalg.vector_norm(before)
+                row.weight_norm = norm.item() if norm.device.type == "cpu" else norm
+            self._rows.measured.append(row)

@@ -1,0 +1,183 @@
+"""Notices in every step that values stopped being finite, and finds the layer where that began.
+
+A few small gradients are looked at before each step of an optimizer: NaN and infinity spread to all layers before the
+one they come from. Only when some are found, the pass is run again with the same inputs and with the parameters as they
+were, and the first module is named whose output isn't finite.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils._pytree import tree_map
+
+from modeldiagrams.watching.recorder.names import Names, named_inputs, named_outputs
+from modeldiagrams.watching.recorder.parameters import parameters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Tripwire"]
+
+_Found: TypeAlias = tuple[str, str, str, str]
+"""Node, kind of the tensor, its name, a sentence."""
+_WITH_KWARGS: dict[int, bool] = getattr(torch.nn.modules.module, "_global_forward_hooks_with_kwargs", {})
+_SMALL = 4096
+_FEW = 16
+
+
+class Tripwire:
+    """Looks at every step until something isn't finite.
+
+    Attributes:
+        is_done: Whether it has found something, and may be removed.
+    """
+
+    def __init__(self, model: nn.Module, tell: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
+        """Begin to look.
+
+        Args:
+            model: The watched model.
+            tell: Called once, with node, kind of the tensor, its name and a sentence.
+            can_repeat: Whether a pass can be run again: it is not spread over processes, and not compiled.
+        """
+        self._model, self._tell = weakref.ref(model), weakref.WeakMethod(tell)  # global hooks would keep them
+        self._inputs: tuple[Any, Any, Any] | None = None
+        self.is_done = False
+        self._handles = [register_optimizer_step_pre_hook(self._before_step)]
+        if can_repeat:
+            self._handles.append(register_module_forward_hook(self._after_call, with_kwargs=True))
+
+    def remove(self) -> None:
+        """Stop looking."""
+        for handle in self._handles:
+            handle.remove()
+            _WITH_KWARGS.pop(handle.id, None)  # which torch leaves there, and compiled models then warn
+        self._handles.clear()
+        self._inputs = None
+
+    def _after_call(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+        if module is self._model() and not self.is_done and torch.is_grad_enabled():
+            context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+            self._inputs = tree_map(_weak, args), tree_map(_weak, kwargs), context
+
+    def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        model, tell = self._model(), self._tell()
+        if model is None or tell is None or self.is_done:
+            return
+        gradients = list(_few_small(optimizer, {id(parameter) for parameter in model.parameters()}))
+        if gradients and not _finite(gradients):
+            self.is_done = True  # hooks can't be removed while they run
+            found, order = _repeat(model, self._inputs) if self._inputs else (None, [])
+            tell(*(found or _by_gradients(Names(model), order)))
+
+
+def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | None, list[str]]:
+    """The first output that isn't finite, and the modules in the order in which they ended."""
+    args, kwargs = (tree_map(_strong, part) for part in inputs[:2])
+    look = _Look(Names(model))
+    if any(isinstance(value, _Gone) for value in (*args, *kwargs.values())):
+        return None, []
+    is_enabled, dtype = inputs[2]
+    with _unchanged(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
+        look.run(model, args, kwargs)
+    return look.found, look.order
+
+
+class _Gone:
+    """An input that is no more."""
+
+
+def _weak(value: Any) -> Any:
+    return weakref.ref(value) if isinstance(value, Tensor) else value
+
+
+def _strong(value: Any) -> Any:
+    if not isinstance(value, weakref.ref):
+        return value
+    found = value()
+    return _Gone() if found is None else found
+
+
+class _Look:
+    """Hooks for a pass that is run again."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._numbers: dict[str, int] = {}
+        self._running: list[str] = []
+        self.found: _Found | None = None
+        self.order: list[str] = []
+
+    def run(self, model: nn.Module, args: Any, kwargs: Any) -> None:
+        for name, tensor in named_inputs(model, args, kwargs):
+            if not _is_finite(tensor):
+                self.found = ("", "input", name, f"the input {name} is not finite")
+                return
+        handles: list[Any] = []
+        for module in self._names.modules.values():
+            handles += module.register_forward_pre_hook(self._before), module.register_forward_hook(self._after)
+        try:
+            with contextlib.suppress(Exception):  # the model's: there is nothing more to find then
+                model(*args, **kwargs)
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _before(self, module: nn.Module, args: Any) -> None:  # noqa: ARG002
+        path = self._names.path(module) or ""
+        number = self._numbers[path] = self._numbers.get(path, 0) + 1
+        self._running.append(path if number == 1 else f"{path}#{number}")
+
+    def _after(self, module: nn.Module, args: Any, result: Any) -> None:  # noqa: ARG002
+        call = self._running.pop()
+        self.order.append(self._names.path(module) or "")
+        for name, tensor in named_outputs(result):
+            if self.found is None and not _is_finite(tensor):
+                self.found = (call, "activation", name, f"the output of {call or 'the model'} is not finite")
+
+
+@contextlib.contextmanager
+def _unchanged(model: nn.Module) -> Iterator[None]:
+    """Put back buffers and the random state."""
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    with torch.random.fork_rng(devices=[]):
+        yield
+    with torch.no_grad():
+        for buffer, before in buffers:
+            buffer.copy_(before)
+
+
+def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:
+    """A few gradients that are small, from everywhere in the model; if there are none, one that isn't."""
+    gradients = [p.grad for p in parameters_of(optimizer) if p.grad is not None and id(p) in own]
+    plain = [g for g in gradients if g.layout is torch.strided and type(g) is Tensor and g.device.type == "cpu"]
+    small = [gradient for gradient in plain if gradient.numel() <= _SMALL] or plain[:1]
+    yield from small[:: -(-len(small) // _FEW) or 1]
+    if small:
+        yield small[-1]
+
+
+def _finite(gradients: list[Tensor]) -> bool:
+    norms = torch._foreach_norm(gradients)  # noqa: SLF001
+    return bool(torch.isfinite(torch.stack([norm.float() for norm in norms]).sum()))
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    return not tensor.is_floating_point() or bool(torch.isfinite(tensor).all())
+
+
+def _by_gradients(names: Names, order: list[str]) -> _Found:
+    """The last module, in the order of calls or else of definition, with a gradient that isn't finite."""
+    for path in [*order[::-1], *reversed(names.modules)]:
+        for name, parameter in names.modules[path].named_parameters(recurse=False):
+            if parameter.grad is not None and not parameter.grad.is_sparse and not _is_finite(parameter.grad):
+                text = f"the gradient of {path}.{name} is not finite, though all outputs are".replace(" .", " ")
+                return path, "parameter_gradient", name, text
+    return "", "loss", "", "gradients are not finite"

@@ -1,0 +1,268 @@
+"""`watch` and `Watcher`: the steps of a training, and which of them are recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from torch import Tensor, nn
+
+from modeldiagrams.errors import OptionError
+from modeldiagrams.watching.file.records import Anomaly, Frame, Moment, Run
+from modeldiagrams.watching.file.writer import Writer
+from modeldiagrams.watching.recorder.losses import Losses
+from modeldiagrams.watching.recorder.names import Names, unwrapped
+from modeldiagrams.watching.recorder.parts import rows_of
+from modeldiagrams.watching.recorder.ranks import gathered, is_first, is_spread
+from modeldiagrams.watching.recorder.step import RecordedStep, Settings
+from modeldiagrams.watching.recorder.tripwire import Tripwire
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = ["Watcher", "watch"]
+
+LOGGED = ("activations", "gradients", "parameters", "updates")
+_KNOWN = (*LOGGED, "inputs")
+_NEVER = 1 << 62
+Modules: TypeAlias = "Callable[[str, nn.Module], bool] | Sequence[str] | None"
+
+
+def watch(  # noqa: PLR0913 (all by name)
+    model: nn.Module,
+    *,
+    every: int = 100,
+    log: Iterable[str] = LOGGED,
+    path: str | os.PathLike[str] = "run.mdwatch",
+    scaler: Any = None,
+    sample: int = 4096,
+    modules: Modules = None,
+    start: int = 0,
+) -> Watcher:
+    """Record activations, gradients, parameters and updates of a model while it trains.
+
+    Training is not changed: in other steps than the recorded ones no hook is on the model.
+
+    Args:
+        model: The model, also inside of `DistributedDataParallel`, FSDP or `torch.compile`.
+        every: Which steps are recorded: 0, `every`, 2 · `every`, …
+        log: What is recorded: ``activations``, ``gradients``, ``parameters``, ``updates``; also ``inputs`` of modules.
+        path: The file. One that exists is gone on with: its steps from `start` on count no more.
+        scaler: The `torch.amp.GradScaler`, whose factor gradients are then without.
+        sample: How many values of a tensor histograms count, at most. Other numbers are of all values.
+        modules: Which modules: patterns of their paths (``["encoder.*"]``), or a function of path and module.
+            Parameters are recorded of all modules.
+        start: The number of the first step, for a training that is resumed.
+
+    Returns:
+        A watcher, to be closed or used with ``with``; call its `step` after each of the optimizer's.
+
+    Raises:
+        OptionError: if an argument is not of the expected form.
+        RecordingError: if the file exists and is no recording.
+    """
+    _check(model, every, sample, start)
+    log = _checked_log(log)
+    settings = Settings(log, sample, scaler, _wanted(modules), is_compiled=_is_compiled(model))
+    return Watcher(model, settings, every, path, start)
+
+
+class Watcher:
+    """Records a training that goes on; made by `watch`.
+
+    Attributes:
+        n: The number of the step that is running.
+    """
+
+    def __init__(
+        self, model: nn.Module, settings: Settings, every: int, path: str | os.PathLike[str], start: int
+    ) -> None:
+        self.n = start
+        self._model, self._settings, self._every = unwrapped(model), settings, every
+        self._turn = 0
+        self._step: RecordedStep | None = None
+        self._losses = Losses()
+        self._writer = Writer(path) if is_first() else None
+        self._write(Frame(record=self._run()))
+        can_repeat = not settings.is_compiled and not is_spread()
+        self._tripwire = Tripwire(self._model, self._tell, can_repeat=can_repeat)
+        self._begin_if_due()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # it was never made
+            self.close()
+
+    def step(self, loss: float | Tensor | None = None) -> None:
+        """Say that a step is over: after the optimizer's, or where it would have been.
+
+        Args:
+            loss: The loss of the step, to be shown beside what was recorded.
+        """
+        if loss is not None:
+            self._losses.add(self.n, loss)
+        if self._step is not None:
+            self._end()
+        if self._tripwire.is_done:
+            self._tripwire.remove()
+        self.n += 1
+        self._begin_if_due()
+
+    @contextlib.contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Record what the model does meanwhile as a phase of its own, whether or not the step is a recorded one.
+
+        Args:
+            name: ``validation``, for example.
+        """
+        is_own = self._step is None
+        if is_own:
+            self._begin(phase=name)
+        step = self._step
+        assert step is not None  # noqa: S101 (for types)
+        outer, step.phase = step.phase, name
+        try:
+            yield
+        except BaseException:
+            if is_own:
+                self._drop()
+            raise
+        step.phase = outer
+        if is_own:
+            self._end()
+
+    def close(self) -> None:
+        """Write what is left, and close the file."""
+        self._drop()
+        self._tripwire.remove()
+        losses = self._losses.take([loss.item() for loss in self._losses.tensors()])
+        if losses:
+            self._write(Frame(losses=losses))
+        self._close_file()
+
+    # recorded steps
+
+    def _begin_if_due(self) -> None:
+        if self.n % self._every == 0:
+            self._begin()
+
+    def _begin(self, phase: str | None = None) -> None:
+        self._turn += 1
+        self._step = RecordedStep(self._model, Names(self._model), self._settings, self._turn, phase=phase)
+
+    def _drop(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.drop()
+
+    def _end(self) -> None:
+        step, self._step = self._step, None
+        if step is None:
+            return
+        try:
+            found, numbers = step.end(self._losses.tensors())
+        except Exception as error:  # noqa: BLE001 (training goes on)
+            step.drop()
+            step.fail(error)
+            found, numbers = {}, [loss.item() for loss in self._losses.tensors()]
+        losses = self._losses.take(numbers)
+        for moment in self._moments(step, found):
+            self._write(Frame(record=moment, losses=losses))
+            losses = []
+        if losses:
+            self._write(Frame(losses=losses))
+
+    def _moments(self, step: RecordedStep, found: Any) -> list[Moment]:
+        merged = gathered(found)
+        moments = [
+            Moment(step=self.n, phase=phase, rows=rows_of(parts))
+            for phase, parts in merged.items()
+            if parts or phase == "train"
+        ]
+        for moment in moments:
+            if moment.phase == "train":
+                moment.skipped = not step.was_updated
+                moment.scale = step.scale
+                moment.unseen = tuple(step.unseen())
+        return moments
+
+    def _tell(self, node: str, what: str, tensor: str, text: str) -> None:
+        """Write that something isn't finite."""
+        anomaly = Anomaly(step=self.n, kind="nonfinite", node=node, what=what, tensor=tensor, text=text)
+        self._write(Frame(record=anomaly))
+
+    def _run(self) -> Run:
+        notes = []
+        if self._settings.is_compiled:
+            notes.append("Compiled code runs without hooks: recorded steps ran without the compiler.")
+        if is_spread():
+            notes.append("Gradients of activations are those of each process's own mean loss.")
+        modules = {path: _class_name(module) for path, module in Names(self._model).modules.items() if path}
+        log = tuple(sorted(self._settings.log))
+        return Run(
+            step=self.n,
+            model=_class_name(self._model),
+            every=self._every,
+            log=log,
+            modules=modules,
+            notes=tuple(notes),
+        )
+
+    def _write(self, frame: Frame) -> None:
+        """Append to the file; a full disk ends the recording, not the training."""
+        if self._writer is None:
+            return
+        try:
+            self._writer.add(frame)
+        except OSError as error:
+            text = f"modeldiagrams.watch stops recording at step {self.n}: {self._writer.path}: {error.strerror}"
+            self._close_file()
+            if not is_spread():  # other processes wait for what this one measured
+                self._every = _NEVER
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+    def _close_file(self) -> None:
+        if self._writer is not None:
+            with contextlib.suppress(OSError):
+                self._writer.close()
+        self._writer = None
+
+
+def _check(model: Any, every: int, sample: int, start: int) -> None:
+    if not isinstance(model, nn.Module):
+        raise OptionError("model", f"expected a torch.nn.Module, got {type(model).__name__}")
+    for name, value, least in (("every", every, 1), ("sample", sample, 1), ("start", start, 0)):
+        if not isinstance(value, int) or value < least:
+            raise OptionError(name, f"expected a whole number from {least} on, got {value!r}")
+
+
+def _checked_log(log: Iterable[str]) -> frozenset[str]:
+    asked = (log,) if isinstance(log, str) else tuple(log)
+    for name in asked:
+        if name not in _KNOWN:
+            raise OptionError("log", f"expected any of {', '.join(_KNOWN)}; got {name!r}")
+    return frozenset(asked)
+
+
+def _wanted(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
+    if modules is None or callable(modules):
+        return modules
+    patterns = [modules] if isinstance(modules, str) else list(modules)
+    return lambda path, _: any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _is_compiled(model: nn.Module) -> bool:
+    return any(hasattr(m, "_orig_mod") or getattr(m, "_compiled_call_impl", None) for m in model.modules())
+
+
+def _class_name(module: nn.Module) -> str:
+    class_ = type(module)
+    return f"{class_.__module__}.{class_.__qualname__}"

@@ -1,0 +1,229 @@
+"""Who may see the page that follows a training, and what readers get while its file changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from browser.pages import encoder
+from modeldiagrams import Recording
+from modeldiagrams.api.live.feed import Feed
+from modeldiagrams.api.live.server import LiveServer, refusal
+from modeldiagrams.api.live.site import site
+from modeldiagrams.engine.recorded_modules import recorded_modules
+from modeldiagrams.errors import OptionError, RecordingError
+from modeldiagrams.ir.check import check_graph
+from modeldiagrams.watching.file.records import Key, Moment, Row, Run
+
+TOKEN = "a-token"  # noqa: S105
+GRAPH = encoder(layers=1)
+NODES = ("embed", "layers.0.mlp")
+
+
+def request(path=f"/{TOKEN}/", method="GET", kind="http", **headers):
+    named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    return {"type": kind, "method": method, "path": path, "headers": named}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8123", "localhost:8123", "[::1]:8123", "LocalHost:9000", "127.0.0.1"])
+def test_requests_to_this_machine_with_the_token_are_answered(host):
+    assert refusal(request(host=host), TOKEN) is None
+    assert refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8123", "127.0.0.1.evil.example", "localhost@evil.example", "localhost:1:2", "",
+     "127.0.0.1:8123\r\nx: y", "192.168.0.7:8123", "0.0.0.0:8123"],
+)  # fmt: skip
+def test_names_that_others_give_this_machine_are_refused(host):
+    assert refusal(request(host=host), TOKEN) == 403
+
+
+def test_a_request_needs_exactly_one_host():
+    assert refusal(request(), TOKEN) == 403
+    twice = request(host="localhost")
+    twice["headers"].append((b"host", b"evil.example"))
+    assert refusal(twice, TOKEN) == 403
+
+
+@pytest.mark.parametrize("path", ["/", "//", "", f"/{TOKEN}", "/a-toke/", f"/{TOKEN}x/", "/ä/", "/../", "/\udcff/"])
+def test_without_the_token_nothing_is_answered(path):
+    assert refusal(request(path, host="localhost"), TOKEN) == 403
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"])
+def test_only_get_is_answered(method):
+    assert refusal(request(method=method, host="localhost"), TOKEN) == 405
+
+
+def test_pages_of_other_sites_are_refused():
+    assert refusal(request(host="localhost", sec_fetch_site="cross-site"), TOKEN) == 403
+    assert refusal(request(host="localhost", sec_fetch_site="none"), TOKEN) is None
+    assert refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
+
+
+def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
+    path = tmp_path / "run.mdwatch"
+    with LiveServer(path, GRAPH) as first, LiveServer(path, GRAPH) as second:
+        assert first.url != second.url
+        port = int(first.url.split(":")[2].partition("/")[0])
+        with pytest.raises(OptionError, match=f"option 'port': expected a free port, got {port}"):
+            LiveServer(path, GRAPH, port)
+
+
+def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
+    files = site(GRAPH, "<script>.mdwatch")
+    page = files[""].content.decode()
+    assert "<title>&lt;script&gt;.mdwatch</title>" in page
+    assert 'recording="events"' in page
+    assert {"model.js", "page.css", "model-graph.js", "core.js", "viz.js", "recording.js", "model-graph.css"} <= set(
+        files
+    )
+    assert "<script>" not in page  # its policy forbids scripts in the page
+
+
+# the file
+
+
+def write(path, steps, nodes=NODES, modules=None):
+    rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in nodes}
+    run = Run(step=0, model="mypkg.Net", modules=modules or {})
+    Recording([run], [Moment(step=step, rows=rows) for step in range(steps)]).save(path)
+
+
+def in_loop(task):
+    """The result of a coroutine; in a thread of its own, because browser tests leave a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, task).result()
+
+
+def messages(feed, *changes, position=None):
+    """The first message, and one after each change of the file."""
+
+    async def read():
+        found = []
+        stream = feed.messages(position)
+        for change in (lambda: None, *changes):
+            change()
+            found.append(parsed(await asyncio.wait_for(anext(stream), 60)))
+        await stream.aclose()
+        return found
+
+    return in_loop(read())
+
+
+def parsed(message):
+    fields = dict(line.split(": ", 1) for line in message.decode().strip().split("\n"))
+    return fields["id"], fields["event"], json.loads(fields["data"])
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
+    path = tmp_path / "run.mdwatch"
+    write(path, 2)
+    return path
+
+
+def steps(message):
+    assert message[1] == "recording"
+    return message[2]["steps"]
+
+
+def test_readers_get_what_is_new_when_the_file_has_grown(file):
+    first, second = messages(Feed(file, GRAPH), lambda: write(file, 5))
+    assert (steps(first), steps(second)) == ([0, 1], [0, 1, 2, 3, 4])
+    assert first[0] != second[0]
+
+
+def test_a_reader_who_comes_back_gets_nothing_twice(file):
+    feed = Feed(file, GRAPH)
+    ((position, *_),) = messages(feed)
+
+    async def come_back():
+        stream = feed.messages(position)
+        waiting = asyncio.ensure_future(anext(stream))
+        done, _ = await asyncio.wait([waiting], timeout=0.1)
+        assert not done
+        await asyncio.to_thread(write, file, 3)
+        return parsed(await asyncio.wait_for(waiting, 60))
+
+    assert steps(in_loop(come_back())) == [0, 1, 2]
+
+
+def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path):
+    whole = file.read_bytes()
+
+    def cut():
+        file.write_bytes(whole[: len(whole) * 2 // 3])
+
+    def spoil():
+        file.write_bytes(b"no recording")
+
+    def replace():
+        write(tmp_path / "other", 7)
+        (tmp_path / "other").replace(file)
+
+    found = messages(Feed(file, GRAPH), cut, spoil, file.unlink, replace)
+    assert [event for _, event, _ in found] == ["recording", "recording", "problem", "problem", "recording"]
+    assert "run.mdwatch: expected a recording" in found[2][2]
+    assert str(tmp_path) not in found[2][2] + found[3][2]
+    assert steps(found[4]) == list(range(7))
+
+
+def test_a_recording_of_another_model_is_a_problem(file):
+    write(file, 2, nodes=("conv1",))
+    ((_, event, text),) = messages(Feed(file, GRAPH))
+    assert event == "problem"
+    assert "another model" in text
+
+
+def test_many_readers_cost_one_reading(file, monkeypatch):
+    reads = []
+    lock = threading.Lock()
+    feed = Feed(file, GRAPH)
+    read = feed._read
+
+    def counted(position):
+        with lock:
+            reads.append(position)
+        return read(position)
+
+    monkeypatch.setattr(feed, "_read", counted)
+
+    async def first_of(stream):
+        return await anext(stream)
+
+    async def all_of():
+        return await asyncio.gather(*(first_of(feed.messages(None)) for _ in range(50)))
+
+    assert len(set(in_loop(all_of()))) == 1
+    assert len(reads) == 1
+
+
+# the model
+
+
+def test_a_recording_knows_its_modules(tmp_path):
+    path = tmp_path / "run.mdwatch"
+    modules = {"unused": "pkg.Unused", "body": "pkg.Body", "body.conv": "torch.nn.Conv2d", "head": "torch.nn.Linear"}
+    write(path, 1, nodes=("", "body.conv", "body.conv#2", "body", "head"), modules=modules)
+    graph = recorded_modules(path)
+    check_graph(graph)
+    assert [node.id for node in graph.nodes] == ["body", "body.conv", "body.conv#2", "head", "unused"]
+    assert graph.hierarchy["body.conv#2"] == "body"
+    assert {node.id: node.class_ for node in graph.nodes}["body.conv#2"] == "torch.nn.Conv2d"
+    assert graph.model.name == "Net"
+    assert graph.status.state == "hierarchy"
+
+
+def test_a_recording_without_modules_asks_for_the_model(tmp_path):
+    path = tmp_path / "run.mdwatch"
+    Recording([Run(step=0)]).save(path)
+    with pytest.raises(RecordingError, match="--model"):
+        recorded_modules(path)

@@ -1,0 +1,104 @@
+"""A diagram with what trainings recorded: read, checked against the graph, kept between builds."""
+
+from __future__ import annotations
+
+import pytest
+
+from browser.pages import encoder
+from modeldiagrams import Recording, to_html
+from modeldiagrams.engine.builder import DiagramBuilder
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.recordings import read_recordings, recorded
+from modeldiagrams.engine.store import Store
+from modeldiagrams.errors import RecordingError
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.watching.file.records import Key, Moment, Row, Run
+
+GRAPH = encoder(layers=2)
+
+
+def write(path, *nodes, steps=3):
+    rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in nodes}
+    Recording([Run(step=0)], [Moment(step=step, rows=rows) for step in range(steps)]).save(path)
+    return path
+
+
+def diagram(recording):
+    return Diagram(id="x", options=parse_options({"model": "net.json", "recording": recording}), graph=GRAPH)
+
+
+def test_a_diagram_has_its_recordings_and_depends_on_their_files(tmp_path):
+    files = [write(tmp_path / name, "embed") for name in ("a.mdwatch", "b.mdwatch")]
+    made = recorded(diagram("a.mdwatch, b.mdwatch"), tmp_path, None)
+    assert [one.name for one in made.recordings] == ["a.mdwatch", "b.mdwatch"]
+    assert set(made.sources) == {str(file) for file in files}
+    assert made.problem is None
+
+
+def test_a_recording_of_another_model_names_ids_of_both(tmp_path):
+    write(tmp_path / "run.mdwatch", "conv1", "conv2", "a", "b", "c", "d")
+    problem = recorded(diagram("run.mdwatch"), tmp_path, None).problem
+    assert problem.kind == "option"
+    assert "run.mdwatch is a recording of another model" in problem.message
+    assert "conv1, conv2, a, b, c and 1 more" in problem.message
+    assert "Encoder are embed, layers.0" in problem.message
+    assert str(tmp_path) not in problem.message
+
+
+def test_ids_that_only_some_nodes_lack_are_no_problem(tmp_path):
+    write(tmp_path / "run.mdwatch", "embed", "old.layer")
+    made = recorded(diagram("run.mdwatch"), tmp_path, None)
+    assert made.problem is None
+    assert made.recordings[0].strangers == ("old.layer",)
+
+
+@pytest.mark.parametrize(("name", "words"), [("none.mdwatch", "can be read"), ("net.mdwatch", "begins with")])
+def test_what_is_no_recording_is_a_problem_that_names_the_file_as_written(tmp_path, name, words):
+    (tmp_path / "net.mdwatch").write_text("no recording")
+    problem = recorded(diagram(name), tmp_path, None).problem
+    assert problem.kind == "option"
+    assert f"option 'recording': {name}: expected a recording" in problem.message
+    assert words in problem.message
+    assert str(tmp_path) not in problem.message
+
+
+def test_a_reduced_recording_is_kept_until_its_file_changes(tmp_path, monkeypatch):
+    file = write(tmp_path / "run.mdwatch", "embed")
+    store = Store(tmp_path / "cache")
+    read = lambda: read_recordings(GRAPH, {"run.mdwatch": file}, store)  # noqa: E731
+    first = read()
+    loads = []
+    load = "modeldiagrams.engine.recordings.load_recording"
+    monkeypatch.setattr(load, lambda path: loads.append(path) or Recording())
+    assert read() == first
+    assert not loads
+    write(file, "embed", steps=4)
+    read()
+    assert loads == [file]
+
+
+def test_diagrams_with_and_without_a_recording_have_different_files():
+    ids = {diagram_id(parse_options({"model": "pkg.Net", **more})) for more in ({}, {"recording": "run.mdwatch"})}
+    assert len(ids) == 2
+    assert "pkg.Net" in ids
+
+
+def test_what_changed_has_no_training(tmp_path):
+    save(GRAPH, tmp_path / "net.json")
+    options = parse_options({"model": "net.json", "before": "net.json", "recording": "run.mdwatch"})
+    with DiagramBuilder(None, folder=tmp_path) as builder:
+        problem = builder.build(options).problem
+    assert "belongs to `model-graph`" in problem.message
+
+
+def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):
+    file = write(tmp_path / "run.mdwatch", "embed")
+    with_it, without = to_html(GRAPH, recording=file), to_html(GRAPH)
+    assert '"recording.js"' in with_it
+    assert 'recording=""' in with_it
+    assert len(with_it) > len(without) + 20_000
+    assert '"recording.js"' not in without
+    with pytest.raises(RecordingError, match="another model"):
+        to_html(GRAPH, recording=write(tmp_path / "other.mdwatch", "conv"))

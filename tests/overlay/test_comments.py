@@ -1,0 +1,95 @@
+"""Comments in the model's code say something of what their line makes or calls."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+import torch
+
+from modeldiagrams import trace
+from modeldiagrams.overlay.comments import said_in_code, with_cues
+from modeldiagrams.overlay.resolve import resolve
+
+CODE = """
+import torch
+from torch import nn
+
+
+def scaled(x):
+    return (x.exp() * 3).log() + 1
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(4)
+        self.fc = nn.Linear(4, 4)  # diagram: note A layer, with "quotes" & <b>signs</b>.
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        h = self.fc(self.norm(x))
+        h = self.drop(h)  # diagram: hide
+        h = torch.relu(h)  # diagram: group Mix
+        h = h.tanh()  # diagram: group Mix
+        # diagram: note The residual.
+        return x + h
+
+
+class Net(nn.Module):
+    text = "# diagram: hide"
+
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(), Block()])  # diagram: note Equal blocks.
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        x = scaled(x)  # diagram: hide
+        return self.head(x), "# diagram: hide"
+"""
+
+
+@pytest.fixture
+def graph(tmp_path, monkeypatch):
+    (tmp_path / "cued_model.py").write_text(CODE)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("cued_model")
+    try:
+        yield trace(module.Net().eval(), (torch.ones(1, 4),))
+    finally:
+        del sys.modules["cued_model"]
+
+
+def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
+    cues = said_in_code(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
+    overlay, problems = resolve(graph, with_cues({}, cues))
+    assert problems == []
+    assert [(note.text, note.nodes) for note in overlay.notes] == [
+        ('A layer, with "quotes" & <b>signs</b>.', ("blocks.0.fc", "blocks.1.fc")),
+        ("The residual.", ("blocks.0/add", "blocks.1/add")),
+        ("Equal blocks.", ("blocks.0", "blocks.1")),
+    ]
+    assert [(group.name, group.nodes) for group in overlay.groups] == [
+        ("Mix", (f"blocks.{i}/relu", f"blocks.{i}/tanh")) for i in range(2)
+    ]
+    assert [name for name, said in overlay.nodes.items() if said.hide] == [
+        "blocks.0.drop",
+        "blocks.1.drop",
+        "/scaled()",
+    ]
+
+
+def test_pages_say_more_than_comments(graph, tmp_path):
+    cues = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, with_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
+    assert [note.text for note in overlay.notes][:2] == ["First.", 'A layer, with "quotes" & <b>signs</b>.']
+    assert overlay.nodes["head"].hide
+
+
+def test_files_that_are_no_python_say_nothing(graph, tmp_path):
+    (tmp_path / "cued_model.py").write_text(f"{CODE}\n  broken(  # diagram: hide\n")
+    assert not any(said_in_code(graph, [str(tmp_path / "cued_model.py")]).values())

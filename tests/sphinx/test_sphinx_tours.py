@@ -1,0 +1,62 @@
+"""Tours and words for parts in MyST, and where pages are no web pages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+MYST = """
+# Tour
+
+::::{model-tour} net.json
+:depth: 0
+:name: walk
+
+:::{tour-step} The *layer*
+:focus: fc
+
+What {model:part}`the layer <fc>` does, with `code`.
+:::
+
+:::{tour-step} The end
+:highlight: relu
+
+Last.
+:::
+::::
+"""
+
+
+@pytest.fixture(scope="module")
+def source(make_site):
+    source = make_site('extensions += ["myst_parser"]\nmyst_enable_extensions = ["colon_fence"]', index=".. note:: x\n")
+    (source / "index.rst").unlink()
+    (source / "index.md").write_text(MYST)
+    return source
+
+
+def test_myst_has_tours_and_words_for_parts(source, build, tmp_path):
+    done = build(source, tmp_path / "html", "-W")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "html" / "index.html").read_text()
+    assert re.findall(r'id="(walk-step-\d)"', page) == ["walk-step-1", "walk-step-2"]
+    assert re.search(r'mg-part" href="#model-graph-\S+" data-mg-graph="net\S*"', page)
+    assert "<strong>The <em>layer</em></strong>" in page
+
+
+def test_in_latex_each_step_is_a_picture_and_words_refer_to_the_figure(source, build, tmp_path):
+    done = build(source, tmp_path / "latex", "-W", "-b", "latex")
+    assert done.returncode == 0, done.stderr
+    text = next((tmp_path / "latex").glob("*.tex")).read_text()
+    pictures = re.findall(r"includegraphics\{\{(net[\w.-]+)\}", text)
+    assert len(pictures) == len(set(pictures)) == 3
+    assert r"\hyperref[\detokenize{index:walk}]" in text
+
+
+def test_as_text_a_tour_is_its_prose(source, build, tmp_path):
+    done = build(source, tmp_path / "text", "-W", "-b", "text")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "text" / "index.txt").read_text()
+    assert "What the layer does" in text
+    assert text.index("└── fc") < text.index("Last.")

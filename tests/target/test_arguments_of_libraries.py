@@ -1,0 +1,244 @@
+"""Models in the manner of libraries: checks of arguments, wrappers of other models, sizes told to the constructor.
+
+PYTEST_DONT_REWRITE: asserts of models have no messages of pytest's, as in users' code.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.inferred import inferred_candidates
+from modeldiagrams.target.inference.told import told, told_channels, told_sides, values_of
+from modeldiagrams.target.objects import from_option
+
+
+def resolved(class_, **options):
+    return resolve(parse_options({"model": f"{__name__}.{class_.__name__}", **options}).call)
+
+
+def kwargs_of(target):
+    said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
+    return {key.removeprefix("kwargs."): value for key, value in said.items() if key.startswith("kwargs.")}
+
+
+def solved(class_):
+    found = solved_arguments(class_)
+    assert found is not None
+    return from_option(found.kwargs)
+
+
+class Stages(nn.Module):
+    """Takes a tuple, and no list."""
+
+    def __init__(self, *, width, depths):
+        super().__init__()
+        assert isinstance(depths, tuple), "depths: how many blocks each stage has"
+        self.stages = nn.ModuleList(nn.Sequential(*(nn.Linear(width, width) for _ in range(depth))) for depth in depths)
+
+    def forward(self, x):
+        for stage in self.stages:
+            x = stage(x)
+        return x
+
+
+def test_tuple_that_is_asked_for_can_be_pasted():
+    target = resolved(Stages)
+    assert target.note is None
+    assert isinstance(from_option(kwargs_of(target))["depths"], tuple)
+    pasted = resolved(Stages, kwargs=kwargs_of(target))
+    assert len(pasted.model.stages) == len(target.model.stages)
+
+
+class Raising(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        if len(sizes) != 2 or not isinstance(sizes, list | tuple):
+            raise TypeError("wrong")
+        self.layer = nn.Linear(*sizes)
+
+
+class Worded(nn.Module):
+    """Only its message tells."""
+
+    def __init__(self, widths):
+        super().__init__()
+        self.check(type(widths))
+        self.layer = nn.Linear(widths[0], widths[1])
+
+    def check(self, kind):
+        if kind.__mro__[-2] is not tuple:
+            raise TypeError("widths should be a tuple")
+
+
+class Kinds(nn.Module):
+    def __init__(self, mode, rates, body, level):
+        super().__init__()
+        if not isinstance(mode, str):
+            raise TypeError
+        assert isinstance(rates, dict)
+        assert isinstance(body, nn.Sequential)
+        assert level in (2, 6)
+        assert level != 2
+        self.layer = nn.Linear(len(rates), 4)
+
+
+def test_conditions_tell_what_arguments_are():
+    made = solved(Kinds)
+    assert isinstance(made["mode"], str)
+    assert isinstance(made["rates"], dict)
+    assert isinstance(made["body"], nn.Sequential)
+    assert made["level"] == 6
+
+
+@pytest.mark.parametrize(("class_", "name", "type_"), [(Raising, "sizes", list), (Worded, "widths", tuple)])
+def test_messages_and_lengths_tell_what_arguments_are(class_, name, type_):
+    assert isinstance(solved(class_)[name], type_)
+
+
+def is_divisible(number, by):
+    return number % by == 0
+
+
+class Scales(nn.Module):
+    """Two patch sizes, and a window over every other patch."""
+
+    def __init__(self, image_size):
+        super().__init__()
+        assert is_divisible(image_size, 12)
+        if image_size % 16:
+            raise ValueError("the large patches don't fit")
+        side = image_size // 2
+        assert side % 5 == 0
+        self.table = nn.Parameter(torch.zeros(image_size // 12, 8))
+
+
+def test_conditions_of_divisibility_are_met_together():
+    found = solved_arguments(Scales)
+    assert found is not None
+    assert found.kwargs["image_size"] % 240 == 0
+    assert found.tries < 8
+    assert "multiple of 240" in found.reasons["image_size"]
+
+
+class Space(nn.Module):
+    def __init__(self, spatial_dims, num_scales):
+        super().__init__()
+        conv = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}[spatial_dims]
+        self.convs = nn.ModuleList(conv(4**i, 4 ** (i + 1), 3, padding=1) for i in range(num_scales))
+
+    def forward(self, x):
+        for conv in self.convs:
+            x = conv(x)
+        return x
+
+
+def test_numbers_of_dimensions_and_of_parts_are_small():
+    made = kwargs_of(resolved(Space))
+    assert made["spatial_dims"] == 2
+    assert made["num_scales"] <= 4
+
+
+class Backbone(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.patches, self.body = nn.Conv2d(3, width, 4, 4), nn.Sequential(nn.Linear(width, width))
+        self.register_buffer("offset", torch.zeros(width))
+
+    def forward(self, x):
+        return self.body(self.patches(x).flatten(2).transpose(1, 2) + self.offset)
+
+
+class Masked(nn.Module):
+    """What it reads of its argument says for which class it was written: the name doesn't."""
+
+    def __init__(self, learner):
+        super().__init__()
+        self.learner = learner
+        self.head = nn.Linear(learner.offset.shape[0], 1)
+
+    def forward(self, image):
+        return self.head(self.learner.body(self.learner.patches(image).flatten(2).transpose(1, 2)))
+
+
+def test_wrapper_gets_a_model_that_has_what_it_reads():
+    target = resolved(Masked)
+    assert target.note is None
+    assert kwargs_of(target)["learner"]["_target_"].endswith("Backbone")
+
+
+class Mixing(nn.Module):
+    """Any module that keeps the size of its tokens will do."""
+
+    def __init__(self, mixer):
+        super().__init__()
+        self.embed, self.mixer, self.head = nn.Linear(12, 24), mixer, nn.Linear(24, 2)
+
+    def forward(self, x):
+        return self.head(self.mixer(self.embed(x)))
+
+
+def test_part_that_nothing_is_known_of_leaves_its_input_as_it_is():
+    target = resolved(Mixing)
+    assert target.note is None
+    assert kwargs_of(target)["mixer"] == {"_target_": "torch.nn.Identity"}
+
+
+class Patches(nn.Module):
+    """Neither a layer nor an attribute knows how large images are: the constructor was told."""
+
+    def __init__(self, img_size=(40, 24), channels=2):
+        super().__init__()
+        self.grid = (img_size[0] // 8, img_size[1] // 8)
+        self.embed = nn.Linear(64 * channels, 16)
+        self.position = nn.Parameter(torch.zeros(self.grid[0] * self.grid[1], 16))
+
+    def forward(self, pixels):
+        b, c, h, w = pixels.shape
+        assert (h // 8, w // 8) == self.grid
+        x = pixels.reshape(b, c, h // 8, 8, w // 8, 8).permute(0, 2, 4, 3, 5, 1).reshape(b, -1, 64 * c)
+        return self.embed(x) + self.position
+
+
+class Clips(nn.Module):
+    def __init__(self, frames, image_size, channels=3):
+        super().__init__()
+        self.first = nn.Linear(channels * frames * image_size * image_size, 8)
+        self.inner = nn.Conv3d(4, 4, 3)
+
+    def forward(self, video):
+        assert video.shape[1] < 4
+        return self.first(video.flatten(1))
+
+
+def test_images_are_of_the_size_that_the_constructor_was_told():
+    target = resolved(Patches)
+    assert target.note is None
+    assert target.kwargs["pixels"].shape == (1, 2, 40, 24)
+
+
+def test_video_has_frames_and_channels_that_the_constructor_was_told():
+    target = resolved(Clips, kwargs={"frames": 6, "image_size": 20})
+    assert target.note is None
+    assert target.kwargs["video"].shape == (1, 3, 6, 20, 20)
+    assert len(target.tried) <= 2
+
+
+def test_sizes_are_read_of_all_forms():
+    arguments = {
+        "encoder": {"_target_": "mypkg.ViT", "image_size": 48, "in_chans": 4},
+        "crop_size": {"_target_": "builtins.tuple", "_args_": [[3, 40, 56]]},
+        "num_frames": 5,
+        "input_size": 7,
+    }
+    with told(arguments):
+        assert told_sides() == [(48, 48), (40, 56)]
+        assert (values_of("<size>")[:2], values_of("<frames>")[0], told_channels()) == ((48, 32), 5, {4})
+        candidates = next(inferred_candidates(Backbone(8)))
+        assert candidates["x"][0].entry == [1, 3, "<size>", "<size>"]
+    assert values_of("<size>")[0] == 32

@@ -1,0 +1,99 @@
+/** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
+import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
+import type { Layout, Placed, Viz } from "../layout/layout.js";
+import { matching } from "../view/patterns.js";
+import type { Session } from "./session.js";
+import type { Lens, SessionState, Step } from "./state.js";
+import { isolate, withNode } from "./transitions.js";
+
+/** One step as its author wrote it: patterns of modules and functions as of `expand`, or ids and names of other nodes. */
+export interface StepOptions {
+  open?: string[] | null;
+  focus?: string[] | null;
+  highlight?: string[] | null;
+  alone?: string | null;
+  lens?: Lens | null;
+}
+
+const PATTERNS = ["open", "focus", "highlight", "alone"] as const;
+
+/** Patterns of a step that find nothing in its graph. */
+export interface Unfound {
+  option: (typeof PATTERNS)[number];
+  patterns: string[];
+}
+
+/** The step of a tour, which begins with what the author chose for the whole diagram: steps don't build on each other. */
+export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: Step; layout: Layout } {
+  const found = (patterns: string[] | null | undefined) => (patterns ?? []).flatMap((one) => nodesOf(session, one));
+  const [focus, lit] = [found(options.focus), found(options.highlight)];
+  const alone = found(options.alone == null ? [] : [options.alone])[0];
+  const root = alone !== undefined && session.canIsolate(alone) ? alone : undefined;
+  const opened = withOpen(session.grouped, isolate(session, session.initial, root), found(options.open));
+  const { state, layout } = [found(options.open), focus, lit].reduce(
+    (at, ids) => (ids.length === 0 || ids.some((id) => at.drawn.has(id)) ? at : reach(session, at.state, ids[0], viz)),
+    shown(session, opened, viz),
+  );
+  const drawn = drawnIn(layout.root);
+  const visible = (ids: string[]) => ids.filter((id) => drawn.has(id));
+  return { step: { state, focus: visible(focus), lit: visible(lit), lens: options.lens ?? null }, layout };
+}
+
+/** The first option of a step with patterns that find nothing. */
+export function unfound(session: Session, options: StepOptions): Unfound | null {
+  for (const option of PATTERNS) {
+    const given = options[option] ?? [];
+    const patterns = (typeof given === "string" ? [given] : given).filter(
+      (pattern) => nodesOf(session, pattern).length === 0,
+    );
+    if (patterns.length > 0) return { option, patterns };
+  }
+  return null;
+}
+
+/** Ids of the modules and functions that a pattern matches or, if it matches none, of the nodes of this id or name. */
+function nodesOf({ grouped }: Session, pattern: string): string[] {
+  const modules = matching(grouped, [pattern]);
+  if (modules.length > 0) return modules;
+  const isMeant = (node: GraphNode) =>
+    node.id === pattern || ("name" in node && [node.name, shortName(node.name ?? "")].includes(pattern));
+  return grouped.graph.nodes.filter(isMeant).map(({ id }) => id);
+}
+
+/** Everything that a picture shows: id → its box in the picture's coordinates. */
+export function drawnIn(root: Placed): Map<string, { x: number; y: number; width: number; height: number }> {
+  const found = new Map<string, { x: number; y: number; width: number; height: number }>();
+  const visit = ({ frame, geometry, inner }: Placed, left: number, top: number) => {
+    frame.items.forEach(({ id }, i) => {
+      const box = geometry.boxes[i];
+      if (box === undefined) return;
+      found.set(id, { ...box, x: left + box.x, y: top + box.y });
+      const inside = inner[i];
+      if (inside) visit(inside, left + box.x, top + box.y);
+    });
+  };
+  visit(root, 0, 0);
+  return found;
+}
+
+interface Shown {
+  state: SessionState;
+  layout: Layout;
+  drawn: ReadonlyMap<string, unknown>;
+}
+
+function shown(session: Session, state: SessionState, viz: Viz | null): Shown {
+  const layout = session.layoutOf(state, viz);
+  return { state, layout, drawn: drawnIn(layout.root) };
+}
+
+/** Make a node visible that a closed module or a rolled repeat hides. */
+function reach(session: Session, state: SessionState, id: string | undefined, viz: Viz | null): Shown {
+  return shown(session, id === undefined ? state : withNode(session, state, id), viz);
+}
+
+function withOpen(index: GraphIndex, state: SessionState, ids: string[]): SessionState {
+  const above = ids.flatMap((id) => ancestors(index, id)).filter((id) => id !== ROOT);
+  return { ...state, expanded: [...new Set([...state.expanded, ...ids, ...above])].sort() };
+}

@@ -1,0 +1,70 @@
+/** The words of recordings, which come with `recording.js`; sites translate them as all others. */
+import { strings } from "./strings.js";
+
+const ENGLISH = {
+  training: "Training",
+  recorded: "Recorded values",
+  stepOf: "Step {0}",
+  stepRange: "Steps {0} to {1}",
+  lossAt: "loss {0}",
+  noLoss: "no loss was recorded",
+  tintBy: "Tint by",
+  noTint: "nothing",
+  run: "Run",
+  runs: "Runs",
+
+  // measures, with their units
+  gradientSize: "gradient, root mean square",
+  updateRatio: "update / weight, ratio of norms",
+  deadUnits: "dead units, % of units",
+  outputSize: "output, root mean square",
+  outputZeros: "zeros in the output, % of values",
+  weightSize: "weights, root mean square",
+  notFinite: "not finite, % of values",
+
+  // kinds of tensors
+  tensorActivation: "Output",
+  tensorGradient: "Gradient of the output",
+  tensorParameter: "Parameter",
+  tensorParameterGradient: "Gradient of",
+  tensorUpdate: "Update of",
+  repeatShown: "Repeat",
+
+  // columns of tables
+  node: "Node",
+  tensor: "Tensor",
+  min: "min",
+  max: "max",
+  mean: "mean",
+  rms: "rms",
+  zeros: "zeros",
+  bad: "not finite",
+  dead: "dead units",
+  ratio: "update / weight",
+
+  // legend
+  unseen: "not seen",
+  isNotFinite: "not finite",
+  worst: "A box has the colour of the worst it stands for; the strips below it are its repeats.",
+  twoRuns: "The upper strips are those of {0}, the lower ones of {1}.",
+
+  findings: "What to look at",
+  nothingFound: "Nothing unusual was found.",
+  notInDiagram: "not in this diagram",
+  missing: "Recorded, but not in this diagram",
+  chooseNode: "Choose a node of the diagram to see its values over time.",
+  nothingRecorded: "Nothing was recorded of {0}.",
+  tensorShown: "Tensor",
+  heatLabel: "{0}: values over time as a heat map; the figures are in the table",
+  heatCaption: "values by step; darker: more of them",
+  zeroRow: "0",
+  figures: "Figures at step {0}",
+  figuresOf: "Figures of {0} at step {1}",
+  wholeModel: "the model",
+  waiting: "Waiting for the first recorded step…",
+  live: "Live: this page follows the file.",
+  lost: "The connection was lost. Trying again…",
+  ended: "The file can't be read: {0}",
+};
+
+export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };

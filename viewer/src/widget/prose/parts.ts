@@ -1,0 +1,75 @@
+/** Parts of a text that speak of nodes, `[data-mg-nodes]`: they light each other, and a click leads to the picture. */
+import type { Widget } from "../widget.js";
+import { lightOf } from "./light.js";
+import { widgetOf } from "./widget_of.js";
+
+interface Part {
+  element: HTMLElement;
+  ids: readonly string[];
+}
+
+/** Connect all parts of a page with their diagrams. */
+export function connectParts(root: ParentNode): void {
+  const byHost = new Map<Element, Part[]>();
+  for (const element of root.querySelectorAll<HTMLElement>("[data-mg-nodes]")) {
+    const { mgNodes = "[]", mgGraph = "", mgPlace = "0" } = element.dataset;
+    const same = document.querySelectorAll(`model-graph[graph="${CSS.escape(mgGraph)}"]`);
+    const host = same[Number(mgPlace)] ?? same[0];
+    if (host === undefined || element.classList.contains("mg-linked")) continue;
+    element.classList.add("mg-linked");
+    byHost.set(host, [...(byHost.get(host) ?? []), { element, ids: JSON.parse(mgNodes) as string[] }]);
+  }
+  for (const [host, parts] of byHost) void widgetOf(host).then((widget) => connect(widget, parts));
+}
+
+function connect(widget: Widget, parts: readonly Part[]): void {
+  for (const part of parts) connectPart(widget, part);
+  widget.stage.addEventListener("pointerover", ({ target }) => {
+    const ids = idsAround(target);
+    for (const { element, ids: own } of parts)
+      element.classList.toggle(
+        "mg-spoken",
+        own.some((id) => ids.has(id)),
+      );
+  });
+  widget.stage.addEventListener("pointerleave", () => {
+    for (const { element } of parts) element.classList.remove("mg-spoken");
+  });
+}
+
+/** The node under the pointer: of an expanded one only its title. */
+function idsAround(target: EventTarget | null): ReadonlySet<string> {
+  const node = target instanceof Element ? target.closest<SVGElement>("[data-id]") : null;
+  return new Set(node === null ? [] : [node.dataset.id ?? ""]);
+}
+
+function connectPart(widget: Widget, { element, ids }: Part): void {
+  const light = lightOf(widget);
+  const on = () => {
+    light.show(ids);
+    // a node that a closed module hides is found in the data
+    void widget.load().then(
+      () => element.matches(":hover, :focus-visible") && light.show(ids),
+      () => undefined,
+    );
+  };
+  const off = () => light.show(undefined);
+  element.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && on());
+  element.addEventListener("pointerleave", off);
+  element.addEventListener("focus", () => element.matches(":focus-visible") && on());
+  element.addEventListener("blur", off);
+  element.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    void goTo(widget, ids);
+  });
+}
+
+async function goTo(widget: Widget, ids: readonly string[]): Promise<void> {
+  const [first = ""] = ids;
+  const isVisible = ids.some((id) => widget.tree.has(id));
+  if (isVisible) await widget.load();
+  else await widget.change((session) => session.withNode(first), first);
+  widget.host.scrollIntoView({ block: "nearest" });
+  widget.goTo(ids.find((id) => widget.tree.has(id)) ?? first);
+}

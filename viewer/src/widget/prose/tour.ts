@@ -1,0 +1,247 @@
+/** A tour: the picture shows what the step in sight is about. Nothing is loaded before a reader moves on. */
+import type { Step } from "../../session/state.js";
+import type { Widget } from "../widget.js";
+import { type Light, lightOf } from "./light.js";
+import { moveTo } from "./view.js";
+import { widgetOf } from "./widget_of.js";
+import { words } from "./words.js";
+
+/** A step is read where it crosses a line at this part of the free height below the picture, or below the page's bar. */
+const LINE = 0.35;
+/** Themes have bars of about this height at the window's upper edge, px. */
+const BAR = 72;
+
+export async function startTour(tour: HTMLElement): Promise<void> {
+  const host = tour.querySelector("model-graph[graph]");
+  const steps = [...tour.querySelectorAll<HTMLElement>(".mg-step")];
+  if (host !== null && steps.length > 0) new Tour(tour, steps, await widgetOf(host));
+}
+
+class Tour {
+  readonly #element: HTMLElement;
+  readonly #steps: HTMLElement[];
+  readonly #widget: Widget;
+  readonly #light: Light;
+  readonly #bar = new Bar((by) => this.#go(this.#current + by));
+  #current = 0;
+  /** Set while the reader has chosen a step: the page may not be long enough to scroll there. */
+  #isChosen = false;
+  /** The step that the picture shows; the page's own picture is that of no step. */
+  #shown = -1;
+  #isShowing = false;
+  /** How far the picture is moved down, px. */
+  #shift = 0;
+
+  constructor(element: HTMLElement, steps: HTMLElement[], widget: Widget) {
+    this.#element = element;
+    this.#steps = steps;
+    this.#widget = widget;
+    this.#light = lightOf(widget);
+    element.dataset.started = "";
+    widget.host.classList.add("mg-touring");
+    widget.host.closest(".mg-figure")?.after(this.#bar.element);
+    for (const [key, by] of [["p", -1] as const, ["n", 1] as const])
+      widget.onKey(key, () => this.#go(this.#current + by));
+    widget.whileConnected((signal) => this.#listen(signal));
+    this.#mark();
+  }
+
+  #listen(signal: AbortSignal): void {
+    let isWaiting = false;
+    const follow = () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      requestAnimationFrame(() => {
+        isWaiting = false;
+        this.#keepInSight();
+        if (!this.#isChosen) this.#show(this.#inSight());
+      });
+    };
+    const release = ({ target }: Event) => {
+      if (!this.#bar.element.contains(target as Node)) this.#isChosen = false;
+    };
+    document.addEventListener("scroll", follow, { capture: true, passive: true, signal });
+    addEventListener("resize", follow, { signal });
+    for (const type of ["wheel", "touchmove", "keydown", "pointerdown"])
+      document.addEventListener(type, release, { passive: true, signal });
+    this.#steps.forEach((step, i) => {
+      step.addEventListener("focusin", () => this.#show(i), { signal });
+    });
+    const seen = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) this.#begin();
+    });
+    seen.observe(this.#element);
+    signal.addEventListener("abort", () => seen.disconnect());
+  }
+
+  /** The tour is in the window. */
+  #begin(): void {
+    const first = this.#inSight();
+    if (first > 0 || this.#beginsElsewhere) this.#show(first);
+  }
+
+  /** Scroll to a step; whether there is one. */
+  #go(index: number): boolean {
+    const step = this.#steps[index];
+    if (step === undefined) return false;
+    this.#isChosen = true;
+    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
+    scrollBy({ top: step.getBoundingClientRect().top - this.#line() + 1, behavior });
+    this.#show(index);
+    return true;
+  }
+
+  #show(index: number): void {
+    if (index !== this.#current) {
+      this.#current = index;
+      this.#mark();
+    }
+    void this.#follow();
+  }
+
+  /** Show the step that is current by then, one at a time. */
+  async #follow(): Promise<void> {
+    const isThere = this.#shown === -1 && this.#current === 0 && !this.#beginsElsewhere;
+    if (this.#isShowing || isThere) return;
+    this.#isShowing = true;
+    try {
+      while (this.#shown !== this.#current) {
+        const next = this.#current;
+        await this.#display(next);
+        this.#shown = next;
+      }
+    } catch {
+      // what can't be shown here has a still picture at each step
+      this.#element.classList.remove("mg-live");
+    } finally {
+      this.#isShowing = false;
+    }
+  }
+
+  /** Whether the first step shows something else than the page's own picture. */
+  get #beginsElsewhere(): boolean {
+    return this.#element.classList.contains("mg-begins");
+  }
+
+  async #display(index: number): Promise<void> {
+    const widget = this.#widget;
+    const [session] = await widget.load();
+    const step = stepsOf(widget)[index];
+    if (step === undefined) return;
+    widget.select(undefined);
+    this.#light.keep([]);
+    if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
+    this.#light.keep(step.lit);
+    colourBy(widget, step.lens ?? "kind");
+    moveTo(widget, step.focus, step.lit);
+    widget.announce(`${this.#bar.text} ${titleOf(this.#steps[index])}`);
+  }
+
+  #mark(): void {
+    this.#steps.forEach((step, i) => {
+      step.ariaCurrent = i === this.#current ? "step" : null;
+    });
+    this.#bar.show(this.#current, this.#steps.length);
+  }
+
+  /**
+   * Move the picture where `position: sticky` does not: some pages wrap their content in a box that clips wide tables,
+   * which the browser then takes for the scrolling element although the window scrolls.
+   */
+  #keepInSight(): void {
+    const picture = this.#bar.element.parentElement;
+    const body = picture?.parentElement;
+    if (!picture || !body) return;
+    const { top, height } = picture.getBoundingClientRect();
+    const natural = top - this.#shift;
+    const room = body.getBoundingClientRect().bottom - height - natural;
+    this.#shift = Math.round(Math.max(0, Math.min(BAR - natural, room)));
+    picture.style.translate = this.#shift === 0 ? "" : `0 ${this.#shift}px`;
+  }
+
+  #inSight(): number {
+    const line = this.#line() + this.#beyondEnd();
+    const begun = this.#steps.filter((step) => step.getBoundingClientRect().top <= line);
+    return Math.max(0, begun.length - 1);
+  }
+
+  /** Where in the window a step is read, px. */
+  #line(): number {
+    const picture = this.#bar.element.parentElement?.getBoundingClientRect();
+    const text = this.#steps[0]?.getBoundingClientRect();
+    const isAbove =
+      picture !== undefined && text !== undefined && picture.left < text.right && text.left < picture.right;
+    const top = isAbove ? Math.max(0, picture.bottom) : BAR;
+    return top + (innerHeight - top) * LINE;
+  }
+
+  /** How far the line moves down where the page ends, so that the last steps are reached. */
+  #beyondEnd(): number {
+    const page = document.scrollingElement;
+    if (page === null || page.scrollHeight <= innerHeight + 1) return 0;
+    const left = page.scrollHeight - innerHeight - page.scrollTop;
+    const below = innerHeight - this.#line();
+    return Math.max(0, below - left);
+  }
+}
+
+/** Below the picture: which step this is, and the ways to the others. */
+class Bar {
+  readonly element = document.createElement("div");
+  readonly #place = document.createElement("span");
+  readonly #buttons: readonly HTMLButtonElement[];
+
+  constructor(move: (by: number) => void) {
+    this.element.className = "mg-tour-bar";
+    this.element.role = "group";
+    this.element.ariaLabel = words.tour;
+    this.#buttons = [arrow(words.previousStep, "‹", () => move(-1)), arrow(words.nextStep, "›", () => move(1))];
+    this.element.append(this.#buttons[0] as Node, this.#place, this.#buttons[1] as Node);
+    this.element.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      move(by);
+    });
+  }
+
+  get text(): string {
+    return this.#place.textContent;
+  }
+
+  show(index: number, count: number): void {
+    this.#place.textContent = words.stepOf.replace("{0}", String(index + 1)).replace("{1}", String(count));
+    // not disabled: that would take the focus away
+    this.#buttons[0]?.setAttribute("aria-disabled", String(index === 0));
+    this.#buttons[1]?.setAttribute("aria-disabled", String(index === count - 1));
+  }
+}
+
+function arrow(name: string, text: string, action: () => void): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "mg-tour-button";
+  button.title = name;
+  button.ariaLabel = name;
+  button.textContent = text;
+  button.addEventListener("click", action);
+  return button;
+}
+
+function stepsOf({ host }: Widget): readonly Step[] {
+  const data = globalThis.modelDiagramsData?.get(host.getAttribute("graph") ?? "");
+  return typeof data === "object" ? (data.steps ?? []) : [];
+}
+
+function titleOf(step: HTMLElement | undefined): string {
+  return step?.querySelector(".mg-step-title")?.textContent ?? "";
+}
+
+/** As the reader does it in the menu. */
+function colourBy({ toolbar }: Widget, choice: string): void {
+  const select = toolbar.element.querySelector<HTMLOptionElement>('option[value="flops"]')?.parentElement;
+  if (!(select instanceof HTMLSelectElement) || select.value === choice) return;
+  select.value = choice;
+  select.dispatchEvent(new Event("change"));
+}

@@ -1,0 +1,25 @@
+/** Follows a recording that still grows: the server sends it anew, reduced, whenever its file has. */
+import { words } from "../../shared/recording_strings.js";
+import { fill } from "../../shared/strings.js";
+import type { Widget } from "../widget.js";
+import type { Recording } from "./data.js";
+import type { Watching } from "./watching.js";
+
+export function follow(widget: Widget, watching: Watching, url: string): void {
+  watching.bar.note = words.waiting;
+  widget.whileConnected((signal) => {
+    // reconnects by itself, and tells the server what came last
+    const source = new EventSource(url);
+    signal.addEventListener("abort", () => source.close());
+    source.addEventListener("recording", ({ data }: MessageEvent<string>) => {
+      watching.update([JSON.parse(data) as Recording]);
+      watching.bar.note = words.live;
+    });
+    source.addEventListener("problem", ({ data }: MessageEvent<string>) => {
+      watching.bar.note = fill(words.ended, JSON.parse(data) as string);
+    });
+    source.addEventListener("error", () => {
+      watching.bar.note = words.lost;
+    });
+  });
+}

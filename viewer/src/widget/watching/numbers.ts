@@ -1,0 +1,25 @@
+/** Numbers of any size as short text. */
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** `10⁻³`. */
+export function power(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[Number(digit)] ?? "").join("");
+  return exponent === 0 ? "1" : exponent === 1 ? "10" : `10${exponent < 0 ? "⁻" : ""}${digits}`;
+}
+
+/** Two significant digits: more are not in a page. */
+export function short(value: number): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  return (size < 1e-3 || size >= 1e5 ? value.toExponential(1) : String(Number(value.toPrecision(2)))).replaceAll(
+    "-",
+    "−",
+  );
+}
+
+/** `12 %`; never zero for something. */
+export function share(value: number): string {
+  const percent = 100 * value;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  return `${percent >= 10 ? Math.round(percent) : Number(percent.toFixed(1))} %`;
+}

@@ -1,0 +1,129 @@
+/** A diagram with what training recorded: joins the picture, the bar and the sheet. */
+import type { Session } from "../../session/session.js";
+import { box } from "../parts/dom.js";
+import type { Widget } from "../widget.js";
+import { RunBar } from "./bar.js";
+import type { Finding, Recording } from "./data.js";
+import { MEASURES, type Measure, measureFor, type Scale, scaleOf } from "./measures.js";
+import { Places } from "./places.js";
+import { Run, worstOf } from "./run.js";
+import { RunSheet } from "./sheet.js";
+import { paint, type Shown } from "./tint.js";
+
+export class Watching {
+  readonly #widget: Widget;
+  readonly #session: Session;
+  readonly bar = new RunBar(() => this.#refresh());
+  readonly #sheet = new RunSheet();
+  #runs: readonly Run[] = [];
+  #places: Places | undefined;
+  #painted: SVGSVGElement | undefined;
+  #scale: Scale | undefined;
+
+  constructor(widget: Widget, session: Session) {
+    this.#widget = widget;
+    this.#session = session;
+    this.#sheet.onFinding = (finding) => this.#goTo(finding);
+    widget.foot.prepend(this.bar.element);
+    widget.foot.after(box("mg-run-below", this.#sheet.element));
+    widget.exportDecorators.push((picture) => this.#paint(picture));
+    widget.on("drawn", () => this.#onDrawn());
+    widget.on("selected", () => this.#showSheet());
+  }
+
+  /** Show other recordings, or what has come since. */
+  update(recordings: readonly Recording[]): void {
+    this.#runs = recordings.map((recording) => new Run(recording));
+    this.#places = undefined;
+    const steps = [...new Set(recordings.flatMap((recording) => recording.steps))].sort((a, b) => a - b);
+    this.bar.show(this.#runs, steps);
+    this.#sheet.list(this.#runs);
+    this.#refresh();
+  }
+
+  /** Begin where there is most to see. */
+  begin(): void {
+    const [first] = this.#runs.flatMap(({ recording }) => recording.findings ?? []);
+    if (first === undefined) return;
+    this.bar.goTo(first.step);
+    this.bar.measure = measureFor(first) ?? this.bar.measure;
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    const measure = this.#measure;
+    const recordings = this.#runs.map(({ recording }) => recording);
+    this.#scale = measure === undefined ? undefined : scaleOf(measure, recordings);
+    this.#widget.stage.dataset.palette = this.#scale?.palette ?? "";
+    this.bar.tell(this.#scale);
+    this.#paint(this.#widget.tree.picture);
+    this.#showSheet();
+  }
+
+  get #measure(): Measure | undefined {
+    return MEASURES.find(({ name }) => name === this.bar.measure);
+  }
+
+  #onDrawn(): void {
+    if (this.#painted !== this.#widget.tree.picture) this.#places = undefined;
+    this.#paint(this.#widget.tree.picture);
+  }
+
+  #paint(picture: SVGSVGElement): void {
+    this.#painted = this.#widget.tree.picture;
+    const measure = this.#measure;
+    paint(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
+  }
+
+  #shown(id: string, measure: Measure): Shown | undefined {
+    const places = this.#placesNow;
+    const repeats = places.repeats(id);
+    const isEmpty = repeats.every((repeat) => places.inside(repeat).length === 0);
+    if (isEmpty && !places.isRecordable(id)) return undefined;
+    const strips = this.#runs.map((run) => {
+      const moment = run.momentAt(this.bar.step);
+      return repeats.map((repeat) => run.reading(places.inside(repeat), measure, moment));
+    });
+    return { worst: worstOf(strips[this.bar.run] ?? [], measure), strips };
+  }
+
+  #showSheet(): void {
+    const { selected: id } = this.#widget;
+    if (id === undefined) this.#sheet.show(this.#runs, undefined, this.bar.step);
+    else {
+      const chosen = { id, name: this.#session.details(id).title, repeats: this.#placesNow.repeats(id) };
+      this.#sheet.show(this.#runs, chosen, this.bar.step);
+    }
+  }
+
+  get #placesNow(): Places {
+    this.#places ??= new Places(this.#session, new Set(this.#runs.flatMap((run) => [...run.nodes])));
+    return this.#places;
+  }
+
+  /** The box that shows a node: its own, or that of the repeats it is one of. */
+  #boxOf(node: string): string | undefined {
+    const { tree } = this.#widget;
+    if (tree.has(node)) return node;
+    return [...tree.ids].find((id) => this.#placesNow.repeats(id).includes(node));
+  }
+
+  /** Move to the step and the node of a finding, and show what it is about. */
+  #goTo(finding: Finding): void {
+    const { step, node } = finding;
+    this.bar.goTo(step);
+    this.bar.measure = measureFor(finding) ?? this.bar.measure;
+    this.#sheet.prefer(finding);
+    this.#refresh();
+    const place = this.#boxOf(node);
+    if (node === "") this.#widget.select("");
+    else if (place !== undefined) this.#widget.goTo(place);
+    else void this.#widget.change((session) => session.withNode(node)).then(() => this.#widget.goTo(node));
+  }
+}
+
+/** The recordings that a page has of a diagram; its data is loaded when there is a session. */
+export function recordingsOf(host: HTMLElement): readonly Recording[] {
+  const data = globalThis.modelDiagramsData?.get(host.getAttribute("graph") ?? "");
+  return typeof data === "object" ? ((data.recordings ?? []) as readonly Recording[]) : [];
+}
