@@ -27,6 +27,7 @@ PROCESS_FOLDERS = frozenset(
         "mkdocs",
         "packaging",
         "pictures",
+        "ranks",
         "reproducibility",
         "sphinx",
         "worker",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from graphs import small_graph, with_repeats
+from graphs import nested_graph, small_graph, with_repeats
 from modeldiagrams import OptionError, annotate
+from modeldiagrams.ir.graph import Graph, ModuleNode, ParameterCount
 from modeldiagrams.overlay.overlay import Node, Note
 from modeldiagrams.overlay.resolve import resolve
 
@@ -81,10 +83,37 @@ def test_groups_hold_groups() -> None:
 
 
 def test_a_group_with_a_way_out_and_in_again_is_refused() -> None:
-    overlay, problems = resolve(with_repeats(), {"group": {"Ends": ["*.fc1", "*.fc3"]}})
+    overlay, problems = resolve(weighted(with_repeats()), {"group": {"Ends": ["*.fc1", "*.fc3"]}})
     assert overlay.groups == ()
-    with pytest.raises(OptionError, match=r"'Ends': its members in blocks.0 are no unit: blocks.0.fc2 is on"):
+    message = "'Ends': blocks.0.fc1 is no unit with others in blocks.0: blocks.0.fc2 is on the way;"
+    with pytest.raises(OptionError, match=message):
         raise problems[0]
+
+
+def test_what_has_no_weights_and_is_between_belongs_to_a_group() -> None:
+    overlay, problems = resolve(with_repeats(), {"group": {"All": ["*.fc1", "*.fc3"]}})
+    assert problems == []
+    assert overlay.groups[0].nodes == ("blocks.0.fc1", "blocks.0.fc2", "blocks.0.fc3")
+
+
+def weighted(graph: Graph) -> Graph:
+    """The same with weights in every module."""
+    count = ParameterCount(own=1, total=1, trainable=1)
+    nodes = (
+        msgspec.structs.replace(node, parameters=count) if isinstance(node, ModuleNode) else node
+        for node in graph.nodes
+    )
+    return msgspec.structs.replace(graph, nodes=tuple(nodes))
+
+
+def test_stretches_of_one_name_are_groups_of_their_own() -> None:
+    graph = weighted(nested_graph(deep=1, wide=6))
+    overlay, problems = resolve(graph, {"group": {"Pair": ["b0", "b1", "b3", "b4"]}})
+    assert problems == []
+    assert [(group.id, group.nodes) for group in overlay.groups] == [
+        ("/Pair[]", ("b0", "b1")),
+        ("/Pair[]#2", ("b3", "b4")),
+    ]
 
 
 def test_groups_are_found_by_their_names() -> None:

@@ -153,6 +153,28 @@ def test_control_flow_that_changes(path):
     ]
 
 
+def test_micro_batches_that_take_different_ways(path):
+    """What the model returns is what `b` returned in one, and what `a` returned in the other."""
+
+    class Sometimes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.n = nn.Linear(6, 6), nn.Linear(6, 6), 0
+
+        def forward(self, x):
+            self.n += 1
+            return self.b(self.a(x)) if self.n % 2 else self.a(x)
+
+    model = Sometimes()
+    with watch(model, every=1, path=path) as watcher:
+        for batch in vectors(2):
+            loss_of(model(*batch)).backward()
+        watcher.step()
+    found = rows(load_recording(path))
+    for kind in ("activation", "gradient"):
+        assert [found[Key(node, kind)].count for node in ("a", "b", "")] == [48, 24, 48]
+
+
 def test_a_forward_that_is_called_directly_is_named(path):
     class Direct(nn.Module):
         def __init__(self):

@@ -216,7 +216,8 @@ class Author(_Group, frozen=True, kw_only=True):
         dict[str, list[str]] | None,
         Meta(
             description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
-            " '*.linear2', relu]}`. There is one in each container with matches. The name of another group stands for"
+            " '*.linear2', relu]}`. There is one in each container with matches, and for each"
+            " stretch that no way leaves and enters again. The name of another group stands for"
             " all that is in it.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),

@@ -22,6 +22,10 @@ _ODD = re.compile(r"[^\w.-]+")
 """Characters that ids don't have: pages list ids with spaces between."""
 
 
+_MOST_BETWEEN = 8
+"""Most layers without weights that join a group because they are between its members."""
+
+
 class _Find(Protocol):
     def __call__(self, option: str, patterns: str, /) -> tuple[str, ...]: ...
 
@@ -49,7 +53,7 @@ class _Making:
     def __init__(self, graph: Graph, wanted: Mapping[str, Sequence[str]], find: _Find) -> None:
         self.graph = graph
         self.groups: list[Group] = []
-        self.problems: list[OptionError] = []
+        self._refused: dict[str, list[str]] = {}
         self._wanted = wanted
         self._find = find
         self._made: dict[str, list[Group]] = {}
@@ -69,14 +73,45 @@ class _Making:
             return []
         for parent, members in by_parent.items():
             ordered = sorted(members, key=lambda member: min(self._order(member)))
-            between = self._between(ordered)
-            if between is not None:
-                where = f"its members in {parent or self.graph.model.name} are no unit"
-                way = f"{self._beside(between, parent)} is on the way from one to another"
-                self._refuse(name, f"{where}: {way}; add it, or leave out what is before or after it")
-            elif len(ordered) > 1:
-                self._add(name, parent, tuple(ordered))
+            for unit in self._units(ordered):
+                if len(unit) > 1:
+                    self._add(name, parent, tuple(unit))
+                elif len(members) > 1:
+                    self._refuse_alone(name, parent, unit[0], ordered)
         return self._made[name]
+
+    def _units(self, members: Sequence[str]) -> list[list[str]]:
+        """Members in stretches that no way leaves and enters again, each as long as possible."""
+        units: list[list[str]] = []
+        for member in members:
+            joined = self._joined(units[-1], member) if units else None
+            if joined:
+                units[-1] = joined
+            else:
+                units.append([member])
+        return units
+
+    def _joined(self, unit: Sequence[str], member: str) -> list[str] | None:
+        """A unit with one more member, and with layers without weights between, which pictures often leave out."""
+        found = [*unit, member]
+        between = self._between(found)
+        while between is not None:
+            beside = self._beside(between, self._around(member))
+            if len(found) > len(unit) + _MOST_BETWEEN or self._has_weights(beside):
+                return None
+            found.append(beside)
+            between = self._between(found)
+        return sorted(found, key=lambda one: min(self._order(one)))
+
+    def _has_weights(self, name: str) -> bool:
+        node = self.graph.by_id[name]
+        return bool(node.parameters.total if isinstance(node, ModuleNode) else getattr(node, "weights", True))
+
+    def _refuse_alone(self, name: str, parent: str | None, member: str, members: Sequence[str]) -> None:
+        between = self._between(members)
+        way = f": {self._beside(between, parent)} is on the way" if between else ""
+        where = f"{member} is no unit with others in {parent or self.graph.model.name}{way}"
+        self._refuse(name, f"{where}; add what is between, or leave it out")
 
     def _members(self, name: str) -> Iterable[str]:
         found: dict[str, None] = {}
@@ -108,7 +143,16 @@ class _Making:
         self._made[name].append(group)
 
     def _refuse(self, name: str, why: str) -> None:
-        self.problems.append(OptionError("group", f"{name!r}: {why}"))
+        self._refused.setdefault(name, []).append(why)
+
+    @property
+    def problems(self) -> list[OptionError]:
+        """One for each group that can't be made, or not everywhere."""
+        found = []
+        for name, (why, *others) in self._refused.items():
+            more = f" (and {len(others)} more like this)" if others else ""
+            found.append(OptionError("group", f"{name!r}: {why}{more}"))
+        return found
 
     # -- what is between members --------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ export function drawBox(item: Item, box: Box, painter: Painter): string {
   const shape =
     item.glyph === null
       ? drawRect(item, box, context, painter) + drawWords(item, box, context, painter)
-      : drawGlyph(item.glyph, box, context, painter) + drawNotes(item, GLYPH - 2, -9, painter);
+      : drawGlyph(item.glyph, box, context, painter) + drawNotes(item, -10, GLYPH - 6, painter);
   const expanded = item.expandable ? false : undefined;
   return painter.group(
     { classes, data: { id: item.id }, expanded, transform: translation(box.x, box.y) },

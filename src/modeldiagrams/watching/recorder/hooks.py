@@ -90,7 +90,7 @@ class Hooks:
     def __init__(self, step: Step, names: Names, wanted: Callable[[str, nn.Module], bool] | None) -> None:
         self.step, self._names = step, names
         self.called: set[str] = set()
-        self._gradients: dict[int, tuple[weakref.ref[Tensor], int, Key]] = {}
+        self._gradients: dict[int, tuple[weakref.ref[Tensor], int, list[Key]]] = {}
         self._handles: list[Any] = []
         self._wanted = wanted
         for path, module in names.modules.items():
@@ -143,19 +143,19 @@ class Hooks:
         version = tensor._version  # noqa: SLF001
         known = self._gradients.get(id(tensor))
         if known is not None and known[0]() is tensor and known[1] == version:
-            if known[2] != key:
-                rows.same[key] = known[2]
+            known[2].append(key)
             return
-        self._gradients[id(tensor)] = (weakref.ref(tensor), version, key)
-        handle = tensor.register_hook(_GradientHook(self.step, key, rows))  # type: ignore[no-untyped-call]
+        keys = [key]
+        self._gradients[id(tensor)] = (weakref.ref(tensor), version, keys)
+        handle = tensor.register_hook(_GradientHook(self.step, keys, rows))  # type: ignore[no-untyped-call]
         self._handles.append(handle)
 
 
 class _GradientHook:
     """Measures the gradient at a module's output; keeps the step alive no longer than it lasts."""
 
-    def __init__(self, step: Step, key: Key, rows: Rows) -> None:
-        self._step, self._key, self._rows = weakref.ref(step), key, weakref.ref(rows)
+    def __init__(self, step: Step, keys: list[Key], rows: Rows) -> None:
+        self._step, self._keys, self._rows = weakref.ref(step), keys, weakref.ref(rows)
 
     def __call__(self, gradient: Tensor | None) -> None:
         step, rows = self._step(), self._rows()
@@ -164,6 +164,8 @@ class _GradientHook:
         try:
             step.gradient_arrived()
             if gradient is not None and "gradients" in step.log:
-                rows.add(self._key, gradient, scaled=True)
+                row = rows.add(self._keys[0], gradient, scaled=True)
+                if row is not None:
+                    row.keys = [*self._keys]
         except Exception as error:  # noqa: BLE001 (tensors of any class come here)
             step.fail(error)

@@ -10,7 +10,7 @@ from modeldiagrams.watching.file.records import Key, Row
 from modeldiagrams.watching.reduction import merged_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from modeldiagrams.watching.recorder.copying import Copied
     from modeldiagrams.watching.recorder.measure import Measured, Scope
@@ -23,7 +23,7 @@ _LARGEST = 3.4028234e38
 class Part(NamedTuple):
     """A row, or what one micro-batch or process adds to it."""
 
-    key: Key
+    keys: tuple[Key, ...]
     row: Row
     scope: Scope
     weight_norm: float | None
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 def parts_of(measured: Sequence[Measured], copied: Sequence[Copied], scale: float) -> list[Part]:
     """What was measured, with gradients as they are without a gradient scaler."""
     return [
-        Part(row.key, _row(row, found, 1 / scale if row.scaled else 1.0), row.scope, found.weight_norm)
+        Part((*row.keys,), _row(row, found, 1 / scale if row.scaled else 1.0), row.scope, found.weight_norm)
         for row, found in zip(measured, copied, strict=True)
     ]
 
@@ -59,20 +59,26 @@ def _as_float32(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) > _LARGEST else value
 
 
-def rows_of(parts: Iterable[Part], same: Mapping[Key, Key]) -> dict[Key, Row]:
-    """One row for each tensor."""
+def rows_of(parts: Iterable[Part]) -> dict[Key, Row]:
+    """One row for each tensor; those that are in the same places share it."""
     by_key: dict[Key, list[Part]] = {}
     for part in parts:
-        by_key.setdefault(part.key, []).append(part)
-    rows = {key: _together(own) for key, own in by_key.items()}
-    for key, other in same.items():
-        if other in rows:
-            rows.setdefault(key, rows[other])
+        for key in part.keys:
+            by_key.setdefault(key, []).append(part)
+    made: dict[tuple[int, ...], Row] = {}
+    rows: dict[Key, Row] = {}
+    for key, own in by_key.items():
+        same = tuple(map(id, own))
+        if same not in made:
+            made[same] = _together(own)
+        rows[key] = made[same]
     return rows
 
 
 def _together(parts: list[Part]) -> Row:
-    row = parts[0].row if len(parts) == 1 else merged_rows([part.row for part in parts], FINEST)
+    if len(parts) == 1 and parts[0].weight_norm is None:
+        return parts[0].row
+    row = merged_rows([part.row for part in parts], FINEST)
     row.norm *= math.sqrt(row.moments)
     row.moments = 1
     weights = [part.weight_norm for part in parts if part.weight_norm is not None]

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch.distributed
 
 if TYPE_CHECKING:
-    from modeldiagrams.watching.file.records import Key
     from modeldiagrams.watching.recorder.parts import Part
 
 __all__ = ["Phases", "gathered", "is_first", "is_spread"]
 
-Phases: TypeAlias = "dict[str, tuple[list[Part], dict[Key, Key]]]"
-"""Phase → what was measured, and which keys are the same tensors as others."""
+Phases: TypeAlias = "dict[str, list[Part]]"
+"""Phase → what was measured."""
 
 
 def is_spread() -> bool:
@@ -35,8 +34,6 @@ def gathered(own: Phases) -> Phases:
     torch.distributed.gather_object(own, every, dst=0)
     found: Phases = {}
     for rank, phases in enumerate(every or ()):
-        for phase, (parts, same) in phases.items():
-            all_parts, all_same = found.setdefault(phase, ([], {}))
-            all_parts += [part for part in parts if not rank or part.scope != "copy"]
-            all_same |= same
+        for phase, parts in phases.items():
+            found.setdefault(phase, []).extend(part for part in parts if not rank or part.scope != "copy")
     return found

@@ -23,25 +23,23 @@ class Rows:
 
     Attributes:
         measured: In the order in which they came; a key may come several times, from micro-batches.
-        same: Keys of tensors that another key has, too, by that key.
     """
 
     def __init__(self, sample: int, turn: int) -> None:
         self.sample, self.turn = sample, turn
         self.measured: list[Measured] = []
-        self.same: dict[Key, Key] = {}
-        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Key]] = {}
+        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Measured]] = {}
 
     def add_once(self, key: Key, tensor: Tensor, unit_dim: int | None = None) -> None:
         """Measure a tensor; the same one, unchanged, only once, however many modules it passes."""
         version = _version(tensor)
         seen = self._seen.get(id(tensor))
         if seen is not None and seen[0]() is tensor and seen[1] == version:
-            if seen[2] != key:
-                self.same[key] = seen[2]
+            seen[2].keys.append(key)
             return
-        if self.add(key, tensor, unit_dim=unit_dim) is not None:
-            self._seen[id(tensor)] = (weakref.ref(tensor), version, key)
+        row = self.add(key, tensor, unit_dim=unit_dim)
+        if row is not None:
+            self._seen[id(tensor)] = (weakref.ref(tensor), version, row)
 
     @torch.no_grad()
     def add(

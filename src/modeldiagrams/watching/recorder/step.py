@@ -111,10 +111,7 @@ class RecordedStep:
         brought, numbers = copied(measured, [*scale, *extra])
         self.scale = numbers.pop(0) if scale else None
         parts = iter(parts_of(measured, brought, self.scale or 1.0))
-        found = {
-            phase: ([next(parts) for _ in rows.measured] if measured else [], rows.same)
-            for phase, rows in self._rows.items()
-        }
+        found = {phase: [next(parts) for _ in rows.measured] if measured else [] for phase, rows in self._rows.items()}
         return found, numbers
 
     @property
@@ -125,7 +122,7 @@ class RecordedStep:
     def unseen(self) -> list[str]:
         """Modules whose parameters have gradients, but whose call no hook saw, as of ``module.forward(x)``."""
         measured = self._rows["train"].measured if "train" in self._rows else []
-        trained = dict.fromkeys(row.key.node for row in measured if row.key.kind == "parameter_gradient")
+        trained = dict.fromkeys(row.keys[0].node for row in measured if row.keys[0].kind == "parameter_gradient")
         return [path for path in trained if path not in self._hooks.called and self._hooks.hooks(path)]
 
     def drop(self) -> None:

@@ -183,8 +183,8 @@ class Watcher:
     def _moments(self, step: RecordedStep, found: Any) -> list[Moment]:
         merged = gathered(found)
         moments = [
-            Moment(step=self.n, phase=phase, rows=rows_of(parts, same))
-            for phase, (parts, same) in merged.items()
+            Moment(step=self.n, phase=phase, rows=rows_of(parts))
+            for phase, parts in merged.items()
             if parts or phase == "train"
         ]
         for moment in moments:
