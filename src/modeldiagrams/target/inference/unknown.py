@@ -258,7 +258,7 @@ def text(value: str, slot: Slot) -> Text:
 
 
 def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
-    """Whether a frame only asks whether a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
+    """Whether a frame only asks if a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
     if str(frame.f_globals.get("__name__")).startswith("numpy."):
         return True
     if not hasattr(Tensor, name):
