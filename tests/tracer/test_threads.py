@@ -3,7 +3,6 @@
 Long because it is a list of cases, each with a small model of its own.
 """
 
-import atexit
 import concurrent.futures
 import itertools
 import queue
@@ -25,8 +24,6 @@ from tracer.traced_graph import Lambda, TracedGraph, checked, linear, traced, x
 MODES = ("real", "fake")
 POOL = ThreadPoolExecutor(2)
 POOL.submit(int).result()  # one of its threads is there before any trace
-OLD_POOL = ThreadPool(2)
-atexit.register(OLD_POOL.terminate)
 _turns = itertools.count()
 
 
@@ -89,11 +86,6 @@ def in_process_like_pool(_model, h):
         return torch.stack(pool.starmap(shifted, [(h, 1), (h, 2), (h, 3)], chunksize=1))
 
 
-def in_old_process_like_pool(_model, h):
-    first = OLD_POOL.apply_async(func=shifted, args=(h, 1))
-    return torch.stack([first.get(), *OLD_POOL.imap(lambda number: shifted(h, number), (2, 3))])
-
-
 def on_thread_of_a_thread(_model, h):
     def outer(number):
         with ThreadPoolExecutor(1) as pool:
@@ -103,10 +95,7 @@ def on_thread_of_a_thread(_model, h):
         return torch.stack(list(pool.map(outer, (1, 2, 3))))
 
 
-WAYS = (
-    *(on_threads, on_own_class, in_new_pool, in_old_pool, in_process_like_pool, in_old_process_like_pool),
-    on_thread_of_a_thread,
-)
+WAYS = (on_threads, on_own_class, in_new_pool, in_old_pool, in_process_like_pool, on_thread_of_a_thread)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -318,10 +307,9 @@ def test_job_that_begins_when_the_forward_is_over_is_not_recorded():
     assert results.get(timeout=120)
 
 
-@pytest.mark.parametrize("start", [ThreadPoolExecutor, ThreadPool])
-def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started(start):
+def test_source_of_what_torch_runs_on_a_thread_is_where_it_was_started():
     def forward(self, h):
-        with start(2) as pool:
+        with ThreadPoolExecutor(2) as pool:
             modules = list(pool.map(self.a, [h, h * 2]))
             return list(pool.map(torch.nn.functional.relu, modules))
 
@@ -360,7 +348,7 @@ def test_threads_that_meet_a_constant_and_a_module_at_once_share_them(monkeypatc
 
 
 def test_trace_undoes_its_patches_of_threads():
-    owners = (threading.Thread, concurrent.futures.Executor, ThreadPoolExecutor, ThreadPool)
+    owners = (threading.Thread, concurrent.futures.Executor, ThreadPoolExecutor)
     before = [dict(vars(owner)) for owner in owners]
     trace(Lambda(in_new_pool), (x(),))
     trace(Lambda(lambda _self, h: h @ h), (x(),))

@@ -69,6 +69,7 @@ function randomOrder({ slots, inputs, outputs }: Plan, roll: Roll): Order {
   const places = slots.map(() => roll(1000));
   return {
     ...{ rows: inGroups(slots.length, 5), places, crossings: roll(3), isStrict: roll(3) > 0 },
+    isSource: roll(2) > 0,
     ...{ inputs: inGroups(inputs, 2), outputs: inGroups(outputs, 2) },
   };
 }

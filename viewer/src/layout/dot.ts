@@ -49,9 +49,13 @@ function fineness(plan: Plan): number {
 
 function dotGraph(plan: Plan, fine: number): Graph {
   const { order } = plan;
-  const branches = order?.isStrict ? [] : forks(plan).filter(({ source }) => !plan.isNarrow || !source.startsWith("i"));
+  const branches =
+    order?.isStrict && !order.isSource
+      ? []
+      : forks(plan).filter(({ source }) => !plan.isNarrow || !source.startsWith("i"));
   const used = usedPorts(plan);
   const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
+  if (order?.isSource) for (const { source } of forks(plan)) ordered.add(source);
   return {
     directed: true,
     graphAttributes: {

@@ -69,7 +69,10 @@ export function rank(engine: Engine, planned: Plan): Ranking {
   try {
     const ranked = withTail(planned, (head) => rankByDot(head, viz));
     crashes.delete(key);
-    const isFree = planned.order?.isStrict !== true && planned.slots.every(({ ports }) => ports === null);
+    const isFree =
+      planned.order?.isStrict !== true &&
+      planned.order?.isSource !== true &&
+      planned.slots.every(({ ports }) => ports === null);
     const ranking = isFree ? oriented(planned, ranked) : ranked;
     packTables(planned, ranking);
     packUnread(planned, ranking);

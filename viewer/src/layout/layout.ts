@@ -11,6 +11,7 @@ import type { Shape } from "../view/shapes.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
 import { arranged, reordered } from "./arranged.js";
+import { branchesOf, mostInOrder } from "./branches.js";
 import { isBareChain } from "./chain.js";
 import type { Ranking, Viz } from "./dot.js";
 import { type Engine, type LayoutCache, layoutCache, rank } from "./engine.js";
@@ -20,7 +21,7 @@ import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { titleForms } from "./metrics.js";
 import { mirrored } from "./mirror.js";
-import { agreement, crossings, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { ANY_ORDER, type Order, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
@@ -287,44 +288,27 @@ function placeIn(context: Context, surrounding: Surrounding): Place {
   };
 }
 
-/** Most crossings that are less disturbing than a picture whose sides change. */
-const FOR_ORDER = 2;
-
 /** The layout that keeps the order, unless edges cross for it; found once for equal containers. */
 function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
   const { order } = around;
-  if (order === null) return geometryOf(context, frame, around, inner);
-  const key = `in order ${around.key}|${planKey(plan(frame, inner, order, around.isNarrow, context.shapes))}`;
+  const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
+  const branches = inner.every((one) => one === null) ? branchesOf(planned) : [];
+  if (order === null && branches.length === 0) return geometryOf(context, frame, around, inner);
+  const key = `in order ${around.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const found = mostInOrder(context, frame, { ...around, order }, inner);
+  const lay = (key: string, more: Partial<Order>, ranked?: (plan: Plan) => Ranking) => {
+    const wanted = Object.keys(more).length === 0 ? order : { ...ANY_ORDER, ...order, ...more };
+    return () => geometryOf(context, frame, { ...around, key: key + around.key, order: wanted }, inner, ranked);
+  };
+  const others = [lay("", { isStrict: true })];
+  if (inner.every((one) => one === null)) {
+    others.unshift(lay("", { isStrict: true, isSource: true }));
+    others.unshift(lay("mirrored ", {}, (one) => mirrored(rank(context, one))));
+  }
+  const found = mostInOrder(frame, order ?? ANY_ORDER, branches, [lay("", {}), ...others]);
   context.cache.geometries.set(key, found);
   return found;
-}
-
-function mostInOrder(
-  context: Context,
-  frame: Frame,
-  around: Surrounding & { order: Order },
-  inner: (Inner | null)[],
-): Geometry {
-  const { order } = around;
-  const free = geometryOf(context, frame, around, inner);
-  let best = { geometry: free, share: agreement(free, frame, order) };
-  const consider = (make: () => Geometry) => {
-    if (best.share === 1) return;
-    const geometry = make();
-    const share = agreement(geometry, frame, order);
-    const extra = geometry.width > free.width ? 0 : FOR_ORDER;
-    const most = Math.max(crossings(free, frame), order.crossings) + extra;
-    if (share > best.share && crossings(geometry, frame) <= most) best = { geometry, share };
-  };
-  if (inner.every((one) => one === null)) {
-    const flipped: Surrounding = { ...around, key: `mirrored ${around.key}` };
-    consider(() => geometryOf(context, frame, flipped, inner, (planned) => mirrored(rank(context, planned))));
-  }
-  consider(() => geometryOf(context, frame, { ...around, order: { ...order, isStrict: true } }, inner));
-  return best.geometry;
 }
 
 function geometryOf(

@@ -21,19 +21,27 @@ export interface Order extends PortOrder {
   crossings: number;
   /** Whether it is kept at any cost, not only preferred. */
   isStrict: boolean;
+  /** Whether the branches of forks stand as the model makes them. */
+  isSource: boolean;
 }
 
 /** The order of ports alone. */
 export function ofPorts(ports: PortOrder | null): Order | null {
-  return ports === null ? null : { rows: [], places: [], crossings: 0, isStrict: false, ...ports };
+  return ports === null ? null : { ...ANY_ORDER, ...ports };
 }
+
+/** No order, to be extended. */
+export const ANY_ORDER: Order = {
+  ...{ rows: [], places: [], inputs: [], outputs: [] },
+  ...{ crossings: 0, isStrict: false, isSource: false },
+};
 
 /** The order of items that a layout shows; that of the ports stays. */
 export function orderOf(geometry: Geometry, frame: Frame, ports: PortOrder | null): Order {
-  const { rows, boxes } = geometry;
-  const places = boxes.map((box) => (frame.direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
+  const { rows } = geometry;
+  const places = centres(geometry, frame);
   const ends = { inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [] };
-  return { rows, places, crossings: crossings(geometry, frame), isStrict: false, ...ends };
+  return { ...ANY_ORDER, rows, places, crossings: crossings(geometry, frame), ...ends };
 }
 
 /** Item → the order of its ports where it is open: that of the wires that reach and leave it while it is closed. */
@@ -62,10 +70,14 @@ function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "t
   return [...groups.values()].sort((a, b) => a.at - b.at).map(({ ports }) => [...ports]);
 }
 
+/** Item → where its middle is across the flow. */
+export function centres({ boxes }: Geometry, { direction }: Frame): number[] {
+  return boxes.map((box) => (direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
+}
+
 /** The share of neighbours in an order that a layout keeps. */
 export function agreement(geometry: Geometry, frame: Frame, order: Order): number {
-  const upright = frame.direction === "TB";
-  const places = geometry.boxes.map((box) => (upright ? box.x + box.width / 2 : box.y + box.height / 2));
+  const places = centres(geometry, frame);
   const kept = [
     ...order.rows.flatMap((row) => sorted(single(row), places)),
     ...sorted(order.inputs, geometry.ports.inputs),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
@@ -25,34 +25,11 @@ _FACTORS = {
 }
 """Positions of the operands that need one dtype."""
 _FLOATING = frozenset(
-    {
-        "_adaptive_avg_pool2d",
-        "_adaptive_avg_pool3d",
-        "_log_softmax",
-        "_softmax",
-        "gelu",
-        "grid_sampler_2d",
-        "grid_sampler_3d",
-        "hardswish",
-        "im2col",
-        "mish",
-        "native_batch_norm",
-        "_native_batch_norm_legit",
-        "_native_batch_norm_legit_no_training",
-        "silu",
-        "softplus",
-        "std",
-        "std_mean",
-        "upsample_bicubic2d",
-        "upsample_bilinear2d",
-        "upsample_linear1d",
-        "upsample_nearest1d",
-        "upsample_nearest2d",
-        "upsample_nearest3d",
-        "upsample_trilinear3d",
-        "var",
-        "var_mean",
-    }
+    {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_log_softmax", "_softmax", "gelu", "hardswish", "im2col", "mish"}
+    | {"native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "silu", "softplus"}
+    | {"grid_sampler_2d", "grid_sampler_3d", "std", "std_mean", "upsample_bicubic2d", "upsample_bilinear2d", "var"}
+    | {"upsample_linear1d", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d"}
+    | {"var_mean"}
 )
 """Operators that compute with no whole numbers."""
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
@@ -70,20 +47,6 @@ _PLAIN = (FakeTensor, Tensor, nn.Parameter)
 """Other subclasses may bring kernels of their own."""
 
 
-class KernelDtypes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Checks every operator of a pass, on top of fake tensors or on the meta device."""
-
-    supports_higher_order_operators = True
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        if isinstance(func, Operator):
-            check_dtypes(func, args)
-        return func(*args, **(kwargs or {}))
-
-
 def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
     """Refuse what an operator's kernel would refuse.
 
@@ -91,6 +54,8 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
         RuntimeError: Two factors differ in dtype, or whole numbers stand where floating point numbers must, or the
             other way round.
     """
+    if not isinstance(operator, Operator):
+        return
     name = schema_of(operator).name.removeprefix("aten::").removesuffix("_")
     if name in _FACTORS:
         first, second = (args[position] for position in _FACTORS[name])

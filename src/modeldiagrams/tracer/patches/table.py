@@ -7,7 +7,6 @@ import logging
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.pool import ThreadPool
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -102,9 +101,6 @@ def _of_threads(calls: CallStack) -> Iterator[Replacement]:
     recorder = calls.recorder
     yield threading.Thread, "start", threads.recorded_start(recorder, threading.Thread.start)
     yield ThreadPoolExecutor, "submit", threads.recorded_submit(recorder, ThreadPoolExecutor.submit)
-    yield ThreadPool, "apply_async", threads.recorded_apply_async(recorder, ThreadPool.apply_async)
-    name = "_guarded_task_generation"
-    yield ThreadPool, name, threads.recorded_tasks(recorder, getattr(ThreadPool, name))
 
 
 def _of_fake_tensors() -> Iterator[Replacement]:

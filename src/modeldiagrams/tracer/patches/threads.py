@@ -1,8 +1,8 @@
 """Recording what runs on threads that the model starts, and in jobs that it gives to pools of threads.
 
 Torch's modes hold on the thread that entered them. So for the time of a trace, a thread that a recorded thread starts
-enters them before it runs, and so does every job of a `concurrent.futures.ThreadPoolExecutor` or a
-`multiprocessing.pool.ThreadPool`, whoever made the pool. Threads that others start are left alone.
+enters them before it runs, and so does every job of a `concurrent.futures.ThreadPoolExecutor`, whoever made the pool.
+Threads that others start are left alone.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.recorder import Recorder
 
-_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
-
 
 def recorded_start(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
     """`threading.Thread.start`."""
 
     def start(self: threading.Thread) -> None:
-        # threads of pools wait for jobs, which are recorded one by one: whichever is free takes the next
-        is_of_pool = getattr(getattr(self, "_target", None), "__module__", "") in _POOLS
+        # threads of executors wait for jobs, which are recorded one by one: whichever is free takes the next
+        is_of_pool = getattr(getattr(self, "_target", None), "__module__", "") == "concurrent.futures.thread"
         context = None if is_of_pool or self.ident is not None else _new_context(recorder)
         if context is not None:
             undo, run = contextlib.ExitStack(), self.run
@@ -47,40 +45,22 @@ def recorded_submit(recorder: Recorder, original: Callable[..., Any]) -> Callabl
     """`ThreadPoolExecutor.submit`."""
 
     def submit(self: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        return original(self, _recorded_job(recorder, _new_context(recorder), function), *args, **kwargs)
+        context = _new_context(recorder)
+        if context is None:
+            return original(self, function, *args, **kwargs)
+
+        def job(*args: Any, **kwargs: Any) -> Any:
+            with _recording_in(recorder, context):
+                return function(*args, **kwargs)
+
+        return original(self, job, *args, **kwargs)
 
     return submit
 
 
-def recorded_apply_async(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`ThreadPool.apply_async`."""
-
-    def apply_async(self: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return original(self, _recorded_job(recorder, _new_context(recorder), func), *args, **kwargs)
-
-    return apply_async
-
-
-def recorded_tasks(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What makes the jobs of `ThreadPool.map` and its like: a thread of the pool asks for them one by one."""
-
-    def tasks(self: Any, *args: Any) -> Any:
-        found = original(self, *args)
-        start = _new_context(recorder)
-        if start is None:
-            return found
-        start.is_recording = True
-        return (
-            (number, i, _recorded_job(recorder, _new_context(recorder, start), function), *rest)
-            for number, i, function, *rest in found
-        )
-
-    return tasks
-
-
-def _new_context(recorder: Recorder, start: ThreadContext | None = None) -> ThreadContext | None:
-    """The context of a thread or job that one of these starts, by default the running one; None if not recorded."""
-    start = start or recorder.context
+def _new_context(recorder: Recorder) -> ThreadContext | None:
+    """The context of a thread or job that the running one starts; None if not recorded."""
+    start = recorder.context
     if not start.records_ops:
         return None
     start.stack[-1].is_empty = False
@@ -101,16 +81,3 @@ def _recording_in(recorder: Recorder, context: ThreadContext) -> Iterator[None]:
             yield
     finally:
         recorder.threads.context = outer
-
-
-def _recorded_job(
-    recorder: Recorder, context: ThreadContext | None, function: Callable[..., Any]
-) -> Callable[..., Any]:
-    if context is None:
-        return function
-
-    def job(*args: Any, **kwargs: Any) -> Any:
-        with _recording_in(recorder, context):
-            return function(*args, **kwargs)
-
-    return job

@@ -29,7 +29,7 @@ class FunctionCall(msgspec.Struct, eq=False):
     args: Sequence[Any]
     kwargs: dict[str, Any]
     start: int
-    """Number of recorded steps."""
+    """Number of recorded steps; only for opaque functions."""
     key: Any
     """Equal for calls that share a `CallSite`."""
     tensors: list[Tensor]

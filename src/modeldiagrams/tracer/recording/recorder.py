@@ -178,8 +178,8 @@ class Recorder(TorchFunctionMode):
         tensors: list[Tensor] = []
         values = (*args, *kwargs.values()) if kwargs else args
         key = (function, source, *kwargs, *call_key(values, tensors))
-        start, scope = len(self.recording.steps), context.scopes.current
-        call = FunctionCall(function, run, args, kwargs, start, key, tensors, scope)
+        start = len(self.recording.steps) if function.opaque else 0
+        call = FunctionCall(function, run, args, kwargs, start, key, tensors, context.scopes.current)
         if function.pure and not kwargs:  # nearly all
             return call
         call.versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
@@ -198,10 +198,7 @@ class Recorder(TorchFunctionMode):
         op = self._record(context, call, flops)  # nearly all
         for tensor in call.tensors:
             if tensor is result:
-                if self.counter is None:
-                    result = alias_of(result)
-                else:
-                    result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result

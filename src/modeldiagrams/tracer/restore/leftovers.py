@@ -63,8 +63,8 @@ def empty_caches(namespaces: Sequence[Namespace]) -> Iterator[tuple[Any, str, An
             function = value.__func__ if type(value) in _METHODS else value
             if type(function) is CachedFunction:
                 yield namespace, name, emptied(function) if function is value else type(value)(emptied(function))
-            elif type(function) is FunctionType:
-                for cell in filter(_holds_cache, function.__closure__ or ()):
+            elif type(function) is FunctionType and function.__closure__:
+                for cell in filter(_holds_cache, function.__closure__):
                     if cell.cell_contents not in empty.values():
                         yield cell, "cell_contents", emptied(cell.cell_contents)
 
