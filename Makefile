@@ -52,7 +52,7 @@ unit-viewer: lint-viewer
 unit-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(PYTEST) -m "not zoo"
 
-zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
+zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
 	.ci/graphviz
 	$(BIN)/python -m pytest -m zoo
@@ -60,6 +60,14 @@ zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/transformers-4.50 ## slow: many mode
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported
 $(VENV)/zoo: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ timm torchvision pillow
+
+# apart, because they are large, and without what is there already: the libraries that `watch` works with
+$(VENV)/training: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ lightning lightning-utilities pytorch-lightning torchmetrics \
+		accelerate psutil tensorboard tensorboard-data-server absl-py grpcio protobuf Werkzeug pillow \
+		wandb xxhash googleapis-common-protos opentelemetry-api opentelemetry-sdk opentelemetry-proto \
+		opentelemetry-semantic-conventions opentelemetry-exporter-otlp-proto-http opentelemetry-exporter-otlp-common \
+		opentelemetry-exporter-otlp-proto-common opentelemetry-exporter-http-transport
 
 # to compare with the release that is installed; these want an older huggingface-hub and tokenizers
 $(VENV)/transformers-4.50: $(VENV)/.installed

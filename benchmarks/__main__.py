@@ -1,10 +1,10 @@
-"""``python -m benchmarks [trace|cold|picture|layout|diff|site|widget|inference]``: print the tables."""
+"""``python -m benchmarks [trace|cold|picture|layout|diff|site|widget|inference|watch]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, diff, inference, layout, picture, site, trace, widget
+from benchmarks import cold, diff, inference, layout, picture, site, trace, watch, widget
 
 BENCHMARKS = {
     "trace": trace.main,
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "site": site.main,
     "widget": widget.main,
     "inference": inference.main,
+    "watch": watch.main,
 }
 
 

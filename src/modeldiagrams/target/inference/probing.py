@@ -16,13 +16,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
-from modeldiagrams.tracer.fake.kernel_checks import KernelDtypes
+from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -168,18 +169,24 @@ def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Itera
         yield
 
 
-class _Steps(KernelDtypes):  # type: ignore[no-untyped-call]
-    """Ends a pass on fake tensors that has too many operators: recurrent layers have some for every step."""
+class _Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
+
+    Recurrent layers have some for every step.
+    """
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.count += 1
         if self.count > _MOST_OPERATORS:
             raise RuntimeError("this pass has too many steps")
-        return super().__torch_dispatch__(func, types, args, kwargs)
+        check_dtypes(func, args)
+        return func(*args, **(kwargs or {}))
 
 
 class _Watch(TorchFunctionMode):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
 
@@ -47,20 +47,6 @@ _PLAIN = (FakeTensor, Tensor, nn.Parameter)
 """Other subclasses may bring kernels of their own."""
 
 
-class KernelDtypes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Checks every operator of a pass, on top of fake tensors or on the meta device."""
-
-    supports_higher_order_operators = True
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        if isinstance(func, Operator):
-            check_dtypes(func, args)
-        return func(*args, **(kwargs or {}))
-
-
 def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
     """Refuse what an operator's kernel would refuse.
 
@@ -68,6 +54,8 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
         RuntimeError: Two factors differ in dtype, or whole numbers stand where floating point numbers must, or the
             other way round.
     """
+    if not isinstance(operator, Operator):
+        return
     name = schema_of(operator).name.removeprefix("aten::").removesuffix("_")
     if name in _FACTORS:
         first, second = (args[position] for position in _FACTORS[name])

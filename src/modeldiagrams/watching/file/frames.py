@@ -20,7 +20,7 @@ _MOST = 1 << 30
 
 def framed(payload: bytes) -> bytes:
     """A payload as it is appended to the file."""
-    packed = zlib.compress(payload, 9)
+    packed = zlib.compress(payload, 6)
     return _HEAD.pack(len(packed), zlib.crc32(packed)) + packed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from itertools import accumulate
@@ -128,25 +129,22 @@ def _coarser_bin(index: int, factor: int) -> int:
 
 def _encoded(counts: Mapping[int, int]) -> bytes:
     """For each run of neighbours: how many bins are skipped, how many follow, their counts."""
-    out = bytearray()
+    bins = list(counts)
+    starts = [0, *(at for at in range(1, len(bins)) if bins[at] != bins[at - 1] + 1)] if bins else []
+    sizes = [_varint(n) for n in counts.values()]
+    out: list[bytes] = []
     end = -INFINITE
-    for run in _runs(list(counts)):
-        put_varint(out, run[0] - end)
-        put_varint(out, len(run))
-        for index in run:
-            put_varint(out, counts[index])
-        end = run[-1] + 1
+    for start, stop in zip(starts, [*starts[1:], len(bins)], strict=False):
+        out += _varint(bins[start] - end), _varint(stop - start), *sizes[start:stop]
+        end = bins[stop - 1] + 1
+    return b"".join(out)
+
+
+@functools.lru_cache(1 << 14)  # a training writes the same small numbers over and over
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    put_varint(out, number)
     return bytes(out)
-
-
-def _runs(bins: list[int]) -> list[list[int]]:
-    runs: list[list[int]] = []
-    for index in bins:
-        if runs and runs[-1][-1] == index - 1:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return runs
 
 
 def _decoded(raw: bytes) -> dict[int, int]:

@@ -35,7 +35,7 @@ class Row(msgspec.Struct, kw_only=True, gc=False):
     fires: int = 1
     """How many tensors are in it: micro-batches, calls of backward, ranks with a share of the data."""
     zeros: int = 0
-    """How many values are exactly zero."""
+    """How many values are exactly zero; 0 where the tensor has negative ones and the sample no zero."""
     bad: int = 0
     """How many values are infinite or NaN."""
     min: float = 0.0

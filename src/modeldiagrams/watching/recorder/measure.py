@@ -74,7 +74,7 @@ def measured(key: Key, tensor: Tensor, sample: Tensor, scope: Scope, unit_dim: i
     floats = [low, high, values.sum(dtype=work), torch.linalg.vector_norm(values, dtype=work)]
     if tensor.device.type == "cpu":  # nothing runs there that a question would have to wait for
         row.floats = [value.item() for value in floats]
-        row.ints = [_nonzeros(values, row.floats), _bad(values, row.floats)]
+        row.ints = [_nonzeros(values, sample, row.floats), _bad(values, row.floats)]
     else:
         row.floats = [value.to(torch.float32) for value in floats]
         row.ints = [torch.count_nonzero(values), values.numel() - torch.isfinite(values).sum()]
@@ -89,9 +89,10 @@ def _flat(tensor: Tensor) -> Tensor:
     return tensor.reshape(-1)
 
 
-def _nonzeros(values: Tensor, floats: list[Any]) -> int:
+def _nonzeros(values: Tensor, sample: Tensor, floats: list[Any]) -> int:
+    """How many values aren't zero; all are taken for such if the sample has no zero, as nearly always with weights."""
     low, high = floats[:2]
-    if low > 0 or high < 0:
+    if low > 0 or high < 0 or (low < 0 and int(torch.count_nonzero(sample)) == sample.numel()):
         return values.numel()
     if not math.isfinite(floats[3]):
         return int(torch.count_nonzero(values))
