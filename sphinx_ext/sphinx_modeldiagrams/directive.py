@@ -18,6 +18,7 @@ from sphinx_modeldiagrams.class_references import cross_references
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.host_directive import HostDirective
+from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import model_graph
 from sphinx_modeldiagrams.notes import notes_list, parsed, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
@@ -108,6 +109,7 @@ class ModelGraphDirective(HostDirective):
     def figure(self, diagram: Diagram) -> nodes.figure:
         """The figure that Sphinx numbers, aligns and refers to; the environment knows it from now on."""
         figure = self._figure(diagram)
+        shown_so_far(self.env).append(diagram)
         self._note(diagram, figure["ids"][0])
         return figure
 

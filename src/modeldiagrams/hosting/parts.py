@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Part", "find_part", "fragment_of", "module_fragment"]
+__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment"]
 
 _PREFIX = "model-graph-"
 
@@ -61,8 +61,7 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
         diagram = shown[i]
         ids = _nodes_of(diagram.graph, pattern) if diagram.graph else ()
         if ids:
-            before = [other for other in shown[:i] if other.id == diagram.id and is_interactive(other)]
-            return Part(diagram, len(before), ids)
+            return Part(diagram, _place(shown, i), ids)
     graph = shown[asked[0]].graph if asked else None
     if graph is None:
         found = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
@@ -70,6 +69,24 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
         raise ModelDiagramsError(f"expected {wanted} on this page, which has {found}")
     unmatched = Unmatched(option="part", patterns=(pattern,)).error(graph)
     raise ModelDiagramsError(str(unmatched).partition(": ")[2])
+
+
+def find_diagram(shown: Sequence[Diagram], model: str) -> Part | None:
+    """A whole diagram, without nodes.
+
+    Args:
+        shown: The diagrams of the page, in order.
+        model: What an author calls it; empty for the first with a graph.
+    """
+    for i, diagram in enumerate(shown):
+        if diagram.graph and (not model or model in _names(diagram)):
+            return Part(diagram, _place(shown, i), ())
+    return None
+
+
+def _place(shown: Sequence[Diagram], at: int) -> int:
+    """Number of a diagram among those of the page that have its id and a widget."""
+    return sum(other.id == shown[at].id and is_interactive(other) for other in shown[:at])
 
 
 def fragment_of(part: Part) -> str | None:

@@ -19,6 +19,7 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.hosting.host import draw, is_left_out
+from modeldiagrams.hosting.listing import forward_of
 from modeldiagrams.html.difference import changes_html
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import history_html
@@ -28,6 +29,7 @@ from modeldiagrams.markdown.find_fences import (
     DIFF_FENCE,
     FENCE,
     HISTORY_FENCE,
+    SOURCE_FENCE,
     bare_body,
     find_fences,
 )
@@ -114,6 +116,7 @@ class _Fences(Preprocessor):
             if not any(fence["name"] == FENCE for fence in known):
                 for fence in (FENCE, DIFF_FENCE, IF_POSSIBLE_FENCE):
                     runner.extension.extend_super_fences(fence, self.draw, _accept, None)
+                runner.extension.extend_super_fences(SOURCE_FENCE, self.list_source, _accept, None)
                 for fence in (CHANGES_FENCE, HISTORY_FENCE):
                     runner.extension.extend_super_fences(fence, self.list_versions, _accept, None)
         else:
@@ -167,6 +170,15 @@ class _Fences(Preprocessor):
             if self.host.settings.on_error == "warn":
                 self.host.warn(str(error), line)
             return f"<p>{html_text(str(error))}</p>"
+
+    def list_source(self, *, src: str, **_: Any) -> str:
+        """The formatter that superfences calls: HTML of the code of a part of a diagram that stands before it."""
+        line = self._line(src)
+        try:
+            return forward_of(self.host.on_page, src.strip()).html
+        except ModelDiagramsError as error:
+            self.host.warn(f"{SOURCE_FENCE}: {error}", line)
+            return ""
 
     def _line(self, body: str) -> int | None:
         """Line of the first fence with this body that is still to be drawn."""

@@ -8,15 +8,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["CHANGES_FENCE", "DIFF_FENCE", "FENCE", "HISTORY_FENCE", "bare_body", "find_blocks", "find_fences"]
+__all__ = [
+    "CHANGES_FENCE",
+    "DIFF_FENCE",
+    "FENCE",
+    "HISTORY_FENCE",
+    "SOURCE_FENCE",
+    "bare_body",
+    "find_blocks",
+    "find_fences",
+]
 
 FENCE = "model-graph"
 DIFF_FENCE = "model-diff"
 CHANGES_FENCE = "model-changes"
 HISTORY_FENCE = "model-history"
+SOURCE_FENCE = "model-source"
 
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
-_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE})(?![\w-])")
+_OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{SOURCE_FENCE}"
+_HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:

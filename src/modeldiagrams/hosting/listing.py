@@ -1,0 +1,204 @@
+"""The `forward` of a module as lines of code that know their nodes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.parts import Part, find_diagram, find_part, fragment_of
+from modeldiagrams.html.escape import html_text
+from modeldiagrams.html.listing import coloured, listing_html
+from modeldiagrams.ir.graph import ModuleNode, OpNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["Line", "Listing", "forward_of"]
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Line(NamedTuple):
+    """One line."""
+
+    number: int
+    text: str
+    part: Part | None
+    """The nodes that it made."""
+
+
+class Listing(NamedTuple):
+    """The code of one `forward`."""
+
+    name: str
+    """Whose it is."""
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def html(self) -> str:
+        """All of it, with lines that are links to their nodes."""
+        links = (_link(line.part) if line.part else None for line in self.lines)
+        return listing_html(coloured(self.text), links, f"forward of {self.name}")
+
+
+def _link(part: Part) -> str:
+    fragment = fragment_of(part) or f"{part.diagram.id}-{part.place}"
+    return f'href="#{html_text(fragment)}"{f" {part.attributes}" if part.is_live else ""}'
+
+
+class _Place(NamedTuple):
+    """A module whose code is shown."""
+
+    graph: Graph
+    path: str
+    """"" for the model."""
+    id: str | None
+    source: str
+
+
+def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
+    """The `forward` that a part of a diagram ran.
+
+    Args:
+        shown: The diagrams of the page up to here, in order.
+        target: As of `find_part`; or the model alone, and then it is the model's own.
+
+    Raises:
+        ModelDiagramsError: if the page shows no such part, or its code is not at hand.
+    """
+    diagram, place, whole = _place(shown, target)
+    file = _file(diagram, place.source)
+    number = int(place.source.rpartition(":")[2])
+    code = file.read_text("utf-8", errors="replace")
+    function = _forward(ast.parse(code), number)
+    if function is None:
+        raise ModelDiagramsError(f"expected a `forward` in the class at {place.source}, which has none of its own")
+    found = _nodes_by_line(place, function)
+    first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+    lines = code.splitlines()[first - 1 : function.end_lineno]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    numbered = [
+        Line(first + i, text[indent:], whole._replace(ids=(*found[first + i],)) if first + i in found else None)
+        for i, text in enumerate(lines)
+    ]
+    return Listing(place.path or place.graph.model.name, tuple(numbered))
+
+
+def _place(shown: Sequence[Diagram], target: str) -> tuple[Diagram, _Place, Part]:
+    whole = find_diagram(shown, target)
+    if whole is not None and (all_of_it := whole.diagram.graph):
+        model = all_of_it.model
+        return whole.diagram, _Place(all_of_it, "", None, _known(model.source, model.name)), whole
+    part = find_part(shown, target)
+    graph = part.diagram.graph
+    node = next((node for node in graph.nodes if node.id == part.ids[0]), None) if graph else None
+    if graph is None or not isinstance(node, ModuleNode):
+        raise ModelDiagramsError(f"expected a module, as only modules have a `forward`, got {target!r}")
+    return part.diagram, _Place(graph, node.path, node.id, _known(node.source, node.path)), part
+
+
+def _known(source: str | None, name: str) -> str:
+    if source is None:
+        raise ModelDiagramsError(f"the graph does not say where the code of {name} is")
+    return source
+
+
+def _file(diagram: Diagram, source: str) -> Path:
+    """The file among those that the trace used; libraries are not the page's to show."""
+    relative = source.rpartition(":")[0]
+    for file in diagram.sources:
+        if Path(file).as_posix().endswith(f"/{relative}"):
+            return Path(file)
+    raise ModelDiagramsError(
+        f"the code is in {relative}, which is no file of your own, or not at hand: expected a model that is traced here"
+    )
+
+
+def _forward(module: ast.Module, line: int) -> _Function | None:
+    """The `forward` of the class at a line."""
+    for class_ in ast.walk(module):
+        if isinstance(class_, ast.ClassDef) and line in {class_.lineno, *(one.lineno for one in class_.decorator_list)}:
+            own = [item for item in class_.body if isinstance(item, _Function) and item.name == "forward"]
+            return own[-1] if own else None
+    return None
+
+
+def _nodes_by_line(place: _Place, function: _Function) -> dict[int, dict[str, None]]:
+    """Line → ids of the nodes that it made, in the order of the pass."""
+    found: dict[int, dict[str, None]] = {}
+    file, end = place.source.rpartition(":")[0], function.end_lineno or 0
+    for node in place.graph.nodes:
+        name, _, line = (node.source or "").rpartition(":") if isinstance(node, OpNode) else ("", "", "")
+        is_here = name == file and line.isdigit() and function.lineno <= int(line) <= end
+        if is_here and (child := _child(place, node.id)):
+            found.setdefault(int(line), {})[child] = None
+    for number, path in _modules_named(function):
+        for id_ in _calls(place, path):
+            found.setdefault(number, {})[id_] = None
+    return found
+
+
+def _child(place: _Place, id_: str) -> str | None:
+    """What is directly inside of the module and holds a node; None for nodes elsewhere."""
+    at: str | None = id_
+    while at is not None:
+        parent = place.graph.hierarchy[at]
+        if parent == place.id:
+            return at
+        at = parent
+    return None
+
+
+def _calls(place: _Place, path: str) -> Iterator[str]:
+    """Ids of the calls of a module, or of those in a list of modules."""
+    whole = f"{place.path}.{path}" if place.path else path
+    for node in place.graph.nodes:
+        if isinstance(node, ModuleNode):
+            rest = node.path.removeprefix(whole) if node.path.startswith(whole) else None
+            if rest is not None and (not rest or (rest[0] == "." and rest[1:].isdigit())):
+                yield node.id
+
+
+def _modules_named(function: _Function) -> Iterator[tuple[int, str]]:
+    """Line and path of every ``self.a.b``, and of every name that a loop gives to the items of one."""
+    names = dict[str, str]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.For):
+            names |= _loop_names(node.target, node.iter)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and (path := _path(node)):
+            yield node.lineno, path
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+            yield node.lineno, names[node.id]
+
+
+def _loop_names(target: ast.expr, source: ast.expr) -> dict[str, str]:
+    """``for a, b in zip(self.x, self.y)`` → ``{"a": "x", "b": "y"}``."""
+    if isinstance(target, ast.Name):
+        path = _path(source) if isinstance(source, ast.Attribute) else None
+        return {target.id: path} if path else {}
+    if not isinstance(target, ast.Tuple) or not isinstance(source, ast.Call) or not isinstance(source.func, ast.Name):
+        return {}
+    if source.func.id == "enumerate":
+        return _loop_names(target.elts[-1], source.args[0]) if source.args else {}
+    pairs = zip(target.elts, source.args, strict=False) if source.func.id == "zip" else ()
+    return {name: path for one, other in pairs for name, path in _loop_names(one, other).items()}
+
+
+def _path(node: ast.expr) -> str | None:
+    """``self.a.b`` → ``a.b``."""
+    parts = list[str]()
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join(reversed(parts)) if isinstance(node, ast.Name) and node.id == "self" else None

@@ -1,0 +1,87 @@
+"""The code of a `forward`: which lines made which nodes."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from graphs import small_graph
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.listing import forward_of
+from modeldiagrams.options.parsing import parse_options
+
+CODE = """import torch
+
+
+class Other:
+    pass
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        for layer in self.fc, self.more:
+            pass
+        for i, layer in enumerate(self.fc):
+            x = layer(x)
+        x = self.fc(x)  # a <comment>
+        return torch.relu(x)
+"""
+
+
+@pytest.fixture
+def shown(tmp_path):
+    (tmp_path / "mypkg.py").write_text(CODE)
+    graph = small_graph()
+    model = msgspec.structs.replace(graph.model, source="mypkg.py:8")
+    nodes = [
+        msgspec.structs.replace(node, source={"fc/linear": "mypkg.py:14", "/relu": "mypkg.py:15"}.get(node.id))
+        if hasattr(node, "source")
+        else node
+        for node in graph.nodes
+    ]
+    graph = msgspec.structs.replace(graph, model=model, nodes=tuple(nodes))
+    options = parse_options({"model": "mypkg.Net"})
+    return [Diagram(id="mypkg.Net", options=options, graph=graph, sources=(str(tmp_path / "mypkg.py"),))]
+
+
+def test_lines_know_what_they_made(shown):
+    lines = forward_of(shown, "").lines
+    found = {line.number: line.part.ids for line in lines if line.part}
+    assert found == {10: ("fc",), 12: ("fc",), 13: ("fc",), 14: ("fc",), 15: ("/relu",)}
+    assert (lines[0].number, lines[0].text) == (9, "def forward(self, x):")
+
+
+def test_a_model_may_be_named(shown):
+    assert forward_of(shown, "mypkg.Net").text == forward_of(shown, "").text
+
+
+def test_html_has_a_line_for_each_and_no_markup_of_the_code(shown):
+    html = forward_of(shown, "").html
+    assert html.count('class="mg-line"') == 7
+    assert "&lt;comment&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("fc", "the graph does not say where the code of fc is"),
+        ("/relu", "expected a module, as only modules have a `forward`, got '/relu'"),
+        ("fcc", "no module matches 'fcc'; did you mean 'fc'?"),
+    ],
+)
+def test_what_has_no_code_is_an_error(shown, target, message):
+    with pytest.raises(ModelDiagramsError) as error:
+        forward_of(shown, target)
+    assert message in str(error.value)
+
+
+def test_code_that_is_not_at_hand_is_an_error(shown):
+    graph_only = [msgspec.structs.replace(shown[0], sources=())]
+    with pytest.raises(ModelDiagramsError, match=r"mypkg\.py, which is no file of your own, or not at hand"):
+        forward_of(graph_only, "")
+
+
+def test_a_page_without_diagrams_is_an_error():
+    with pytest.raises(ModelDiagramsError, match="expected a diagram on this page, which has none"):
+        forward_of([], "")

@@ -1,0 +1,69 @@
+"""The code of a model beside its picture, in every host."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+
+from hosts.hosts import SphinxHost
+
+MODEL = "model: tinymodels.Net\ninputs: {x: [1, 4]}\ndepth: 0"
+SOURCES = {"index": ["", "blocks.0"], "elsewhere": ["Linear"], "nothing": ["Net"]}
+
+
+@pytest.fixture(scope="module")
+def site(host, build_site):
+    def source(target):
+        if isinstance(host, SphinxHost):
+            return f"raw!.. model-source:: {target}\n"
+        return f"raw!```model-source\n{target}\n```\n"
+
+    pages = {name: [MODEL, *map(source, targets)] for name, targets in SOURCES.items()}
+    still = [f"{MODEL}\nstatic: true", source("")]
+    return build_site({**pages, "nothing": [source("Net")], "still": still})
+
+
+def listings(page):
+    """For each listing, its lines: text and the ids of their nodes."""
+    return [
+        [(_text(line), _nodes(line)) for line in re.split(r'(?=<(?:a|span) class="mg-line")', code)[1:]]
+        for code in re.findall(r'<div class="highlight mg-listing".*?</pre></div>', page, re.DOTALL)
+    ]
+
+
+def _nodes(line):
+    found = re.search(r'data-mg-nodes="([^"]*)"', line)
+    return json.loads(html.unescape(found[1])) if found else []
+
+
+def _text(line):
+    return html.unescape(re.sub(r"<[^>]+>", "", line)).strip()
+
+
+def test_lines_know_the_nodes_that_they_made(site):
+    model, block = listings(site.page("index"))
+    calls = ["blocks.0", "blocks.1"]
+    assert [ids for _, ids in model] == [[], calls, calls, []]
+    assert model[1][0] == "for block in self.blocks:"
+    assert block[1][0] == "return x + self.linear(x).relu()"
+    assert block[1][1][0] == "blocks.0.linear"
+    assert len(block[1][1]) == 3
+
+
+def test_the_page_brings_the_script(site):
+    assert "modeldiagrams/prose.js" in site.page("index")
+    assert "prose.js" not in site.page("still")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("elsewhere", "model-source: the code is in torch/nn/modules/linear.py, which is no file of your own"),
+        ("nothing", "model-source: expected a diagram on this page, which has none"),
+    ],
+)
+def test_what_has_no_code_here_is_a_located_warning(site, name, message):
+    assert re.search(rf"{name}\.\w+:\d+: .*{re.escape(message)}", site.log), site.log
