@@ -101,6 +101,12 @@ def python() -> str:
         "api.summary.ModelSummary",
         "ir.query_results.Connection",
         "ir.query_results.ModuleRow",
+        "watching.file.records.Anomaly",
+        "watching.file.records.Key",
+        "watching.file.records.Moment",
+        "watching.file.records.Row",
+        "watching.file.histogram.Histogram",
+        "watching.recorder.watcher.Watcher",
     )
     classes = [*(package[name] for name in named), *(item for item in public if item.is_class)]
     return "\n\n".join(part for item in (*functions, *classes) for part in _described(item, "##"))
