@@ -6,12 +6,16 @@ import copy
 import inspect
 import re
 from dataclasses import dataclass, field
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal
 
 from torch import nn
 
-from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
+from modeldiagrams.target.inference.annotations import (
+    annotations_of,
+    is_number_or_several,
+    is_own_class,
+    item_annotation,
+)
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.slot_options import options_of
@@ -32,11 +36,6 @@ _MANY = 8
 _MOST_ITEMS = 64
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
-
-
-def _may_be_number(annotation: Any) -> bool:
-    """Whether it is a union with a number: ``tuple[int, int] | int``."""
-    return bool({int, float} & {*get_args(annotation)}) and get_origin(annotation) in (UnionType, Union)
 
 
 @dataclass(eq=False)
@@ -85,11 +84,13 @@ class Slot:
 
     def _read_annotation(self) -> None:
         annotation = self.annotation
-        if annotation is str or (annotation is None and is_listed("text_names", self.name)):
+        if is_number_or_several(annotation):
+            self.annotation = int
+        elif annotation is str or (annotation is None and is_listed("text_names", self.name)):
             self.kind = "text"
         elif annotation is dict:
             self._make_mapping(0)
-        elif annotation in (list, tuple) or (_LISTS.search(str(annotation).lower()) and not _may_be_number(annotation)):
+        elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
             self.kind = "items"
         elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module) or is_own_class(annotation)):
             self.kind = "made"
