@@ -24,6 +24,7 @@ MODELS = {
     "demo_models.UNet",
     "torch.nn.Transformer",
     "transformers.BertModel",
+    "transformers.DeepseekV3ForCausalLM",
     "transformers.GPT2LMHeadModel",
     "transformers.ViTForImageClassification",
     "transformers.T5ForConditionalGeneration",
