@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html.notes import plain_notes
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import (
@@ -163,6 +164,9 @@ HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewpor
 FILLER = "<p>Text of the page around the diagram, as tall as a screen.</p>\n" * 30
 
 
+LONG_NOTE = "A note of many words that no small window shows in one line, and that must never be cut at its edges. " * 4
+
+
 def write_site(folder: Path, press: Press) -> None:
     """Write pages and assets."""
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
@@ -171,6 +175,14 @@ def write_site(folder: Path, press: Press) -> None:
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
     rich_ = press.make(rich(), table=True)
+    noted = press.make(
+        encoder("Noted"),
+        notes={"layers.0, head": LONG_NOTE, "layers.0": HOSTILE},
+        rename={"layers.1": HOSTILE, "head": "Answer"},
+        group={"Both": ["layers.0", "layers.1"]},
+        hide=["layers.2"],
+        expand=["Both"],
+    )
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
     pages = {
@@ -183,6 +195,7 @@ def write_site(folder: Path, press: Press) -> None:
         "hostile": _fragment(hostile),
         "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link, source_link=_SOURCE_LINK),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
+        "noted": FILLER + _fragment(noted) + str(plain_notes(noted)) + FILLER,
         "missing": _fragment(press.make(encoder("Missing"))),
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
     }
@@ -194,7 +207,7 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.viewer_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_):
+    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_, noted):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 

@@ -40,7 +40,7 @@ def moment(step):
             rows[Key(node, "gradient")] = row(size, bad=bad, norm=value)
     rows[Key("embed", "parameter", "weight")] = row(0.5)
     rows[Key("embed", "update", "weight")] = row(0.001, ratio=0.002)
-    return Moment(step=step, rows=rows)
+    return Moment(step=step, last=step, rows=rows)  # reduced, so that it has the findings below
 
 
 def recording(steps=10):
@@ -154,7 +154,7 @@ def test_what_was_not_seen_is_hatched_and_never_zero(shown):
 
 
 def test_a_finding_leads_to_its_step_node_and_measure(shown):
-    shown.page.get_by_text("75 % of the units").click()
+    shown.page.get_by_role("button", name="75 % of the units").click()
     wait_selected(shown, "layers.0.mlp")
     assert told(shown).startswith("Step 40 ")
     assert shown.page.get_by_label("Tint by").first.input_value() == "dead"
@@ -212,6 +212,18 @@ def test_opening_a_module_tints_its_inside(shown):
     shown.node("layers.0.attention.query").wait_for()
     wait_until(shown, lambda: tint(shown, "layers.0.attention.query") == "unseen")
     assert tint(shown, "layers.0.attention") is None
+
+
+def test_paper_and_readers_without_scripts_have_the_figures_as_a_table(shown, reader_with, trained):
+    figures = shown.page.get_by_role("region", name="Figures of first.mdwatch")
+    assert figures.is_hidden()
+    shown.page.emulate_media(media="print")
+    assert figures.is_visible()
+    assert shown.page.locator(".mg-run-below").is_hidden()
+    with reader_with(java_script_enabled=False) as other:
+        other.page.goto(f"{trained}/one.html")
+        assert other.page.get_by_role("region", name="Figures of first.mdwatch").is_visible()
+        assert other.page.get_by_text("Step 40: 75 %").is_visible()
 
 
 def test_a_file_of_its_own_shows_it_at_once(reader, trained):

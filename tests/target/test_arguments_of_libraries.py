@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE: asserts of models have no messages of pytest's, as in users
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import yaml
@@ -242,3 +243,54 @@ def test_sizes_are_read_of_all_forms():
         candidates = next(inferred_candidates(Backbone(8)))
         assert candidates["x"][0].entry == [1, 3, "<size>", "<size>"]
     assert values_of("<size>")[0] == 32
+
+
+def shaped(sizes, count):
+    """As libraries repeat what may be one number: their helper asks whether it is an array."""
+    if getattr(sizes, "ndim", 1) == 0 or not hasattr(sizes, "__iter__"):
+        return (sizes,) * count
+    if len(tuple(sizes)) == count:
+        return tuple(sizes)
+    raise ValueError(f"Sequence must have length {count}, got {len(tuple(sizes))}.")
+
+
+class Volumes(nn.Module):
+    def __init__(self, in_shape: list[int], kernel: list[int] | int, strides: list[int]):
+        super().__init__()
+        if len(strides) < 4:
+            raise ValueError("too few")
+        depth, height, width = shaped(in_shape, 3)
+        self.one_kernel = isinstance(kernel, int)
+        self.layer = nn.Linear(int(np.prod([depth, height, width])), int(np.prod(strides)))
+
+
+def test_helpers_of_libraries_tell_how_many_there_are():
+    made = solved(Volumes)
+    assert (len(made["in_shape"]), len(made["strides"])) == (3, 4)
+    assert isinstance(made["kernel"], int)
+
+
+BINARY, MULTI = "binary", "multiclass"
+
+
+class Loss(nn.Module):
+    def __init__(self, mode):
+        super().__init__()
+        assert mode in {BINARY, MULTI}
+        self.is_binary = mode == BINARY
+
+
+class Levels(nn.Module):
+    def __init__(self, kernels, strides, names):
+        super().__init__()
+        if len(kernels) != len(strides) or len(kernels) < 4:
+            raise ValueError("as many strides as kernels")
+        assert len(kernels) == len(names)
+
+
+def test_named_constants_are_choices():
+    assert solved(Loss)["mode"] in {BINARY, MULTI}
+
+
+def test_lists_of_one_length_grow_together():
+    assert {len(each) for each in solved(Levels).values()} == {4}

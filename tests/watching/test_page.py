@@ -114,11 +114,11 @@ def test_tensors_are_in_the_order_of_the_graph_and_strangers_are_named():
 
 
 def test_findings_keep_their_order():
-    found = [Anomaly(step=step, kind="dead", node="conv", what="activation", text=str(step)) for step in (30, 10)]
+    found = [Anomaly(step=step, kind="failure", node="conv", what="activation", text=str(step)) for step in (30, 10)]
     page = page_recording(recording([{OUT: row()}], anomalies=found), "run", ["conv"])
     assert [(one.step, one.kind, one.what, one.text) for one in page.findings] == [
-        (30, "dead", "activation", "30"),
-        (10, "dead", "activation", "10"),
+        (10, "failure", "activation", "10"),
+        (30, "failure", "activation", "30"),
     ]
 
 

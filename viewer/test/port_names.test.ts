@@ -50,4 +50,26 @@ describe("parallel wires", () => {
     const { root } = view(index(single), { expanded: [], unrolled: [], direction: "TB" });
     expect(labels(root)).toContainEqual(["enc", "1×8"]);
   });
+
+  it("have the names of the parameters of the function that takes them", () => {
+    const made = sketch(
+      `x > q/linear > view
+       x > k/linear
+       x > v/linear
+       view > rope1 > rope2 > rope3 > sdpa > y
+       k/linear > rope1
+       v/linear > rope2
+       v/linear > sdpa`,
+    );
+    made.nodes = made.nodes.map((node) => (node.id.startsWith("/rope") ? { ...node, scope: "/rotate()" } : node));
+    const inputs = { query: "/view:0", key: "k/linear:0", value: "v/linear:0" };
+    made.functions = { "/rotate()": { id: "/rotate()", name: "rotate", inputs } };
+    const { root } = view(index(made), { expanded: [], unrolled: [], direction: "TB" });
+    expect(labels(root)?.filter(([from]) => ["q", "k", "v"].includes(from ?? ""))).toEqual([
+      ["q", "query 1×8"],
+      ["k", "key 1×8"],
+      ["v", "1×8"],
+      ["v", "1×8"],
+    ]);
+  });
 });

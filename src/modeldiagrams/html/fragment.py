@@ -21,6 +21,7 @@ from modeldiagrams.html.folding import folded
 from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
+from modeldiagrams.html.recording import recorded_runs
 from modeldiagrams.html.table import diagram_summary, summary_table
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note, remarks
@@ -220,6 +221,7 @@ def element(
         changes=_anchor(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),
+        runs=recorded_runs(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),

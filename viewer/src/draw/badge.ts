@@ -1,6 +1,5 @@
 /** Signs on boxes and panels: the badge with the number of repeats, and the expand sign. */
 import { badge, badgeWidth, LOOP, NOTE, NOTE_GAP, noteNumbers, notesWidth } from "../layout/metrics.js";
-import { strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";
@@ -22,7 +21,7 @@ export function drawNotes(item: Item, x: number, y: number, painter: Painter): s
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="${NOTE / 2}"`;
   const disc = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
   const text = painter.text({ roles: ["times"], context, x: x + width / 2, y: y + 10.5, text: noteNumbers(item) });
-  return painter.group({ classes: context.classes }, painter.tooltip(strings.note) + disc + text);
+  return painter.group({ classes: context.classes }, disc + text);
 }
 
 /** `×12` in a pill, with a circular arrow for loops. */

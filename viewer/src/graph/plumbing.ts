@@ -60,7 +60,7 @@ export function withoutPlumbing(graph: Graph): Graph {
   }
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
   return without(
-    { ...graph, nodes, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) },
+    { ...graph, ...takingSources(graph, passed), nodes, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) },
     new Set(passed.keys()),
   );
 }
@@ -76,11 +76,25 @@ function passOn(passedOn: Map<string, Edge[]>, sources: Source[], edge: Edge): v
 
 /** A module that returns the result of a passing op returns its source. */
 function returningSources(node: ModuleNode, passed: Map<string, Passed>): ModuleNode {
-  const outputs = Object.entries(node.outputs ?? {}).map(([name, tensor]) => [
+  return { ...node, outputs: asSources(node.outputs, passed) };
+}
+
+/** A function that takes the result of a passing op takes its source. */
+function takingSources({ functions }: Graph, passed: Map<string, Passed>): Pick<Graph, "functions"> {
+  if (functions === undefined) return {};
+  const taking = Object.entries(functions).map(([id, call]) => [
+    id,
+    { ...call, inputs: asSources(call.inputs, passed) },
+  ]);
+  return { functions: Object.fromEntries(taking) };
+}
+
+function asSources(tensors: Record<string, string> = {}, passed: Map<string, Passed>): Record<string, string> {
+  const sources = Object.entries(tensors).map(([name, tensor]) => [
     name,
     passed.get(tensor.slice(0, tensor.lastIndexOf(":")))?.source.tensor ?? tensor,
   ]);
-  return { ...node, outputs: Object.fromEntries(outputs) };
+  return Object.fromEntries(sources);
 }
 
 /** Inputs keep their shape, which readers copy to call the model, and weights that of their own, as in the code. */

@@ -101,7 +101,6 @@ const ENGLISH = {
   sameWeights: "same weights",
   tiedToOthers: "tied",
   tensors: "{0} tensors",
-  note: "note",
   // and in its legend
   embedding: "embedding",
   attention: "attention",

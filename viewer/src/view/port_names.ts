@@ -10,12 +10,12 @@ const LONGEST = 14;
 /** What says nothing. */
 const SILENT: ReadonlySet<string> = new Set(["output", "outputs", "x"]);
 
-/** Puts names before the shapes of wires where a module hands on several tensors, each with a name. */
+/** Puts names before the shapes of wires where a module hands on, or a function takes, several tensors, each with a name. */
 export function nameParallels(index: GraphIndex, frame: Frame): void {
   const leaving = new Map<number, Wire[]>();
   for (const wire of frame.wires) if (wire.flow === "data") append(leaving, wire.from, wire);
   const behind = [...leaving].flatMap(([from, wires]) => namesBehind(index, frame.items[from], wires));
-  const named = new Map([...namesInside(index, frame), ...behind]);
+  const named = new Map([...namesInto(index, frame, leaving), ...namesInside(index, frame), ...behind]);
   if (named.size === 0) return;
   for (const wire of frame.wires) {
     const name = named.get(keyOf(wire));
@@ -51,6 +51,24 @@ function namesInside(index: GraphIndex, frame: Frame): Named {
   return severalOf(leaving.map((wire) => [keyOf(wire), names.get(frame.outputs[wire.toPort] ?? "")]));
 }
 
+/** Names of the parameters of functions on what only they read. */
+function namesInto({ nodes }: GraphIndex, { items, wires }: Frame, leaving: ReadonlyMap<number, Wire[]>): Named {
+  const isAlone = (wire: Wire) =>
+    leaving.get(wire.from)?.every(({ source, to }) => source !== wire.source || to === wire.to);
+  return items.flatMap(({ id, kind }, item) => {
+    const node = nodes.get(id);
+    if (kind !== "function" || node?.kind !== "function") return [];
+    const names = new Map(Object.entries(node.inputs ?? {}).map(([path, tensor]) => [tensor, path]));
+    const arriving = wires.filter(({ from, to, flow }) => to === item && from !== BORDER && flow === "data");
+    return severalOf(
+      arriving.map((wire) => {
+        const name = names.get(wire.tensor) ?? names.get(wire.source) ?? "";
+        return [keyOf(wire), isName(name) && isAlone(wire) ? name : undefined];
+      }),
+    );
+  });
+}
+
 /** Tensor → its name among what a module, or the modules that share its box, return. */
 function outputNames(index: GraphIndex, id: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -58,8 +76,12 @@ function outputNames(index: GraphIndex, id: string): Map<string, string> {
     const node = index.nodes.get(inner);
     if (node?.kind !== "module") continue;
     for (const [path, tensor] of Object.entries(node.outputs ?? {})) {
-      if (/^[a-z_]\w*$/i.test(path) && path.length <= LONGEST && !SILENT.has(path)) found.set(tensor, path);
+      if (isName(path)) found.set(tensor, path);
     }
   }
   return found;
+}
+
+function isName(path: string): boolean {
+  return /^[a-z_]\w*$/i.test(path) && path.length <= LONGEST && !SILENT.has(path);
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from enum import Enum
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
-__all__ = ["annotations_of", "is_own_class", "item_annotation"]
+__all__ = ["annotations_of", "is_number_or_several", "is_own_class", "item_annotation"]
 
 
 _PLAIN = ("builtins", "typing", "torch", "collections", "numbers", "types", "argparse", "omegaconf", "easydict", "yacs")
@@ -20,6 +21,11 @@ def is_own_class(annotation: Any) -> bool:
         and annotation.__module__.split(".")[0] not in _PLAIN
         and not issubclass(annotation, Enum)
     )
+
+
+def is_number_or_several(annotation: Any) -> bool:
+    """Whether one number will do where several may be given: ``int | list[int]``."""
+    return get_origin(annotation) in (Union, UnionType) and int in get_args(annotation)
 
 
 def item_annotation(annotation: Any) -> Any:

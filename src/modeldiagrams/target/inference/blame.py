@@ -49,11 +49,14 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
-    message = str(error)
+    message, known = str(error), [*known]
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
         for slot in known:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
+    several = _of_other_length(error, message, known)
+    if several:
+        return several
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
     for asked in said_by_conditions(error):
         return asked
@@ -67,6 +70,20 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         slots = [*_in_expression(frame, at), *slots]
         if use and slots:
             return Refused(slots[0], use)
+    return None
+
+
+def _of_other_length(error: BaseException, message: str, known: list[Slot]) -> Refused | None:
+    """A list that has too few items, or too many, for a function that only got its items."""
+    said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", message)
+    if said:
+        inside = {
+            slot for frame, _ in _frames(error)[:1] for value in frame.f_locals.values() for slot in _slots(value)
+        }
+        for slot in known:
+            items = {*slot.children.values()}
+            if slot.kind == "items" and int(slot.option()) == int(said["got"]) and (items | {slot}) & inside:
+                return Refused(slot, Use("items", int(said["want"])))
     return None
 
 

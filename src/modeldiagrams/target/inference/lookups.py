@@ -67,7 +67,8 @@ def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
 def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
     match container:
         case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
-            values: Any = [element.value for element in elements if isinstance(element, ast.Constant)]
+            known = {**frame.f_globals, **frame.f_locals}
+            values: Any = [resolved(element, known) for element in elements if element is not None]
         case _:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
     if isinstance(values, dict | set | frozenset | list | tuple):

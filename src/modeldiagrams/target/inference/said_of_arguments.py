@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.conditions import checks, value_of
 from modeldiagrams.target.inference.unknown import Refused, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown_containers import Fixed, Items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,9 @@ def said_by_conditions(error: BaseException) -> Iterator[Refused]:
             case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
                 if isinstance(how, ast.In) is is_wanted:
                     yield from _one_of(value_of(value, names), value_of(options, names))
+            case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
+                if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
+                    yield from _of_length(value_of(value, names), count, names)
             case _:
                 yield from _divisible(check, names, is_wanted=is_wanted)
 
@@ -46,6 +50,18 @@ def _one_of(value: Any, options: Any) -> Iterator[Refused]:
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
     if numbers and len(numbers) == len(known) and plain(value) not in numbers:
         yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
+
+
+def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
+    """It has so many items; of two lists the shorter one gets more."""
+    match count:
+        case ast.Call(func=ast.Name(id="len"), args=[other]):
+            lists = [each for each in (value, value_of(other, names)) if isinstance(each, list | tuple)]
+            short, size = min(lists, key=len, default=None), max(map(len, lists), default=0)
+        case _:
+            short, size = value, value_of(count, names)
+    if isinstance(short, Items | Fixed) and isinstance(size, int) and len(short) != size:
+        yield Refused(short.slot, Use("items", int(size)))
 
 
 def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Refused]:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import nn
 
-from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, item_annotation
+from modeldiagrams.target.inference.annotations import (
+    annotations_of,
+    is_number_or_several,
+    is_own_class,
+    item_annotation,
+)
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.slot_options import options_of
@@ -79,7 +84,9 @@ class Slot:
 
     def _read_annotation(self) -> None:
         annotation = self.annotation
-        if annotation is str:
+        if is_number_or_several(annotation):
+            self.annotation = int
+        elif annotation is str:
             self.kind = "text"
         elif annotation is dict:
             self._make_mapping(0)

@@ -8,6 +8,7 @@ instead.
 
 from __future__ import annotations
 
+import ast
 import dis
 import linecache
 import re
@@ -15,13 +16,28 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from modeldiagrams.target.inference.lookups import strings_looked_up
+from torch import Tensor
+
+from modeldiagrams.target.inference.lookups import expression_at, strings_looked_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
-__all__ = ["Number", "Real", "Refused", "Slot", "Text", "Use", "plain", "slots_of", "text", "unpacked_count", "wrapped"]
+__all__ = [
+    "Number",
+    "Real",
+    "Refused",
+    "Slot",
+    "Text",
+    "Use",
+    "is_asked_for_tensor",
+    "plain",
+    "slots_of",
+    "text",
+    "unpacked_count",
+    "wrapped",
+]
 
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
 
@@ -116,7 +132,7 @@ class _Numeric:
         return bool(super().__ne__(0))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or self.is_derived:
+        if name.startswith("__") or self.is_derived or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
             raise AttributeError(name)
         key = _key_taken(sys._getframe(1), name)  # noqa: SLF001
         raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
@@ -239,6 +255,18 @@ def text(value: str, slot: Slot) -> Text:
     made = Text(value)
     made.slot = slot
     return made
+
+
+def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
+    """Whether a frame only asks if a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
+    if str(frame.f_globals.get("__name__")).startswith("numpy."):
+        return True
+    if not hasattr(Tensor, name):
+        return False
+    match expression_at(frame, frame.f_lasti):
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]) | ast.Call(func=ast.Name(id="hasattr")):
+            return True
+    return False
 
 
 def _key_taken(frame: FrameType, name: str) -> str | None:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import expression_at
-from modeldiagrams.target.inference.unknown import Refused, Slot, Use, unpacked_count
+from modeldiagrams.target.inference.unknown import Refused, Slot, Use, is_asked_for_tensor, unpacked_count
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -40,7 +40,8 @@ class _Several:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("shape", "device"):
+        is_harmless = name in ("shape", "device") or is_asked_for_tensor(sys._getframe(1), name)  # noqa: SLF001
+        if name.startswith("__") or is_harmless:
             raise AttributeError(name)
         raise Refused(self.slot, Use("attribute", name))
 

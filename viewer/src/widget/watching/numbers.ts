@@ -11,10 +11,9 @@ export function power(exponent: number): string {
 export function short(value: number): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
-  return (size < 1e-3 || size >= 1e5 ? value.toExponential(1) : String(Number(value.toPrecision(2)))).replaceAll(
-    "-",
-    "−",
-  );
+  const isExtreme = size < 1e-3 || size >= 1e5;
+  const text = isExtreme ? value.toExponential(1).replace(".0e", "e") : String(Number(value.toPrecision(2)));
+  return text.replaceAll("-", "−");
 }
 
 /** `12 %`; never zero for something. */
