@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import io
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -130,11 +131,22 @@ def main() -> None:
             "recorded": ours(path, 1),
             **rivals,
         }
-        steps = [training(make, given, attach) for attach in attached.values()]
         with contextlib.redirect_stdout(io.StringIO()):
-            seconds = dict(zip(attached, alternating(*steps, rounds=ROUNDS), strict=True))
+            steps = {name: step for name, attach in attached.items() if (step := _working(make, given, attach))}
+            seconds = dict(zip(steps, alternating(*steps.values(), rounds=ROUNDS), strict=True))
         _report(name, seconds, path)
     print(f"step() when nothing is recorded: {_microseconds(folder / 'step.mdwatch'):.1f} µs (bar {BARS['step']})")
+
+
+def _working(make: Callable[[], nn.Module], batch: Any, attach: Callable[[nn.Module], Any]) -> Any:
+    """A training step; None if it can't be made, as with TorchExplorer where there is no ``dot``."""
+    try:
+        step = training(make, batch, attach)
+        step()
+    except (OSError, RuntimeError, ImportError, AttributeError) as error:
+        print(f"{attach}: {type(error).__name__}: {error}", file=sys.stderr)
+        return None
+    return step
 
 
 def _report(name: str, seconds: dict[str, float], path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.hosting.site_files import FOLDER
@@ -49,7 +50,9 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     rows = {row.id for row in shown_rows(outline_rows(diagram))}
     without_row = [anchor for module, anchor in anchors.items() if module not in rows]
     self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in without_row]
-    self.body.append(fragment(diagram, assets=assets, link=link, source_link=node["source_link"], anchors=anchors))
+    documents = any(True for _ in self.document.findall(addnodes.desc))
+    links = {"link": link, "source_link": node["source_link"], "anchors": anchors}
+    self.body.append(fragment(diagram, assets=assets, **links, documents=documents))
     raise nodes.SkipNode
 
 

@@ -74,6 +74,14 @@ def test_a_node_marks_the_words_that_speak_of_it(page):
     wait_until(page, lambda: page.page.locator("a.mg-spoken").count() == 0)
 
 
+@pytest.mark.parametrize(("entry", "lit"), [("pkg.Block", "blocks"), ("pkg.Network.stem", "stem")])
+def test_what_an_api_page_documents_lights_its_part(page, entry, lit):
+    page.page.locator(f'[id="{entry}"]').hover()
+    wait_lit(page, lit)
+    page.page.mouse.move(1, 1)
+    wait_lit(page)
+
+
 def test_without_script_words_lead_to_the_picture(reader_with, address):
     with reader_with(**NO_SCRIPT) as reader:
         reader.page.goto(address)

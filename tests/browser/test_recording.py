@@ -154,7 +154,7 @@ def test_what_was_not_seen_is_hatched_and_never_zero(shown):
 
 
 def test_a_finding_leads_to_its_step_node_and_measure(shown):
-    shown.page.get_by_role("button", name="75 % of the units").click()
+    shown.page.get_by_role("button", name=f"Step 40 {DEAD}: 75 % of the units").click()
     wait_selected(shown, "layers.0.mlp")
     assert told(shown).startswith("Step 40 ")
     assert shown.page.get_by_label("Tint by").first.input_value() == "dead"
@@ -223,7 +223,7 @@ def test_paper_and_readers_without_scripts_have_the_figures_as_a_table(shown, re
     with reader_with(java_script_enabled=False) as other:
         other.page.goto(f"{trained}/one.html")
         assert other.page.get_by_role("region", name="Figures of first.mdwatch").is_visible()
-        assert other.page.get_by_text("Step 40: 75 %").is_visible()
+        assert other.page.get_by_text("75 % of the units").is_visible()
 
 
 def test_a_file_of_its_own_shows_it_at_once(reader, trained):

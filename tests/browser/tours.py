@@ -56,6 +56,10 @@ def write_parts(folder: Path) -> None:
     save(network(blocks=2), folder / "net.json")
     words = "# Parts\n\nFirst [the stem](model:stem), then [*an activation*](model:net.json#blocks.1.up)."
     body = _converted(folder, f"{words}\n\n```model-graph\nmodel: net.json\ndepth: 0\n```\n")
+    # as Sphinx documents classes
+    inner = '<dl><dt id="pkg.Network.stem">stem</dt><dd>The first.</dd></dl>'
+    body += '<dl><dt id="pkg.Block">class Block</dt><dd>Part of a net.</dd></dl>'
+    body = f'<dl><dt id="pkg.Network">class Network</dt><dd>{body}{inner}</dd></dl>'
     (folder / "parts.html").write_text(f"{HEAD}<title>Parts</title>\n<main>{body}</main>\n", encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ def test_findings_and_the_last_figures_are_in_the_page():
     row = Row(count=100, norm=20.0, mean=-0.5, min=-3.0, bad=7, dead=1, units=4)
     found = [Anomaly(step=10, kind="failure", node="embed", what="activation", text="embed <is> dead")]
     html = page([{}, {Key("embed", "activation"): row}], losses=[Loss(10, 0.25)], noticed=found)
-    assert "Step 10: embed &lt;is&gt; dead" in html
+    assert "Step 10, <code>embed</code>: embed &lt;is&gt; dead" in html
     assert "&lt;run&gt;.mdwatch" in html
     assert "<run>" not in html
     assert "Step 10, loss 0.25:" in html

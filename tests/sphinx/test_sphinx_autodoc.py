@@ -148,6 +148,7 @@ def test_every_documented_module_has_its_diagram(sites):
     assert "mg-problem" not in page
     assert "model-graph:" not in page
     assert "Eight wide" in page
+    assert "modeldiagrams/prose.js" in page  # what is documented lights its part
     # below its docstring, inside the description of its class
     assert re.search(r'id="nets.Net">.*How wide.*graph="nets.Net"', page, re.DOTALL)
 

@@ -18,9 +18,14 @@ UNSOLVED = {
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
-    "hard_preprints.CLIP",  # divides a width of its own choice by 64
+    "hard_platforms.Darknet",  # layers as a list in a language of its own
+    "hard_platforms.WhaleNet",  # a made-up backbone gives rows where a map is pooled
     "hard_preprints.DETR",  # modules that are called, and asked for sizes
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
+    "hard_sciences.DETRVAE",  # a list of modules that are asked for sizes
+    "hard_sciences.Evoformer",  # four inputs whose sizes depend on each other
+    "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
+    "hard_sciences.RAFT",  # `"dropout" in args`, of a namespace
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }

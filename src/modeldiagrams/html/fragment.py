@@ -70,13 +70,14 @@ _SMALLEST_SCALE = 0.7
 """12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
 
 
-def fragment(
+def fragment(  # noqa: PLR0913  (what a host knows of the page)
     diagram: Diagram,
     *,
     assets: str,
     link: Link | None = None,
     source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
+    documents: bool = False,
 ) -> str:
     """The HTML of one diagram, to stand inside a page's content, in a figure that has the `figure_classes`.
 
@@ -86,6 +87,7 @@ def fragment(
         link: Makes cross references of class mentions in the outline; by default they are plain code.
         source_link: URL of a line of source with ``{path}`` and ``{line}`` in it, for the widget's details.
         anchors: Node id → the ``id`` of its row in the outline.
+        documents: Whether the page documents classes, which then light their parts.
 
     Returns:
         Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
@@ -100,7 +102,7 @@ def fragment(
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
-    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps}
+    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
     more = [script for script, is_needed in said.items() if interactive and is_needed]
     return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 

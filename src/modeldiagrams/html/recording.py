@@ -49,14 +49,16 @@ def recorded_runs(diagram: Diagram) -> Markup:
                 step=run.steps[-1] if run.steps else 0,
                 loss=None if loss is None else f"{loss:.3g}",
                 titles=_TITLES.values(),
-                rows=[_Row(tensor.node or "the model", _tensor(tensor), _cells(tensor.values)) for tensor in seen],
+                rows=[
+                    _Row(tensor.node or "the model", _tensor(tensor.kind, tensor.name), _cells(tensor.values))
+                    for tensor in seen
+                ],
             )
         )
     return html
 
 
-def _tensor(tensor: object) -> str:
-    kind, name = str(getattr(tensor, "kind", "")), str(getattr(tensor, "name", ""))
+def _tensor(kind: str, name: str) -> str:
     return " ".join([_KINDS.get(kind, kind), *([name] if name != "output" else [])])
 
 

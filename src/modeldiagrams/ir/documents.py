@@ -12,10 +12,12 @@ import msgspec
 from modeldiagrams.common import files
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.text import escaped
 
 __all__ = [
     "at_file",
     "check_version",
+    "encoded",
     "file_content",
     "located",
     "parsed",
@@ -45,6 +47,14 @@ def read_document(path: str | os.PathLike[str], kind: type[T], name: str, versio
         raise at_file(path, located(error)) from error
     except GraphError as error:
         raise at_file(path, error) from error
+
+
+def encoded(content: Any) -> bytes:
+    """JSON text of a struct or of plain data; names are the model's, and may hold what no file can."""
+    try:
+        return msgspec.json.encode(content)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(escaped(msgspec.to_builtins(content)))
 
 
 def write_document(path: str | os.PathLike[str], content: bytes) -> None:

@@ -233,4 +233,6 @@ def short_name(name: str) -> str:
 
 def _regex(pattern: str) -> str:
     """The viewer's rule, in `viewer/src/view/patterns.ts`."""
-    return "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in pattern)
+    # several stars in a row would take a time that grows with a power of the name's length
+    once = re.sub(r"\*+", "*", pattern)
+    return "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in once)

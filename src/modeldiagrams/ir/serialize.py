@@ -12,6 +12,7 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.documents import (
     at_file,
     check_version,
+    encoded,
     file_content,
     located,
     parsed,
@@ -19,7 +20,6 @@ from modeldiagrams.ir.documents import (
     write_document,
 )
 from modeldiagrams.ir.graph import FORMAT, VERSION, Graph
-from modeldiagrams.ir.text import escaped
 
 if TYPE_CHECKING:
     import os
@@ -39,10 +39,7 @@ def serialize(graph: Graph, *, indent: int = 0) -> bytes:
     Returns:
         The JSON text, without a final newline.
     """
-    try:
-        compact = msgspec.json.encode(graph)
-    except UnicodeEncodeError:  # names and messages are the model's
-        compact = msgspec.json.encode(escaped(msgspec.to_builtins(graph)))
+    compact = encoded(graph)
     return msgspec.json.format(compact, indent=indent) if indent else compact
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OpNode
+from modeldiagrams.ir.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +31,11 @@ def structural_digest(graph: Graph) -> str:
     Modules, functions, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how
     the values of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
     """
-    return digest(msgspec.json.encode(_structure(graph), order="sorted"))
+    structure = _structure(graph)
+    try:
+        return digest(msgspec.json.encode(structure, order="sorted"))
+    except UnicodeEncodeError:  # names are the model's
+        return digest(msgspec.json.encode(escaped(structure), order="sorted"))
 
 
 def describe_changes(before: Graph, now: Graph) -> str:

@@ -150,7 +150,7 @@ class _Fences(Preprocessor):
             if is_left_out(diagram, requested=requested):
                 return ""
             self.host.note_shown(diagram)
-            return figure(diagram, self.host, self.md)
+            return figure(diagram, self.host, self.md, documents=bool(location))
         except SuperFencesException:
             raise
         except Exception as error:

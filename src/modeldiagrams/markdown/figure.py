@@ -24,8 +24,8 @@ _PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
 """Tree processors that a page runs on its text; captions and notes need them, too. MkDocs' `relpath` resolves links."""
 
 
-def figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
-    """The HTML of a diagram, with its caption and anchor."""
+def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool = False) -> str:
+    """The HTML of a diagram, with its caption and anchor; `documents` as of `fragment`."""
     options = diagram.options.figure
     classes = figure_classes(diagram.options)
     if options.align:
@@ -36,7 +36,7 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown) -> str:
         return host.class_link(link_names(diagram, class_name), html)
 
     source_link = url_templates(host.settings, diagram, host.builder.folder)
-    inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link)
+    inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link, documents=documents)
     notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{notes}'

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from modeldiagrams.ir.documents import read_document, schema_of, write_document
+from modeldiagrams.ir.documents import encoded, read_document, schema_of, write_document
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.ir.structure import structural_digest
 
@@ -109,7 +109,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
     def to_json(self, indent: int = 0) -> bytes:
         """The JSON text. Equal overlays give equal bytes."""
         whole = {"format": self.format, "version": self.version, **msgspec.to_builtins(self)}
-        compact = msgspec.json.encode(whole)
+        compact = encoded(whole)
         return msgspec.json.format(compact, indent=indent) if indent else compact
 
     def without_texts(self) -> Overlay:

@@ -8,12 +8,12 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from torch import nn
-
-__all__ = ["VARIADIC", "Part", "parameters_of", "unpacked_parameters"]
+__all__ = ["VARIADIC", "Part", "listed_parameters", "parameters_of", "unpacked_parameters"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,59 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
                 found[name].append(key)
     # numbers index tensors, too: only names, or only unpacking, show that it is no tensor
     return {name: keys for name, keys in found.items() if len({type(key) for key in keys}) == 1}
+
+
+def listed_parameters(model: nn.Module) -> dict[str, int]:
+    """Parameters whose items a forward takes by number, for parts of its own: ``self.heads[i](features[i])``.
+
+    Returns:
+        Parameter → how many items it has.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
+    counts = {name: _most_items(tree, name, loops) for name in parameters_of(model.forward)}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _counted_loops(node: ast.AST, model: nn.Module) -> Iterator[tuple[str, int]]:
+    """Variables that count the parts of a model, and how many there are."""
+    match node:
+        case ast.For(target=target, iter=items) | ast.comprehension(target=target, iter=items):
+            pass
+        case _:
+            return
+    match target, items:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[*_, ast.Call(args=[part])]):
+            yield name, _length(part, model)
+        case ast.Tuple(elts=[ast.Name(id=name), _]), ast.Call(func=ast.Name(id="enumerate"), args=[part]):
+            yield name, _length(part, model)
+
+
+def _length(node: ast.expr, model: nn.Module) -> int:
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            part = {**vars(model), **dict(model.named_children())}.get(name)
+            return len(part) if isinstance(part, list | tuple | nn.ModuleList) else 0
+    return 0
+
+
+def _most_items(tree: ast.AST, parameter: str, loops: Mapping[str, int]) -> int:
+    """How many items a parameter has that is only used by its items; 0 for any other."""
+    uses = sum(isinstance(node, ast.Name) and node.id == parameter for node in ast.walk(tree))
+    keys = [
+        node.slice
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == parameter
+    ]
+    numbers = {key.value for key in keys if isinstance(key, ast.Constant) and type(key.value) is int}
+    counts = [loops.get(key.id, 0) for key in keys if isinstance(key, ast.Name)]
+    is_whole = len(numbers) + len(counts) == 0 or len(keys) != uses or 0 in counts
+    if is_whole or (len(numbers) < 2 and not counts):  # noqa: PLR2004  (the first of a batch is taken of tensors, too)
+        return 0
+    return max([*counts, *(number + 1 for number in numbers)])
 
 
 def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:

@@ -29,7 +29,7 @@ export function matcher(patterns: string[]): (node: Named) => boolean {
 
 function glob(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${escaped.replace(/\*/g, ".*").replace(/\?/g, ".")}$`, "su");
+  return new RegExp(`^${escaped.replace(/\*+/g, ".*").replace(/\?/g, ".")}$`, "su");
 }
 
 /** An option with patterns that match no module. */

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
-from modeldiagrams.target.inference.unknown_containers import Fields
+from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ _MOST_FRAMES = 12
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
+    (
+        r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
+        Use("number"),
+    ),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
     (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
     (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
@@ -122,12 +126,14 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
+        lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
-        for tree in _methods(type(module)) if kept or fields else ():
+        for tree in _methods(type(module)) if kept or fields or lists else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)
                 yield from _kept_field(node, fields)
+                yield from _kept_keys(node, lists)
 
 
 def _methods(class_: type) -> Iterator[ast.AST]:
@@ -153,6 +159,30 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
             if slot.kind == "fields" and name not in slot.children and not hasattr(dict, name):
                 yield Refused(slot, Use("members", (name,)))
             slot = slot.child(name)
+
+
+def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
+    """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
+    match node:
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+            loops = [(loop.target, loop.iter) for loop in node.generators]
+        case ast.For(target=target, iter=items):
+            loops = [(target, items)]
+        case _:
+            return
+    for target, items in loops:
+        match target, items:
+            case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
+                if is_listed("keys", name) and _looks_up(node, name):
+                    slot = slots_of(lists[attribute])[0]
+                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
+
+
+def _looks_up(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
+        for part in ast.walk(node)
+    )
 
 
 def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:

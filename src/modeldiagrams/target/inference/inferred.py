@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.forward import parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import listed_parameters, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.names import project_value
@@ -57,8 +57,10 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
     if any(p.kind in _NAMELESS for p in parameters):
         yield from _by_position(parameters, layers)
     elif named:
-        inside = unpacked_parameters(model)
-        candidates: Candidates = {p.name: _parameter(p, layers, inside.get(p.name, ())) for p in named}
+        inside, lists = unpacked_parameters(model), listed_parameters(model)
+        candidates: Candidates = {
+            p.name: _parameter(p, layers, inside.get(p.name, ()), lists.get(p.name, 0)) for p in named
+        }
         if is_of_graph:
             candidates = {
                 name: options if is_graph(str(name)) else _in_a_graph(str(name), options)
@@ -79,21 +81,23 @@ def _by_position(parameters: list[inspect.Parameter], layers: Layers) -> Iterato
     rest = next((p for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
     required = [p for p in parameters if p.default is _EMPTY]
     first = [p for p in required if p.kind in (inspect.Parameter.POSITIONAL_ONLY, _BY_NAME[0])]
-    keywords: Candidates = {
-        p.name: _parameter(p, layers, ()) for p in required if p.kind is inspect.Parameter.KEYWORD_ONLY
-    }
+    keywords: Candidates = {p.name: _parameter(p, layers) for p in required if p.kind is inspect.Parameter.KEYWORD_ONLY}
     for count in range(max(1, len(first)), max(_MAX_POSITIONAL, len(first)) + 1 if rest else len(first) + 1):
         positional = [*first, *[rest] * (count - len(first))]
-        yield {**{i: _parameter(p, layers, ()) for i, p in enumerate(positional) if p}, **keywords}
+        yield {**{i: _parameter(p, layers) for i, p in enumerate(positional) if p}, **keywords}
 
 
-def _parameter(parameter: inspect.Parameter, layers: Layers, inside: Sequence[Any]) -> list[Candidate]:
+def _parameter(
+    parameter: inspect.Parameter, layers: Layers, inside: Sequence[Any] = (), count: int = 0
+) -> list[Candidate]:
     """Candidates for one parameter."""
     found = _annotated(parameter)
     if found is None or project_value("inputs", parameter.name) is not None:
         found = _tensors(parameter.name, layers)
     if re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
         found = [*_several(found), *found]
+    if count and not is_graph(parameter.name):
+        found = [*_several(found, (count,)), *found]
     if inside and not is_graph(parameter.name):  # edges are pairs in one tensor
         found = [*_unpacked(inside, layers), *found]
     return found if parameter.default is _EMPTY else [ABSENT, *found]
@@ -181,10 +185,10 @@ def _first_of_each(layers: Layers) -> list[Candidate]:
     return [*reversed(firsts.values())]
 
 
-def _several(candidates: list[Candidate]) -> Iterator[Candidate]:
+def _several(candidates: list[Candidate], counts: Sequence[int] = (2, 3, 4, 1)) -> Iterator[Candidate]:
     """Lists of equal inputs."""
     for candidate in candidates[:_MAX_LISTED]:
-        for count in (2, 3, 4, 1):
+        for count in counts:
             yield Candidate([candidate.entry] * count, f"{count} of them, each {candidate.reason}")
 
 

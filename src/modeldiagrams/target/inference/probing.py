@@ -113,20 +113,19 @@ class Probe:
         self._written = () if self._model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
+        self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
-        probed = self._run(args, kwargs, is_fake=not self._is_lazy)  # lazy layers make weights, which are no fake ones
-        # fake tensors let pass some of what kernels don't take
         work = sum(map(_rows, leaves(entries))) * self._size
-        is_cheap = work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
-        if (
-            self._has_values
-            and is_cheap
-            and not self._is_lazy
-            and (probed.error is None or _needs_values(probed.error))
-        ):
+        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
+        # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
+        if self._is_lazy or (self._is_recurrent and may_have_values):
+            return self._run(args, kwargs, is_fake=False)
+        probed = self._run(args, kwargs, is_fake=True)
+        # fake tensors let pass some of what kernels don't take
+        if may_have_values and (probed.error is None or _needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed

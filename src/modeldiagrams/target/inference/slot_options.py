@@ -11,7 +11,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
-from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_item
+from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["options_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
-_COUNTS = (2, 3, 4, 1, 5)
 _MULTIPLES = (1, 2, 4, 8)
 
 
@@ -30,7 +29,7 @@ def options_of(slot: Slot) -> list[Any]:
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,
-        "items": lambda slot: [slot.count] if slot.count else [*_COUNTS],
+        "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
         "fields": lambda _: [None],
         "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
         "made": _made,

@@ -87,7 +87,7 @@ class Slot:
         annotation = self.annotation
         if is_number_or_several(annotation):
             self.annotation = int
-        elif annotation is str:
+        elif annotation is str or (annotation is None and is_listed("text_names", self.name)):
             self.kind = "text"
         elif annotation is dict:
             self._make_mapping(0)
@@ -263,6 +263,8 @@ class Slot:
             case Use("called", (int() as count, tuple() as names)):
                 self.kind, self.call = "class", (count, names)
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
+            case Use("number"):
+                self.kind, self.why = "number", "a number is expected"
             case Use("lacks", str(name)):
                 self.kind, self.why, self.ways = "fields", f"its {name} is read", self.ways | {"attribute"}
 

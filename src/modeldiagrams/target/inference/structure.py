@@ -114,8 +114,16 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
                         before = subtree(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
                         if name not in known:
+                            yield from _twins(entries, path, known, name)
                             yield put(entries, path, {**known, name: seeds.seed(name, (*path, name))})
                             return
+
+
+def _twins(entries: Entries, path: Path, known: dict[str, Any], name: str) -> Iterator[Entries]:
+    """An input like another one that has what is asked of it: both are read by the same code."""
+    for other in entries.values():
+        if len(path) == 1 and isinstance(other, dict) and name in other and known.keys() <= other.keys():
+            yield put(entries, path, other)
 
 
 def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:

@@ -13,7 +13,7 @@ from modeldiagrams.target.inference.names import matches, project_value, value_o
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["is_a_model", "is_listed", "number_values", "usual", "usual_item", "words_of"]
+__all__ = ["is_a_model", "is_listed", "number_values", "usual", "usual_counts", "usual_item", "words_of"]
 
 
 @functools.cache
@@ -46,7 +46,8 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
         role = by_name
     if is_item:
         known = None
-    values = [*tables["values"][role or "unknown"], *tables["values"]["unknown"]]
+    others = [] if role in tables["no_others"]["roles"] else tables["values"]["unknown"]
+    values = [*tables["values"][role or "unknown"], *others]
     first = [known] if known is not None and not isinstance(known, list) else []
     return list(dict.fromkeys([*first, *values])) if not isinstance(values[0], bool) else values
 
@@ -74,6 +75,12 @@ def usual(table: str, name: str) -> list[Any]:
     rows = [row for row in _tables()[table] if matches(row["names"], name.lower())]
     found = [value for row in rows for value in row.get("values", [row.get("value")])]
     return [known, *found] if isinstance(known, str) else found
+
+
+def usual_counts(name: str) -> list[int]:
+    """How many items a list that goes by this name may have, likeliest first."""
+    rows = [row for row in _tables()["lists"] if matches(row["names"], name.lower())]
+    return list(dict.fromkeys([*(len(values) for row in rows for values in row["values"]), 2, 3, 4, 1, 5]))
 
 
 def usual_item(name: str, index: int, count: int) -> list[int]:

@@ -3,7 +3,8 @@ import type { Widget } from "../widget.js";
 import { lightOf } from "./light.js";
 import { widgetOf } from "./widget_of.js";
 
-interface Part {
+/** What speaks of nodes. */
+export interface Part {
   element: HTMLElement;
   ids: readonly string[];
 }
@@ -19,11 +20,15 @@ export function connectParts(root: ParentNode): void {
     element.classList.add("mg-linked");
     byHost.set(host, [...(byHost.get(host) ?? []), { element, ids: JSON.parse(mgNodes) as string[] }]);
   }
-  for (const [host, parts] of byHost) void widgetOf(host).then((widget) => connect(widget, parts));
+  for (const [host, parts] of byHost) void widgetOf(host).then((widget) => connect(widget, parts, { leads: true }));
 }
 
-function connect(widget: Widget, parts: readonly Part[]): void {
-  for (const part of parts) connectPart(widget, part);
+/** @param options whether a click on a part leads to its nodes */
+export function connect(widget: Widget, parts: readonly Part[], options: { leads: boolean }): void {
+  for (const part of parts) {
+    light(widget, part);
+    if (options.leads) lead(widget, part);
+  }
   widget.stage.addEventListener("pointerover", ({ target }) => {
     const ids = idsAround(target);
     for (const { element, ids: own } of parts)
@@ -43,21 +48,25 @@ function idsAround(target: EventTarget | null): ReadonlySet<string> {
   return new Set(node === null ? [] : [node.dataset.id ?? ""]);
 }
 
-function connectPart(widget: Widget, { element, ids }: Part): void {
-  const light = lightOf(widget);
+/** Light nodes while what speaks of them is pointed at, or has the focus. */
+function light(widget: Widget, { element, ids }: Part): void {
+  const own = lightOf(widget);
   const on = () => {
-    light.show(ids);
+    own.show(ids);
     // a node that a closed module hides is found in the data
     void widget.load().then(
-      () => element.matches(":hover, :focus-visible") && light.show(ids),
+      () => element.matches(":hover, :focus-visible") && own.show(ids),
       () => undefined,
     );
   };
-  const off = () => light.show(undefined);
+  const off = () => own.show(undefined);
   element.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && on());
   element.addEventListener("pointerleave", off);
   element.addEventListener("focus", () => element.matches(":focus-visible") && on());
   element.addEventListener("blur", off);
+}
+
+function lead(widget: Widget, { element, ids }: Part): void {
   element.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

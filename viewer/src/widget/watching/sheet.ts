@@ -66,7 +66,7 @@ export class RunSheet {
 
   #row(finding: Finding): HTMLElement {
     const step = make("b", "", fill(words.stepOf, finding.step));
-    const row = make("button", "mg-button", step, " ", make("span", "", finding.text));
+    const row = make("button", "mg-button", step, " ", ...nodeOf(finding), make("span", "", finding.text));
     row.type = "button";
     row.addEventListener("click", () => this.onFinding(finding));
     return row;
@@ -156,6 +156,11 @@ export class RunSheet {
       return make("figure", "", map.element, make("figcaption", "", caption));
     });
   }
+}
+
+/** The text speaks of `this module`. */
+function nodeOf({ node }: Finding): (Node | string)[] {
+  return node === "" ? [] : [make("code", "", node), ": "];
 }
 
 function keyOf({ kind, name }: Tensor): string {

@@ -1,0 +1,33 @@
+"""Notes of Python and of files: text, whatever it holds, in a list below the picture."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphs import hostile_graph, small_graph
+from modeldiagrams import annotate, to_html, to_svg
+from modeldiagrams.overlay.resolve import resolve
+
+HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--"
+
+
+def test_hostile_words_stay_text() -> None:
+    graph = small_graph()
+    overlay = annotate(graph, "fc", text=HOSTILE, rename=HOSTILE) | annotate(graph, "fc, relu", group=HOSTILE)
+    html = to_html(graph, overlay=overlay)
+    assert "<img src=x" not in html
+    assert '<li id="mypkg.Net-note-1"><p>&lt;/script&gt;' in html
+    assert "<img" not in to_svg(graph, overlay=overlay)
+
+
+def test_models_with_hostile_names_can_be_annotated() -> None:
+    graph = hostile_graph()
+    ids = [node.id for node in graph.nodes]
+    overlay, _ = resolve(graph, {"rename": dict.fromkeys(ids[:40], "Same"), "notes": dict.fromkeys(ids, "Text")})
+    assert "<svg" in to_svg(graph, overlay=overlay)
+
+
+def test_overlay_of_another_graph_says_what_is_gone() -> None:
+    other = annotate(hostile_graph(), "constructor", fade=True)
+    with pytest.warns(UserWarning, match=r"the overlay speaks of 'constructor', which Net does not have"):
+        to_svg(small_graph(), overlay=other)

@@ -1,0 +1,40 @@
+/**
+ * API pages: what is documented lights the parts that it describes in the diagrams of the page. The outline tells which
+ * these are, so nothing is loaded for it.
+ */
+import { connect, type Part } from "./parts.js";
+import { widgetOf } from "./widget_of.js";
+
+/** What has the full name as its id: Sphinx's descriptions, and headings of mkdocstrings. */
+const DOCUMENTED = "dt[id], .doc-heading[id]";
+
+export function connectDocumented(): void {
+  const documented = [...document.querySelectorAll<HTMLElement>(DOCUMENTED)].filter(
+    (element) => element.dataset.mgDocumented === undefined,
+  );
+  for (const element of documented) element.dataset.mgDocumented = "";
+  for (const host of document.querySelectorAll("model-graph[graph]")) {
+    const parts = documented.flatMap((element): Part[] => {
+      const ids = partsOf(host, element);
+      return ids.length === 0 ? [] : [{ element, ids }];
+    });
+    if (parts.length > 0) void widgetOf(host).then((widget) => connect(widget, parts, { leads: false }));
+  }
+}
+
+/** Ids of the modules that an entry is about: of its class, or its attribute of the class whose diagram this is. */
+function partsOf(host: Element, { id }: HTMLElement): string[] {
+  const owner = host.closest("dd, .doc-contents")?.parentElement?.querySelector(DOCUMENTED)?.id;
+  return [...host.querySelectorAll<HTMLElement>(".mg-outline [data-node]")].flatMap((row) => {
+    const { node = "" } = row.dataset;
+    const name = row.parentElement?.querySelector<HTMLElement>(":scope > [data-class]")?.dataset.class;
+    return isSame(id, name) || (owner !== undefined && id === `${owner}.${node}`) ? [node] : [];
+  });
+}
+
+/** Whether two full names are of one class, which its package may export under a shorter name. */
+function isSame(id: string, name: string | undefined): boolean {
+  if (name === undefined) return false;
+  const [a, b] = [id.split("."), name.split(".")];
+  return a.length > 1 && a[0] === b[0] && a.at(-1) === b.at(-1);
+}
