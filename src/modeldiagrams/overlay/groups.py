@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OutputNode
+from modeldiagrams.overlay.nesting import with_group
 from modeldiagrams.overlay.overlay import Group
 
 if TYPE_CHECKING:
@@ -136,10 +137,15 @@ class _Making:
 
     def _add(self, name: str, parent: str | None, nodes: tuple[str, ...]) -> None:
         stem = f"{parent or ''}/{_ODD.sub('_', name)}[]"
-        self._ids[stem] += 1
-        group = Group(id=stem if self._ids[stem] == 1 else f"{stem}#{self._ids[stem]}", name=name, nodes=nodes)
+        number = self._ids[stem] + 1
+        group = Group(id=stem if number == 1 else f"{stem}#{number}", name=name, nodes=nodes)
+        try:
+            self.groups = with_group(self.groups, group)
+        except ValueError as error:
+            self._refuse(name, str(error))
+            return
+        self._ids[stem] = number
         self._parent[group.id] = parent
-        self.groups.append(group)
         self._made[name].append(group)
 
     def _refuse(self, name: str, why: str) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from modeldiagrams.ir.documents import encoded, read_document, schema_of, write_document
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.ir.structure import structural_digest
+from modeldiagrams.overlay.nesting import joined, renamed
 
 if TYPE_CHECKING:
     import os
@@ -120,21 +121,20 @@ class Overlay(_Struct, frozen=True, kw_only=True):
     def merge(self, other: Overlay) -> Overlay:
         """Both together. Where both say something of one node, the other's word counts; its notes come last.
 
+        Groups of both stay: another group of the same name gets an id of its own, and one that is whole inside of
+        another stands in it.
+
         Raises:
-            ValueError: if the other one is for another graph.
+            ValueError: if the other one is for another graph, or two groups overlap.
         """
         if other.graph != self.graph:
             raise ValueError("expected an overlay for the same graph; make both from one `Graph`")
+        groups, ids = joined(self.groups, other.groups)
+        other = renamed(other, ids)
         nodes = dict(self.nodes)
         for name, node in other.nodes.items():
             nodes[name] = _with(nodes.get(name, Node()), node)
-        theirs = {group.id for group in other.groups}
-        return Overlay(
-            graph=self.graph,
-            nodes=nodes,
-            groups=(*(group for group in self.groups if group.id not in theirs), *other.groups),
-            notes=(*self.notes, *other.notes),
-        )
+        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=(*self.notes, *other.notes))
 
     __or__ = merge
 
