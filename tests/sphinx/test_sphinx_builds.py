@@ -44,7 +44,8 @@ def models_site(site):
     (site / "z_other.rst").write_text("Other\n=====\n\n.. model-graph:: z_other_model.Net\n   :inputs: [1, 4]\n")
     names.append("z_other")
     (site / "index.rst").write_text(
-        "Index\n=====\n\n.. toctree::\n\n   api\n   plain\n   guide/deep\n   guide/myst\n"
+        # a note refers to it
+        ".. _the-net:\n\nIndex\n=====\n\n.. toctree::\n\n   api\n   plain\n   guide/deep\n   guide/myst\n"
         + "".join(f"   {name}\n" for name in names)
     )
     return site

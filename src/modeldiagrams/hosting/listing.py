@@ -81,18 +81,34 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
     file = _file(diagram, place.source)
     number = int(place.source.rpartition(":")[2])
     code = file.read_text("utf-8", errors="replace")
-    function = _forward(ast.parse(code), number)
+    function = _forward(_parsed(code, place.source), number)
     if function is None:
         raise ModelDiagramsError(f"expected a `forward` in the class at {place.source}, which has none of its own")
     found = _nodes_by_line(place, function)
     first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-    lines = code.splitlines()[first - 1 : function.end_lineno]
+    lines = code.split("\n")[first - 1 : function.end_lineno]
     indent = len(lines[0]) - len(lines[0].lstrip())
     numbered = [
-        Line(first + i, text[indent:], whole._replace(ids=(*found[first + i],)) if first + i in found else None)
+        Line(
+            first + i, _dedented(text, indent), whole._replace(ids=(*found[first + i],)) if first + i in found else None
+        )
         for i, text in enumerate(lines)
     ]
     return Listing(place.path or place.graph.model.name, tuple(numbered))
+
+
+def _parsed(code: str, source: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError) as error:
+        raise ModelDiagramsError(
+            f"expected Python code at {source}, as it was when the model ran, got a file that cannot be read: {error}"
+        ) from error
+
+
+def _dedented(text: str, indent: int) -> str:
+    """A line without the indent of the first one, as far as it has it."""
+    return text[:indent].lstrip() + text[indent:]
 
 
 def _place(shown: Sequence[Diagram], target: str) -> tuple[Diagram, _Place, Part]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment"]
+__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of"]
 
 _PREFIX = "model-graph-"
 
@@ -61,7 +61,7 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
         diagram = shown[i]
         ids = _nodes_of(diagram.graph, pattern) if diagram.graph else ()
         if ids:
-            return Part(diagram, _place(shown, i), ids)
+            return Part(diagram, place_of(shown, i), ids)
     graph = shown[asked[0]].graph if asked else None
     if graph is None:
         found = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
@@ -80,12 +80,17 @@ def find_diagram(shown: Sequence[Diagram], model: str) -> Part | None:
     """
     for i, diagram in enumerate(shown):
         if diagram.graph and (not model or model in _names(diagram)):
-            return Part(diagram, _place(shown, i), ())
+            return Part(diagram, place_of(shown, i), ())
     return None
 
 
-def _place(shown: Sequence[Diagram], at: int) -> int:
-    """Number of a diagram among those of the page that have its id and a widget."""
+def place_of(shown: Sequence[Diagram], at: int) -> int:
+    """Number of a diagram among those of the page that have its id and a widget.
+
+    Args:
+        shown: The diagrams of the page, in order.
+        at: Index of the diagram.
+    """
     return sum(other.id == shown[at].id and is_interactive(other) for other in shown[:at])
 
 

@@ -98,7 +98,7 @@ def fragment(  # noqa: PLR0913  (what a host knows of the page)
     interactive = is_interactive(diagram)
     if diagram.comparison:
         body = difference_body(diagram, diagram.comparison, source=source, source_link=source_link)
-        return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None)
+        return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None, more=[])
     html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None

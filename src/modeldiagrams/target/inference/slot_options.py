@@ -49,7 +49,7 @@ def _texts(slot: Slot) -> list[Any]:
 def _numbers(slot: Slot) -> list[Any]:
     if slot.annotation is bool:
         return [False, True]
-    is_tested_only = slot.is_tested and not slot.attributes and not slot.compared
+    is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
     values = number_values(slot.name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
     if slot.place is not None:
         values = [*usual_item(slot.name, *slot.place), *values]

@@ -73,6 +73,7 @@ class Slot:
     """Numbers that it may be."""
     is_tuple: bool = False
     is_tested: bool = False
+    is_reckoned_with: bool = False
     is_called_in_forward: bool = False
     given: Any = None
     """The tensor that the last run got."""

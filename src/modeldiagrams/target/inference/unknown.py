@@ -61,6 +61,7 @@ class Slot(Protocol):
     is_called_in_forward: bool
     ways: set[str]
     is_tested: bool
+    is_reckoned_with: bool
     children: dict[str | int, Any]
 
     def option(self) -> Any:
@@ -182,6 +183,8 @@ def _operation(name: str, kind: type) -> Callable[..., Any]:
         if name in ("__add__", "__radd__") and isinstance(others[0], list | tuple):
             raise self._refuse(Use("items"))
         slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
+        for slot in slots:
+            slot.is_reckoned_with = True
         return wrapped(plain(self, *others), slots, is_derived=True)
 
     return operation
