@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OutputNode
-from modeldiagrams.overlay.nesting import with_group
-from modeldiagrams.overlay.overlay import Group
+from modeldiagrams.overlay.overlay import Group, with_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
