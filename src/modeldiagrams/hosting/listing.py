@@ -11,6 +11,7 @@ from modeldiagrams.hosting.parts import Part, find_diagram, find_part, fragment_
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.listing import coloured, listing_html
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -132,9 +133,9 @@ def _known(source: str | None, name: str) -> str:
 def _file(diagram: Diagram, source: str) -> Path:
     """The file among those that the trace used; libraries are not the page's to show."""
     relative = source.rpartition(":")[0]
-    for file in diagram.sources:
-        if Path(file).as_posix().endswith(f"/{relative}"):
-            return Path(file)
+    file = source_file(relative, diagram.sources)
+    if file is not None:
+        return Path(file)
     raise ModelDiagramsError(
         f"the code is in {relative}, which is no file of your own, or not at hand: expected a model that is traced here"
     )
