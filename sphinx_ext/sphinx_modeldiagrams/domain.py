@@ -16,6 +16,7 @@ from modeldiagrams.hosting.host import accepted_problems, prefetch
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
+from sphinx_modeldiagrams.nodes import document_of
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -166,7 +167,7 @@ class ModelDiagramsDomain(Domain):
 
         All are written, used or not; otherwise this page would depend on every page that links here.
         """
-        docname = _document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
+        docname = document_of(node) or builder.current_docname  # type: ignore[attr-defined]  # HTML builders have it
         here = [entry for entry in self.diagrams.get(docname, []) if entry["target"] and entry["interactive"]]
         entry = next((entry for entry in here if entry["location"]["anchor"] in node.parent["ids"]), None)
         return module_anchors(entry, self._on_page(builder, docname)) if entry else {}
@@ -221,14 +222,6 @@ def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> 
     files = (Path(env.doc2path(name)) for name in docnames)
     texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
     prefetch(domain_of(env).diagram_builder, settings_of(env.config), texts)
-
-
-def _document_of(node: Element) -> str | None:
-    """The document that a node was in before `singlehtml` joined all documents; None for other builders."""
-    above: Any = node
-    while above is not None and "docname" not in above:
-        above = above.parent
-    return above and str(above["docname"])
 
 
 def close_builder(app: Sphinx, _exception: Exception | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import msgspec
 from docutils import nodes
@@ -11,7 +12,7 @@ from sphinx import addnodes
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["diagram_of", "model_graph", "step_picture", "tour_of"]
+__all__ = ["diagram_of", "document_of", "model_graph", "step_picture", "tour_of"]
 
 
 class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa: N801  (as docutils names nodes)
@@ -51,6 +52,14 @@ def tour_of(node: step_picture) -> model_graph:
     while not (found := [*above.findall(model_graph)]):
         above = above.parent
     return found[0]
+
+
+def document_of(node: nodes.Node) -> str | None:
+    """The document that a node was in before a builder joined many, as `singlehtml` does; None where none is said."""
+    above: Any = node
+    while above is not None and "docname" not in above:
+        above = above.parent
+    return above and str(above["docname"])
 
 
 def diagram_of(node: model_graph) -> Diagram:

@@ -11,12 +11,12 @@ from sphinx.util.docutils import ReferenceRole
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import find_part, fragment_of
+from modeldiagrams.hosting.parts import find_part, fragment_of, place_of
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.nodes import diagram_of, model_graph
+from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -73,17 +73,21 @@ class ResolveParts(SphinxPostTransform):
             return
         figures = list(self.document.findall(model_graph))
         shown = [diagram_of(figure) for figure in figures]
+        is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
+            document = document_of(node)
+            here = [diagram for figure, diagram in zip(figures, shown, strict=True) if document_of(figure) == document]
             try:
-                part = find_part(shown, node["part"])
+                part = find_part(here, node["part"])
             except ModelDiagramsError as error:
                 warn("ref", f"model:part: {error}", node)
                 node.parent.replace(node, node.children)
                 continue
-            figure = next(one for one, diagram in zip(figures, shown, strict=True) if diagram is part.diagram)
-            fragment = fragment_of(part) if makes_web_pages(self.app.builder) else None
-            node["refid"] = fragment or figure.parent["ids"][0]
-            node["attributes"] = part.attributes if part.is_live else ""
+            at = next(i for i, diagram in enumerate(shown) if diagram is part.diagram)
+            part = part._replace(place=place_of(shown, at))
+            fragment = fragment_of(part) if is_web_page else None
+            node["refid"] = fragment or figures[at].parent["ids"][0]
+            node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
 
 def visit_part(self: HTML5Translator, node: model_part) -> None:

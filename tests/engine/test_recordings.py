@@ -85,12 +85,13 @@ def test_diagrams_with_and_without_a_recording_have_different_files():
     assert "pkg.Net" in ids
 
 
-def test_what_changed_has_no_training(tmp_path):
+@pytest.mark.parametrize("option", [{"recording": "run.mdwatch"}, {"fade": "[fc]"}, {"notes": "{fc: A note.}"}])
+def test_what_changed_has_no_training_and_nothing_of_an_author(tmp_path, option):
     save(GRAPH, tmp_path / "net.json")
-    options = parse_options({"model": "net.json", "before": "net.json", "recording": "run.mdwatch"})
+    options = parse_options({"model": "net.json", "before": "net.json", **option})
     with DiagramBuilder(None, folder=tmp_path) as builder:
         problem = builder.build(options).problem
-    assert "belongs to `model-graph`" in problem.message
+    assert f"option {next(iter(option))!r}: belongs to `model-graph`" in problem.message
 
 
 def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -80,6 +82,24 @@ def test_code_that_is_not_at_hand_is_an_error(shown):
     graph_only = [msgspec.structs.replace(shown[0], sources=())]
     with pytest.raises(ModelDiagramsError, match=r"mypkg\.py, which is no file of your own, or not at hand"):
         forward_of(graph_only, "")
+
+
+@pytest.mark.parametrize("before", ["", "\f"])
+def test_lines_are_as_in_the_file(shown, before):
+    text = CODE.replace(
+        "        x = self.fc(x)", '        """Less\n\n  indented\x85\n        """\n        x = self.fc(x)'
+    )
+    Path(shown[0].sources[0]).write_text(before + text, newline="")
+    lines = [line.text for line in forward_of(shown, "").lines]
+    assert lines[0] == "def forward(self, x):"
+    assert lines[5:9] == ['    """Less', "", "indented\x85", '    """']
+    assert lines[-1] == "    return torch.relu(x)"
+
+
+def test_code_that_is_no_python_any_more_is_an_error(shown):
+    Path(shown[0].sources[0]).write_text("def (:\n")
+    with pytest.raises(ModelDiagramsError, match=r"expected Python code at mypkg\.py:8, as it was when the model ran"):
+        forward_of(shown, "")
 
 
 def test_a_page_without_diagrams_is_an_error():

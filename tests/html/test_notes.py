@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from graphs import hostile_graph, small_graph
-from modeldiagrams import annotate, to_html, to_svg
+from modeldiagrams import OptionError, annotate, to_html, to_svg
+from modeldiagrams.api.export import write
 from modeldiagrams.overlay.resolve import resolve
 
 HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--"
@@ -31,3 +34,11 @@ def test_overlay_of_another_graph_says_what_is_gone() -> None:
     other = annotate(hostile_graph(), "constructor", fade=True)
     with pytest.warns(UserWarning, match=r"the overlay speaks of 'constructor', which Net does not have"):
         to_svg(small_graph(), overlay=other)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".dot", ".mmd"])
+def test_files_without_a_place_for_an_overlay_refuse_it(tmp_path: Path, suffix: str) -> None:
+    graph = small_graph()
+    with pytest.raises(OptionError, match=rf"option 'overlay': \{suffix} files have no place for it"):
+        write(graph, tmp_path / f"net{suffix}", {}, overlay=annotate(graph, "fc", fade=True))
+    assert not [*tmp_path.iterdir()]

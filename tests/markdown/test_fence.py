@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import markdown
 import pytest
+from markdown.blockprocessors import BlockProcessor
+from markdown.extensions import Extension
 
 from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
@@ -155,3 +160,71 @@ def test_static_diagram_of_the_same_id_keeps_the_interactive_ones_files(host):
     text = "```model-graph\nnet.json\n```\n\n```model-graph\n{model: net.json, static: true}\n```"
     markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
     assert {name.rpartition(".")[2] for name in diagram_files(host.diagrams.values())} == {"js", "json"}
+
+
+class Pieces(Extension):
+    """Converts paragraphs that begin with `:::` on its own, as mkdocstrings does with docstrings."""
+
+    def __init__(self, host, text):
+        super().__init__()
+        self.host, self.text = host, text
+
+    def extendMarkdown(self, md):  # noqa: N802
+        md.parser.blockprocessors.register(self.Processor(md.parser, self), "pieces", 1000)
+
+    class Processor(BlockProcessor):
+        def __init__(self, parser, pieces):
+            super().__init__(parser)
+            self.pieces = pieces
+
+        def test(self, parent, block):  # noqa: ARG002
+            return block.startswith(":::")
+
+        def run(self, parent, blocks):
+            blocks.pop(0)
+            extension = ModelDiagramsExtension(host=self.pieces.host)
+            with contextlib.suppress(ZeroDivisionError):
+                html = markdown.markdown(self.pieces.text, extensions=[extension, *self.pieces.more])
+                ET.SubElement(parent, "div").text = self.parser.md.htmlStash.store(html)
+
+    more = ()
+
+
+class Failing(Extension):
+    """Ends a conversion."""
+
+    def extendMarkdown(self, md):  # noqa: N802
+        md.parser.blockprocessors.register(self.Processor(md.parser), "failing", 1000)
+
+    class Processor(BlockProcessor):
+        def test(self, parent, block):  # noqa: ARG002
+            raise ZeroDivisionError
+
+
+PAGE = "```model-graph\nnet.json\n```\n\n[the layer](model:{of}fc) and\n\n::: pkg.mod\n\n[again](model:/relu)"
+
+
+@pytest.mark.parametrize(
+    ("of", "piece", "words"),
+    [
+        ("", "A docstring.", ["the layer", "again"]),
+        ("", "Speaks of [it](model:fc).", ["the layer", "it", "again"]),
+        ("named#", "```model-graph\n{model: net.json, name: named}\n```", ["the layer", "again"]),
+    ],
+)
+def test_pieces_of_a_page_that_are_converted_on_their_own_share_its_diagrams(host, caplog, of, piece, words):
+    extensions = [ModelDiagramsExtension(host=host), Pieces(host, piece)]
+    html = markdown.markdown(PAGE.format(of=of), extensions=extensions)
+    assert not caplog.records
+    links = re.findall(r'<a class="mg-part" href="#([^"]*)"[^>]*>(.*?)</a>', html)
+    assert [text for _, text in links] == words
+    assert all(f'id="{address}"' in html for address, _ in links)
+    assert html.count("prose.js") == 1
+
+
+def test_a_piece_that_fails_leaves_the_page_its_links(host, caplog):
+    pieces = Pieces(host, "A docstring.")
+    pieces.more = (Failing(),)
+    html = markdown.markdown(PAGE.format(of=""), extensions=[ModelDiagramsExtension(host=host), pieces])
+    assert not caplog.records
+    assert html.count('class="mg-part"') == 2

@@ -90,6 +90,21 @@ def test_pages_say_more_than_comments(graph, tmp_path):
     assert overlay.nodes["head"].hide
 
 
+def test_a_comment_follows_the_note_of_its_page(graph, tmp_path):
+    cues = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, with_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
+    assert overlay.notes[0].text == "Of the page.\n\nEqual blocks."
+    assert cues["notes"]["blocks.0,blocks.1"] == "Equal blocks."
+
+
+def test_files_of_the_same_name_elsewhere_say_nothing(graph, tmp_path):
+    other = tmp_path / "folder" / "cued_model.py"
+    other.parent.mkdir()
+    other.write_text(CODE.replace("Equal blocks", "Other blocks"))
+    files = [str(other), str(tmp_path / "cued_model.py")]
+    assert said_in_code(graph, files) == said_in_code(graph, files[1:])
+
+
 def test_files_that_are_no_python_say_nothing(graph, tmp_path):
     (tmp_path / "cued_model.py").write_text(f"{CODE}\n  broken(  # diagram: hide\n")
     assert not any(said_in_code(graph, [str(tmp_path / "cued_model.py")]).values())

@@ -8,9 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from graphs import small_graph, with_repeats
+from graphs import nested_graph, small_graph, with_repeats
 from modeldiagrams import GraphError, Overlay, annotate
 from modeldiagrams.overlay.overlay import schema
+from modeldiagrams.overlay.resolve import resolve
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "overlay.schema.json"
 
@@ -59,3 +60,33 @@ def test_what_another_graph_does_not_have_is_told() -> None:
 def test_overlays_of_different_graphs_are_not_merged() -> None:
     with pytest.raises(ValueError, match="expected an overlay for the same graph"):
         overlay().merge(annotate(with_repeats(), "*.fc1", fade=True))
+
+
+def test_merging_keeps_all_groups_of_one_name() -> None:
+    graph = nested_graph(deep=1, wide=6)
+    options = {"group": {"Pair": ["b3", "b4"]}, "fade": ["Pair"], "notes": {"Pair": "Two more."}}
+    later, problems = resolve(graph, options | {"order": {"Nested": ["Pair", "b5"]}})
+    assert problems == []
+    both = annotate(graph, "b0, b1", group="Pair") | later
+    assert [(group.id, group.nodes) for group in both.groups] == [
+        ("/Pair[]", ("b0", "b1")),
+        ("/Pair[]#2", ("b3", "b4")),
+    ]
+    assert both.nodes["/Pair[]#2"].fade
+    assert both.nodes[""].order == ("/Pair[]#2", "b5")
+    assert both.notes[0].nodes == ("/Pair[]#2",)
+    assert (both | annotate(graph, "b0, b1", group="Pair")) == both
+
+
+def test_merging_puts_groups_inside_of_others() -> None:
+    graph = nested_graph(deep=1, wide=6)
+    inner, outer = annotate(graph, "b1, b2", group="Inner"), annotate(graph, "b0, b1, b2", group="Outer")
+    groups = [("/Inner[]", ("b1", "b2")), ("/Outer[]", ("b0", "/Inner[]"))]
+    assert [(group.id, group.nodes) for group in (inner | outer).groups] == groups
+    assert [(group.id, group.nodes) for group in (outer | inner).groups] == groups
+
+
+def test_overlapping_groups_are_not_merged() -> None:
+    graph = nested_graph(deep=1, wide=6)
+    with pytest.raises(ValueError, match="b1 is in group 'A' already; expected groups without a common member"):
+        annotate(graph, "b0, b1", group="A").merge(annotate(graph, "b1, b2", group="B"))

@@ -116,6 +116,46 @@ def test_stretches_of_one_name_are_groups_of_their_own() -> None:
     ]
 
 
+def test_groups_that_overlap_are_refused() -> None:
+    overlay, problems = resolve(with_repeats(), {"group": {"A": ["*.fc1", "*.fc2"], "B": ["*.fc2", "*.fc3"]}})
+    assert {group.name for group in overlay.groups} == {"A"}
+    with pytest.raises(
+        OptionError, match=r"option 'group': 'B': blocks.0.fc2 is in group 'A' already; .* \(and 1 more"
+    ):
+        raise problems[0]
+
+
+@pytest.mark.parametrize("names", [("All", "Some"), ("Some", "All")])
+def test_a_group_whole_inside_of_another_stands_in_it(names) -> None:
+    members = {"All": ["b0", "b1", "b2"], "Some": ["b0", "b1"]}
+    overlay, problems = resolve(nested_graph(deep=1, wide=4), {"group": {name: members[name] for name in names}})
+    assert problems == []
+    assert [group.nodes for group in overlay.groups] == [("b0", "b1"), ("/Some[]", "b2")]
+
+
+def test_groups_have_a_place_in_the_order_of_their_container() -> None:
+    graph = nested_graph(deep=1, wide=4)
+    overlay, problems = resolve(graph, {"group": {"Front": ["b0", "b1"]}, "order": {"Nested": ["b3", "Front"]}})
+    assert problems == []
+    assert overlay.nodes[""].order == ("b3", "/Front[]")
+
+
+def test_a_comma_too_many_means_nothing() -> None:
+    overlay, problems = resolve(small_graph(), {"fade": ["fc, , ", "x,"]})
+    assert problems == []
+    assert [*overlay.nodes] == ["fc", "input:x"]
+    _, problems = resolve(small_graph(), {"fade": [","]})
+    assert len(problems) == 1
+
+
+def test_a_name_may_have_commas() -> None:
+    wanted = {"group": {"Add, then norm": ["*.fc1", "*.fc2"]}, "fade": ["Add, then norm"]}
+    overlay, problems = resolve(with_repeats(), wanted)
+    assert problems == []
+    assert all(said.fade for said in overlay.nodes.values())
+    assert len(overlay.nodes) == 2
+
+
 def test_groups_are_found_by_their_names() -> None:
     overlay, problems = resolve(with_repeats(), {"group": {"FF": ["*.fc1", "*.fc2"]}, "fade": ["FF"]})
     assert problems == []
@@ -134,3 +174,18 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
         annotate(small_graph(), "fc", colour="red")
     with pytest.raises(OptionError, match=r"nothing matches 'fcc'; did you mean 'fc'"):
         annotate(small_graph(), "fcc", fade=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"kind": "bogus"}, "option 'kind': expected embedding, .*, other, got 'bogus'"),
+        ({"arrange": "circle"}, "option 'arrange': expected row, column, grid, got 'circle'"),
+        ({"rename": 3}, "option 'rename': expected text, got 3"),
+        ({"order": "relu"}, "option 'order': expected a list of patterns, got 'relu'"),
+        ({"hide": "yes"}, "option 'hide': expected True or False, got 'yes'"),
+    ],
+)
+def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
+    with pytest.raises(OptionError, match=message):
+        annotate(small_graph(), "fc", **said)

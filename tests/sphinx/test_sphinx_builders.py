@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 import zipfile
 
 import pypdfium2
@@ -37,6 +38,9 @@ def built(site, tmp_path_factory):
     """One process runs all builders over one reading of the sources."""
     out = tmp_path_factory.mktemp("builders")
     (site / "conf.py").write_text((site / "conf.py").read_text() + MORE_CONFIG)
+    for page in ("index", "guide/deep"):
+        with (site / f"{page}.rst").open("a") as file:
+            file.write("\nLook at :model:part:`fc`.\n")
     command = [sys.executable, "-c", SCRIPT, site, out, *OUTPUTS, *PICTURED, *SILENT]
     result = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert result.returncode == 0, result.stderr
@@ -92,6 +96,25 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
         assert len(document) == 1
         assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()
     assert r"\caption" in figure
+
+
+def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):
+    out, _ = built
+    text = (out / "latex" / "fixture.tex").read_text("utf-8")
+    links = re.findall(r"Look at {\\hyperref\[\\detokenize{(.*?)}\]", text)
+    assert sorted(link.partition(":")[0] for link in links) == ["guide/deep", "index"]
+
+
+@pytest.mark.parametrize("page", ["index", "guide/deep"])
+def test_words_of_an_epub_lead_to_the_picture_and_bring_no_script(built, page):
+    out, _ = built
+    with zipfile.ZipFile(next((out / "epub").glob("*.epub"))) as book:
+        text = book.read(f"{page}.xhtml").decode()
+    root = ET.fromstring(re.sub(r"&(?!lt|gt|amp|quot|#)\w+;", " ", text))  # noqa: S314  ours; XHTML defines more entities
+    (link,) = [link for link in root.iter("{http://www.w3.org/1999/xhtml}a") if "mg-part" in link.get("class", "")]
+    assert link.get("data-mg-nodes") is None
+    assert link.get("href", "").removeprefix("#") in {node.get("id") for node in root.iter()}
+    assert "prose.js" not in text
 
 
 def test_notes_stand_below_the_diagram_in_every_builder(built):

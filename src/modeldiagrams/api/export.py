@@ -156,6 +156,8 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         The option of the view that matches no module, if there is one.
     """
     check_format(path.name, flat=flat, theme=theme)
+    if overlay is not None and path.suffix in {".json", *_TEXTS}:
+        raise OptionError("overlay", f"{path.suffix} files have no place for it; pictures and .html files do")
     if path.suffix == ".json":
         save(graph, path)
         return None

@@ -122,7 +122,7 @@ class ModelDiagram:
             theme: ``light`` (by default) or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
 
         Raises:
-            OptionError: for another suffix, and for `flat` or `theme` where the format ignores them.
+            OptionError: for another suffix, and for `flat`, `theme` or an overlay where the format ignores them.
             RenderError: if the graph can't be drawn, or the library for PNG, PDF or DOT files is not installed.
         """
         recordings = self._recordings if Path(path).suffix == ".html" else ()  # pictures show no training

@@ -208,6 +208,11 @@ class DiagramBuilder:
         options = diagram.options
         if options.figure.recording:
             raise OptionError("recording", "belongs to `model-graph`: a diagram of what changed shows no training")
+        for option, value in msgspec.structs.asdict(options.author).items():
+            if value:
+                raise OptionError(
+                    option, "belongs to `model-graph`: a diagram of what changed shows models as they are"
+                )
         after = self._version("after", options.compare.after, options, name)
         before = self._version("before", earlier, options, name)
         sources, problem = (*before.sources, *after.sources), before.problem or after.problem

@@ -11,6 +11,7 @@ from modeldiagrams.hosting.parts import Part, find_diagram, find_part, fragment_
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.listing import coloured, listing_html
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,18 +81,34 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
     file = _file(diagram, place.source)
     number = int(place.source.rpartition(":")[2])
     code = file.read_text("utf-8", errors="replace")
-    function = _forward(ast.parse(code), number)
+    function = _forward(_parsed(code, place.source), number)
     if function is None:
         raise ModelDiagramsError(f"expected a `forward` in the class at {place.source}, which has none of its own")
     found = _nodes_by_line(place, function)
     first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-    lines = code.splitlines()[first - 1 : function.end_lineno]
+    lines = code.split("\n")[first - 1 : function.end_lineno]
     indent = len(lines[0]) - len(lines[0].lstrip())
     numbered = [
-        Line(first + i, text[indent:], whole._replace(ids=(*found[first + i],)) if first + i in found else None)
+        Line(
+            first + i, _dedented(text, indent), whole._replace(ids=(*found[first + i],)) if first + i in found else None
+        )
         for i, text in enumerate(lines)
     ]
     return Listing(place.path or place.graph.model.name, tuple(numbered))
+
+
+def _parsed(code: str, source: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError) as error:
+        raise ModelDiagramsError(
+            f"expected Python code at {source}, as it was when the model ran, got a file that cannot be read: {error}"
+        ) from error
+
+
+def _dedented(text: str, indent: int) -> str:
+    """A line without the indent of the first one, as far as it has it."""
+    return text[:indent].lstrip() + text[indent:]
 
 
 def _place(shown: Sequence[Diagram], target: str) -> tuple[Diagram, _Place, Part]:
@@ -116,9 +133,9 @@ def _known(source: str | None, name: str) -> str:
 def _file(diagram: Diagram, source: str) -> Path:
     """The file among those that the trace used; libraries are not the page's to show."""
     relative = source.rpartition(":")[0]
-    for file in diagram.sources:
-        if Path(file).as_posix().endswith(f"/{relative}"):
-            return Path(file)
+    file = source_file(relative, diagram.sources)
+    if file is not None:
+        return Path(file)
     raise ModelDiagramsError(
         f"the code is in {relative}, which is no file of your own, or not at hand: expected a model that is traced here"
     )

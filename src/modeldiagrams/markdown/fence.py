@@ -70,6 +70,14 @@ class ModelDiagramsExtension(Extension):
         """Called by Python-Markdown."""
         if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
             md.registerExtensions(["pymdownx.superfences"], {})
+        convert = md.convert
+
+        def convert_noted(source: str) -> str:
+            with self.host.converting():
+                return convert(source)
+
+        # Python-Markdown calls no extension when a conversion fails
+        md.convert = convert_noted  # type: ignore[method-assign]
         # before every other preprocessor: the lines are still the author's
         tours = Tours(self.host)
         md.registerExtensions([TourBlocks(tours)], {})
@@ -87,7 +95,8 @@ class _End(Postprocessor):
 
     def run(self, text: str) -> str:
         self.tours.end(text)
-        text = with_parts(text, self.host)
+        if not self.host.is_in_piece:  # a piece may speak of diagrams of the page around it
+            text = with_parts(text, self.host)
         self.host.end_document()
         return text
 
@@ -104,7 +113,6 @@ class _Fences(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         """Note where the fences are and register ours with superfences. The text stays as it is."""
         self.host.start_document(self.md)
-        self.host.on_page.clear()
         source = self.host.page_source()
         written = lines if source is None else source.split("\n")
         self.waiting = find_fences(written)

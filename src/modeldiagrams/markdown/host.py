@@ -5,6 +5,7 @@ Each tool derives its own host, which also puts the files of `modeldiagrams.host
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.options.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from markdown import Markdown
 
@@ -34,7 +35,7 @@ class FenceHost:
         builder: Traces and draws.
         settings: The site's.
         diagrams: Every diagram shown so far, by id; the site needs their files.
-        on_page: Those of the current document, in order.
+        on_page: Those of the current document, or piece of one, in order.
     """
 
     def __init__(self, builder: DiagramBuilder, settings: Settings | None = None) -> None:
@@ -42,6 +43,24 @@ class FenceHost:
         self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
         self.on_page: list[Diagram] = []
+        self._depth = 0
+
+    @property
+    def is_in_piece(self) -> bool:
+        """Whether what is being converted is a piece of a document that another extension converts on its own."""
+        return self._depth > 1
+
+    @contextlib.contextmanager
+    def converting(self) -> Iterator[None]:
+        """Convert a document, or a piece of one, whose diagrams are the document's, too."""
+        around = self.on_page if self._depth else []
+        self.on_page = []
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self.on_page = [*around, *self.on_page]
 
     def start_document(self, md: Markdown) -> None:
         """Called before each document, and each piece of one that another extension converts on its own."""

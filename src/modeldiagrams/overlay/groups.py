@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OutputNode
-from modeldiagrams.overlay.overlay import Group
+from modeldiagrams.overlay.overlay import Group, with_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -136,10 +136,15 @@ class _Making:
 
     def _add(self, name: str, parent: str | None, nodes: tuple[str, ...]) -> None:
         stem = f"{parent or ''}/{_ODD.sub('_', name)}[]"
-        self._ids[stem] += 1
-        group = Group(id=stem if self._ids[stem] == 1 else f"{stem}#{self._ids[stem]}", name=name, nodes=nodes)
+        number = self._ids[stem] + 1
+        group = Group(id=stem if number == 1 else f"{stem}#{number}", name=name, nodes=nodes)
+        try:
+            self.groups = with_group(self.groups, group)
+        except ValueError as error:
+            self._refuse(name, str(error))
+            return
+        self._ids[stem] = number
         self._parent[group.id] = parent
-        self.groups.append(group)
         self._made[name].append(group)
 
     def _refuse(self, name: str, why: str) -> None:

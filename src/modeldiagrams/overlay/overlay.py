@@ -16,11 +16,12 @@ from modeldiagrams.ir.structure import structural_digest
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Image", "Node", "Note", "Overlay"]
+__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "with_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
 VERSION = "1.0"
@@ -120,21 +121,20 @@ class Overlay(_Struct, frozen=True, kw_only=True):
     def merge(self, other: Overlay) -> Overlay:
         """Both together. Where both say something of one node, the other's word counts; its notes come last.
 
+        Groups of both stay: another group of the same name gets an id of its own, and one that is whole inside of
+        another stands in it.
+
         Raises:
-            ValueError: if the other one is for another graph.
+            ValueError: if the other one is for another graph, or two groups overlap.
         """
         if other.graph != self.graph:
             raise ValueError("expected an overlay for the same graph; make both from one `Graph`")
+        groups, ids = _joined(self.groups, other.groups)
+        other = _renamed(other, ids)
         nodes = dict(self.nodes)
         for name, node in other.nodes.items():
             nodes[name] = _with(nodes.get(name, Node()), node)
-        theirs = {group.id for group in other.groups}
-        return Overlay(
-            graph=self.graph,
-            nodes=nodes,
-            groups=(*(group for group in self.groups if group.id not in theirs), *other.groups),
-            notes=(*self.notes, *other.notes),
-        )
+        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=(*self.notes, *other.notes))
 
     __or__ = merge
 
@@ -151,6 +151,93 @@ class Overlay(_Struct, frozen=True, kw_only=True):
 def _with(node: Node, other: Node) -> Node:
     said = {name: getattr(other, name) for name in Node.__struct_fields__}
     return msgspec.structs.replace(node, **{name: value for name, value in said.items() if value})
+
+
+def with_group(groups: Sequence[Group], new: Group) -> list[Group]:
+    """Groups with one more, which takes its place inside of others, or around them: a node has one place.
+
+    Raises:
+        ValueError: if it shares some of its members with another, and neither holds all of the other's.
+    """
+    held = {group.id: _held(group, groups) for group in groups}
+    wanted = _held(new, groups)
+    for group in groups:
+        shared = [name for name in wanted if name in held[group.id]]
+        if shared and (
+            len(shared) == len(wanted) == len(held[group.id]) or len(shared) < _fewer(wanted, held[group.id])
+        ):
+            text = f"{shared[0]} is in group {group.name!r} already"
+            raise ValueError(f"{text}; expected groups without a common member, or one whole inside of the other")
+    around = [group for group in groups if wanted.keys() <= held[group.id].keys()]
+    inside = [group for group in groups if held[group.id].keys() < wanted.keys()]
+    for group in inside:  # the innermost first
+        new = _taking_in(new, group.id, held[group.id])
+    if not around:
+        return [*groups, new]
+    closest, at = around[0], groups.index(around[0])
+    outer = _taking_in(closest, new.id, {*wanted, *(group.id for group in inside)})
+    return [*groups[:at], new, outer, *groups[at + 1 :]]
+
+
+def _fewer(one: Mapping[str, None], other: Mapping[str, None]) -> int:
+    return min(len(one), len(other))
+
+
+def _held(group: Group, groups: Iterable[Group]) -> dict[str, None]:
+    """The members of a group that are no groups, also those of groups in it."""
+    by_id = {one.id: one for one in groups}
+    found: dict[str, None] = {}
+    for name in group.nodes:
+        found |= _held(by_id[name], groups) if name in by_id else {name: None}
+    return found
+
+
+def _taking_in(outer: Group, name: str, members: Iterable[str]) -> Group:
+    """A group with another one in place of its members."""
+    gone = {*members, name}
+    at = next(i for i, node in enumerate(outer.nodes) if node in gone)
+    kept = [node for node in outer.nodes if node not in gone]
+    return msgspec.structs.replace(outer, nodes=(*kept[:at], name, *kept[at:]))
+
+
+def _joined(groups: Sequence[Group], others: Sequence[Group]) -> tuple[list[Group], dict[str, str]]:
+    """Groups with those of another overlay, and the other's ids that had to change: id → new id.
+
+    Raises:
+        ValueError: if two of them overlap.
+    """
+    found, ids = [*groups], dict[str, str]()
+    for group in others:
+        new = msgspec.structs.replace(group, nodes=tuple(ids.get(name, name) for name in group.nodes))
+        same = next((one for one in found if one.id == group.id), None)
+        if same is not None and _held(same, found).keys() == _held(new, found).keys():
+            found[found.index(same)] = msgspec.structs.replace(same, name=group.name)
+            continue
+        if same is not None:
+            ids[group.id] = _free(group.id, {one.id for one in (*found, *others)})
+        found = with_group(found, msgspec.structs.replace(new, id=ids.get(group.id, group.id)))
+    return found, ids
+
+
+def _free(name: str, taken: set[str]) -> str:
+    stem, number = name.partition("[]")[0] + "[]", 2
+    while f"{stem}#{number}" in taken:
+        number += 1
+    return f"{stem}#{number}"
+
+
+def _renamed(overlay: Overlay, ids: Mapping[str, str]) -> Overlay:
+    """What an overlay says, with other ids."""
+
+    def new(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(ids.get(name, name) for name in names)
+
+    nodes: dict[str, Node] = {
+        ids.get(name, name): msgspec.structs.replace(node, order=new(node.order))
+        for name, node in overlay.nodes.items()
+    }
+    notes = tuple(msgspec.structs.replace(note, nodes=new(note.nodes)) for note in overlay.notes)
+    return msgspec.structs.replace(overlay, nodes=nodes, notes=notes)
 
 
 def schema() -> dict[str, Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.kinds import Kind
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import grouped
-from modeldiagrams.overlay.overlay import Node, Note, Overlay
+from modeldiagrams.overlay.overlay import Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +25,7 @@ __all__ = ["annotate", "resolve"]
 
 _FLAGS = ("hide", "highlight", "fade")
 _VALUES = ("rename", "kind", "arrange")
+_EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns"}
 
 
 def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str | None = None, **said: Any) -> Overlay:
@@ -42,20 +46,32 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
         The overlay.
 
     Raises:
-        OptionError: for an unknown option, a pattern that matches nothing, and a group that can't be one.
+        OptionError: for an unknown option or value, a pattern that matches nothing, and a group that can't be one.
     """
     options: dict[str, Any] = {}
     for name, value in {"notes": text, **said}.items():
         if name not in (*_FLAGS, *_VALUES, "order", "notes"):
             raise OptionError(name, f"unknown here; expected text, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}")
         if value is not None and value is not False:
+            _check(name, value)
             options[name] = [pattern] if name in _FLAGS else {pattern: value}
     if group is not None:
-        options["group"] = {group: [part.strip() for part in pattern.split(",")]}
+        options["group"] = {group: [pattern]}
     overlay, problems = resolve(graph, options)
     if problems:
         raise problems[0]
     return overlay
+
+
+def _check(name: str, value: object) -> None:
+    """Refuse a value that an overlay can't hold."""
+    struct, field = (Note, "text") if name == "notes" else (Node, name)
+    choices = {"kind": Kind, "arrange": Arrangement}.get(name)
+    expected = ", ".join(get_args(choices)) if choices else _EXPECTED.get(name, "text")
+    try:
+        msgspec.convert({field: value}, struct)
+    except msgspec.ValidationError:
+        raise OptionError(field, f"expected {expected}, got {value!r}") from None
 
 
 def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[OptionError]]:
@@ -116,9 +132,9 @@ class _Finder:
         A pattern of containers may also be the class of the model, or its name.
         """
         found: dict[str, None] = {}
-        for pattern in (part.strip() for part in patterns.split(",")):
+        for pattern in self._separate(patterns):
             model = self.graph.model
-            ids = self._groups.get(pattern) or self.graph.matching(pattern)
+            ids = self._matching(pattern)
             if not ids and containers and pattern in {model.name, model.class_, short_name(model.class_)}:
                 ids = ("",)
             if not ids:
@@ -126,10 +142,21 @@ class _Finder:
             found |= dict.fromkeys(ids)
         return tuple(found)
 
+    def _separate(self, patterns: str) -> list[str]:
+        """Several patterns, or the one of a name with commas in it."""
+        parts = [part.strip() for part in patterns.split(",") if part.strip()]
+        return [patterns] if not parts or self._matching(patterns) else parts
+
+    def _matching(self, pattern: str) -> Sequence[str]:
+        # functions without a name would match nothing's pattern
+        return self._groups.get(pattern) or (self.graph.matching(pattern) if pattern.strip() else ())
+
     def directly_inside(self, container: str, patterns: Sequence[str]) -> tuple[str, ...]:
         """Ids in a container, in the order of patterns of paths relative to it, classes or names."""
-        children = self._members.get(container) or [node.id for node in self.graph.children(container or None)] + [
-            call.id for call in self.graph.functions.values() if (call.parent or "") == container
+        children = self._members.get(container) or [
+            *(node.id for node in self.graph.children(container or None)),
+            *(call.id for call in self.graph.functions.values() if (call.parent or "") == container),
+            *(group for group in self._members if group.rpartition("/")[0] == container),
         ]
         found: dict[str, None] = {}
         for pattern in patterns:
