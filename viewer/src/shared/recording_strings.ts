@@ -44,6 +44,7 @@ const ENGLISH = {
 
   // legend
   unseen: "not seen",
+  noValue: "has no such value",
   isNotFinite: "not finite",
   worst: "A box has the colour of the worst it stands for; the strips below it are its repeats.",
   twoRuns: "The upper strips are those of {0}, the lower ones of {1}.",

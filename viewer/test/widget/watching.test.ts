@@ -144,6 +144,8 @@ describe("scales", () => {
     const scale = scaleOf(measure("update"), []);
     expect([1e-9, 1e-3, 1].map((value) => scale.stepOf(value))).toEqual([-3, 0, 3]);
     expect(scale.palette).toBe("around");
+    const texts = ["< 10⁻⁵", "≥ 10⁻⁵", "≥ 10⁻⁴", "≥ 3·10⁻⁴", "≥ 3·10⁻³", "≥ 10⁻²", "≥ 10⁻¹"];
+    expect(scale.entries.map(({ text }) => text)).toEqual(texts);
   });
 });
 

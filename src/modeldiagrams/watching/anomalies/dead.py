@@ -16,6 +16,7 @@ __all__ = ["dead_activations"]
 _MOST = 0.9
 """Fewer dead units are usual where an activation has many and the batch is small."""
 _LASTING = 2
+"""Layers that begin with zeros give nothing else in the first step."""
 
 
 def dead_activations(moments: Sequence[Moment]) -> list[Anomaly]:
@@ -25,7 +26,7 @@ def dead_activations(moments: Sequence[Moment]) -> list[Anomaly]:
         own = [(moment.step, moment.rows[key]) for moment in moments if key in moment.rows]
         alive = [at for at, (_, row) in enumerate(own) if not _is_dead(row)]
         dead = own[alive[-1] + 1 if alive else 0 :]
-        if len(dead) >= min(_LASTING, len(own)) and dead:
+        if len(dead) >= _LASTING:
             step, row = dead[0]
             shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
             text = f"{shown} zero for every example, until the end"

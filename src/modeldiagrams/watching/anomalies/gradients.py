@@ -20,6 +20,7 @@ _SHRUNK = 1e-6
 _SUDDEN = 1e3
 """A change by more than this between neighbours is the doing of the module between them."""
 _LASTING = 2
+"""Layers that begin with zeros, as the last ones of residual blocks do, let no gradient through in the first step."""
 
 
 def exploding_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
@@ -42,7 +43,7 @@ def vanishing_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
             last, lasting = None, 0
         if found is not None:
             last, lasting = last or (moment.step, *found), lasting + 1
-            if lasting == min(_LASTING, len(moments)):
+            if lasting == _LASTING:
                 return [_anomaly("vanishing", *last)]
     return []
 
@@ -51,7 +52,8 @@ def _vanishing(moment: Moment) -> tuple[str, str] | None:
     for before, key, largest, size in _on_their_way(moment):
         if size < _SHRUNK * largest:
             node, text = _blamed(before, key, size)
-            return node, f"{text} {size / largest:.0e} of the largest behind"
+            left = f"{size / largest:.0e} of the largest behind" if size else "zero"
+            return node, f"{text} {left}"
     return None
 
 

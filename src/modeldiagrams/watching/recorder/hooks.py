@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable
@@ -56,6 +57,10 @@ def safely(hook: _Hook) -> _Hook:
     return run  # type: ignore[return-value]
 
 
+_NOTHING: Callable[..., None] = contextlib.nullcontext().__exit__
+"""The hook of a copy; a checkpoint that was saved with it can be read where this package is not installed."""
+
+
 class _ModuleHook:
     """A hook that isn't copied or saved with its module."""
 
@@ -66,18 +71,10 @@ class _ModuleHook:
         self._run(*args)
 
     def __deepcopy__(self, memo: object) -> Callable[..., None]:
-        return _nothing
+        return _NOTHING
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _hook_of_a_copy, ()
-
-
-def _hook_of_a_copy() -> Callable[..., None]:
-    return _nothing
-
-
-def _nothing(*args: object) -> None:
-    """The hook of a copy."""
+        return getattr, (contextlib.nullcontext(), "__exit__")
 
 
 class Hooks:

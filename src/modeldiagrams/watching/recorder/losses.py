@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Loss
 
 __all__ = ["Losses"]
@@ -18,6 +19,8 @@ class Losses:
     def add(self, step: int, loss: float | Tensor) -> None:
         """Keep the loss of a step; of a tensor on an accelerator, asking for its value would wait."""
         if isinstance(loss, Tensor):
+            if loss.numel() != 1:
+                raise OptionError("loss", f"expected one number, got a tensor of shape {tuple(loss.shape)}")
             loss = loss.detach()
             if loss.device.type == "cpu":
                 loss = loss.item()

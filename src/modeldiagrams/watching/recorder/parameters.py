@@ -42,6 +42,7 @@ class Parameters:
 
     Attributes:
         were_updated: Whether an optimizer has made a step.
+        found_inf: Of fused optimizers with a gradient scaler: not zero where they left the step out.
     """
 
     def __init__(self, step: Step, names: Names, rows: Rows) -> None:
@@ -49,6 +50,7 @@ class Parameters:
         self._before: dict[int, Tensor] = {}
         self._measured: set[int] = set()
         self.were_updated = False
+        self.found_inf: list[Tensor] = []
         self._handles = [
             register_optimizer_step_pre_hook(self._before_step),
             register_optimizer_step_post_hook(self._after_step),
@@ -89,6 +91,9 @@ class Parameters:
     @safely
     @torch.no_grad()
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        found_inf = getattr(optimizer, "found_inf", None)
+        if found_inf is not None:
+            self.found_inf.append(found_inf.clone())
         for path, name, parameter in self._own(parameters_of(optimizer)):
             self.were_updated = True
             before, values = self._before.pop(id(parameter), None), measurable(parameter)

@@ -58,7 +58,7 @@ class RecordedStep:
         self._thread = threading.get_ident()
         self._scale: Tensor | None = None
         self.scale: float | None = None
-        self.has_failed = False
+        self.has_failed = self._was_left_out = False
         self._undo = contextlib.ExitStack()
         if settings.is_compiled:  # hooks that come after the compilation never run
             self._undo.enter_context(torch.compiler.set_stance("force_eager"))
@@ -108,8 +108,11 @@ class RecordedStep:
         for row in measured:
             if row.scaled and scale:
                 row.sample = row.sample / scale[0].to(row.sample.device)
-        brought, numbers = copied(measured, [*scale, *extra])
+        found_inf = [] if self._parameters is None else self._parameters.found_inf
+        brought, numbers = copied(measured, [*scale, *found_inf, *extra])
         self.scale = numbers.pop(0) if scale else None
+        left_out = [numbers.pop(0) for _ in found_inf]
+        self._was_left_out = any(left_out)
         parts = iter(parts_of(measured, brought, self.scale or 1.0))
         found = {phase: [next(parts) for _ in rows.measured] if measured else [] for phase, rows in self._rows.items()}
         return found, numbers
@@ -117,7 +120,7 @@ class RecordedStep:
     @property
     def was_updated(self) -> bool:
         """Whether an optimizer made a step."""
-        return self._parameters is not None and self._parameters.were_updated
+        return self._parameters is not None and self._parameters.were_updated and not self._was_left_out
 
     def unseen(self) -> list[str]:
         """Modules whose parameters have gradients, but whose call no hook saw, as of ``module.forward(x)``."""

@@ -8,6 +8,8 @@ were, and the first module is named whose output isn't finite.
 from __future__ import annotations
 
 import contextlib
+import random
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from modeldiagrams.watching.recorder.names import Names, named_inputs, named_outputs
 from modeldiagrams.watching.recorder.parameters import parameters_of
@@ -65,26 +67,32 @@ class Tripwire:
     def _after_call(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
         if module is self._model() and not self.is_done and torch.is_grad_enabled():
             context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-            self._inputs = tree_map(_weak, args), tree_map(_weak, kwargs), context
+            values, structure = tree_flatten((args, kwargs))
+            self._inputs = [_weak(value) for value in values], structure, context
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         model, tell = self._model(), self._tell()
-        if model is None or tell is None or self.is_done:
+        is_scaled = getattr(optimizer, "found_inf", None) is not None  # a fused one, which then leaves the step out
+        if model is None or tell is None or self.is_done or is_scaled:
             return
         gradients = list(_few_small(optimizer, {id(parameter) for parameter in model.parameters()}))
         if gradients and not _finite(gradients):
             self.is_done = True  # hooks can't be removed while they run
-            found, order = _repeat(model, self._inputs) if self._inputs else (None, [])
+            found, order = None, list[str]()
+            if self._inputs:
+                with contextlib.suppress(Exception):  # whatever the model does a second time, training goes on
+                    found, order = _repeat(model, self._inputs)
             tell(*(found or _by_gradients(Names(model), order)))
 
 
 def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | None, list[str]]:
     """The first output that isn't finite, and the modules in the order in which they ended."""
-    args, kwargs = (tree_map(_strong, part) for part in inputs[:2])
-    look = _Look(Names(model))
-    if any(isinstance(value, _Gone) for value in (*args, *kwargs.values())):
+    weak, structure, (is_enabled, dtype) = inputs
+    values = [_strong(value) for value in weak]
+    if any(isinstance(value, _Gone) for value in values):
         return None, []
-    is_enabled, dtype = inputs[2]
+    args, kwargs = tree_unflatten(values, structure)
+    look = _Look(Names(model))
     with _unchanged(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
         look.run(model, args, kwargs)
     return look.found, look.order
@@ -95,14 +103,21 @@ class _Gone:
 
 
 def _weak(value: Any) -> Any:
-    return weakref.ref(value) if isinstance(value, Tensor) else value
+    """What keeps nothing alive, neither tensors nor objects that have some."""
+    try:
+        return weakref.ref(value)
+    except TypeError:  # a number, a string, None
+        return value
 
 
 def _strong(value: Any) -> Any:
+    """The value again, of tensors a copy: the model may change its inputs in place."""
     if not isinstance(value, weakref.ref):
         return value
     found = value()
-    return _Gone() if found is None else found
+    if found is None:
+        return _Gone()
+    return found.detach().clone() if isinstance(found, Tensor) else found
 
 
 class _Look:
@@ -145,13 +160,30 @@ class _Look:
 
 @contextlib.contextmanager
 def _unchanged(model: nn.Module) -> Iterator[None]:
-    """Put back buffers and the random state."""
+    """Put back what a pass may change: buffers, attributes of modules and random states."""
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
-    with torch.random.fork_rng(devices=[]):
+    attributes = [(of, dict(of)) for module in model.modules() for of in (vars(module), module._buffers)]  # noqa: SLF001
+    with _same_random():
         yield
+    for of, were in attributes:
+        of.clear()
+        of.update(were)
     with torch.no_grad():
         for buffer, before in buffers:
-            buffer.copy_(before)
+            with contextlib.suppress(RuntimeError):  # one that was expanded can't be written, by the model neither
+                buffer.copy_(before)
+
+
+@contextlib.contextmanager
+def _same_random() -> Iterator[None]:
+    """Put back the random states of torch, Python and NumPy."""
+    state, numpy = random.getstate(), sys.modules.get("numpy")
+    of_numpy = None if numpy is None else numpy.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        yield
+    random.setstate(state)
+    if numpy is not None:
+        numpy.random.set_state(of_numpy)
 
 
 def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:

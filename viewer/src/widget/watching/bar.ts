@@ -124,6 +124,7 @@ export class RunBar {
       make("span", "", `${name}:`),
       ...entries,
       entry("bad", words.isNotFinite),
+      entry("none", words.noValue),
       entry("unseen", words.unseen),
       make("span", "mg-run-hint", runs.length > 1 ? fill(words.twoRuns, ...runs) : words.worst),
     );

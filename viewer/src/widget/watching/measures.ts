@@ -93,8 +93,10 @@ function boundText(bounds: readonly number[], i: number, format: (value: number)
 }
 
 function bound(value: number, format: (value: number) => string): string {
-  const exponent = Math.round(Math.log10(value));
-  return format === short && Math.abs(value / 10 ** exponent - 1) < 1e-9 ? power(exponent) : format(value);
+  if (format !== short) return format(value);
+  const exponent = Math.floor(Math.log10(value) + 1e-9);
+  const factor = Math.round(value / 10 ** exponent);
+  return factor === 1 ? power(exponent) : `${factor}·${power(exponent)}`;
 }
 
 /** Powers of ten that part the values into at most as many steps as there are colours; a few outliers don't count. */
