@@ -10,6 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.hosting.parts import placed
 from modeldiagrams.hosting.source_links import imported_packages, url_templates
 from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
@@ -20,7 +21,7 @@ from sphinx_modeldiagrams.entries import Location, reference_name
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.notes import notes_list, parsed, without_notes
+from sphinx_modeldiagrams.notes import model_note, notes_list, parsed, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
@@ -58,17 +59,23 @@ class ModelGraphDirective(HostDirective):
             values["model"] = self.arguments[0]
         body, first = without_notes(self.content)
         notes, others = parsed(self, first) if first < len(self.content) else ([], [])
-        by_pattern = {note["pattern"]: note["text"] for note in notes}
-        if len(by_pattern) < len(notes):
-            raise self.error("two notes have the same pattern; write both in one")
+        by_pattern = self.by_pattern(notes)
         diagram = draw(
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
+        diagram = placed(diagram, shown_so_far(self.env))
         self.report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
         return [self.figure(diagram), *notes_list(self, diagram, notes), *others]
+
+    def by_pattern(self, notes: list[model_note]) -> dict[str, str]:
+        """Pattern → text of its note."""
+        texts = {note["pattern"]: note["text"] for note in notes}
+        if len(texts) < len(notes):
+            raise self.error("two notes have the same pattern; write both in one")
+        return texts
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""

@@ -39,7 +39,9 @@ class ModelNoteDirective(SphinxDirective):
         """Called by docutils."""
         self.assert_has_content()
         if not self.env.temp_data.get(_INSIDE):
-            raise self.error("`model-note` belongs inside of `model-graph`, after its options; indent it")
+            raise self.error(
+                "`model-note` belongs inside of `model-graph` or `model-tour`, below its options; indent it"
+            )
         note = model_note("", pattern=self.arguments[0], text="\n".join(self.content))
         self.state.nested_parse(self.content, self.content_offset, note)
         return [note]
@@ -60,8 +62,10 @@ def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], li
         directive.state.nested_parse(directive.content[first:], directive.content_offset + first, holder)
     finally:
         directive.env.temp_data[_INSIDE] = before
-    found = [child for child in holder.children if isinstance(child, model_note)]
-    return found, [child for child in holder.children if not isinstance(child, model_note)]
+    found = [*holder.findall(model_note)]
+    for note in found:  # a tour's step may have one, too
+        note.parent.remove(note)
+    return found, [*holder.children]
 
 
 def notes_list(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:

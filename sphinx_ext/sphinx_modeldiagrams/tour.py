@@ -10,11 +10,13 @@ from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
+from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import step_picture
-from sphinx_modeldiagrams.notes import notes_list
+from sphinx_modeldiagrams.notes import notes_list, parsed
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -67,12 +69,14 @@ class ModelTourDirective(ModelGraphDirective):
         """Called by docutils."""
         self.env.temp_data[_IN_TOUR] = True
         try:
-            content = self.parse_content_to_nodes()
+            notes, content = parsed(self, 0)
         finally:
             self.env.temp_data.pop(_IN_TOUR)
         steps = [node for node in content if isinstance(node, nodes.container) and _OPTIONS in node]
         values = {**self.options, "model": self.arguments[0]} if self.arguments else dict(self.options)
-        diagram = draw(self, values, "", steps=[step.attributes.pop(_OPTIONS) for step in steps])
+        shows = [step.attributes.pop(_OPTIONS) for step in steps]
+        diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
+        diagram = placed(diagram, shown_so_far(self.env))
         self.report(diagram)
         for index, error in unfound_in_steps(diagram):
             warn("option", f"model-tour: step {index + 1}: {error}", steps[index])
@@ -81,8 +85,7 @@ class ModelTourDirective(ModelGraphDirective):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
             for picture in step.findall(step_picture):
                 picture["index"] = index
-        notes = notes_list(self, diagram, ())
-        beside = nodes.container("", figure, *notes, classes=[PICTURE])
+        beside = nodes.container("", figure, *notes_list(self, diagram, notes), classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
         tour = nodes.container("", body, classes=tour_classes(diagram))
         for node in (tour, body, *body.children):

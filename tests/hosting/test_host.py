@@ -9,8 +9,11 @@ import msgspec
 import pytest
 
 from graphs import small_graph
+from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
-from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.hosting.host import describe, draw, is_left_out, severity, unfound_in_steps
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import Settings
 
@@ -70,3 +73,20 @@ def test_diagram_with_a_wrong_option_keeps_its_figure_but_not_what_changes_refer
 def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
     host = SimpleNamespace(settings=Settings(), graph_file=lambda path: str(Path(path).resolve()))
     assert draw(host, {}, r'model: "\ud800.json"').problem.kind == "option"
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ({"alone": "fc"}, "'alone': 'fc' cannot be the whole picture; expected a module or function that holds"),
+        ({"focus": ["fc"]}, None),
+    ],
+)
+def test_a_step_that_cannot_be_shown_is_told(tmp_path, step, message):
+    save(small_graph(), tmp_path / "net.json")
+    with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
+        diagram = draw(FenceHost(builder), {"model": "net.json"}, "", steps=[step])
+        assert diagram.problem is None
+        found = [(index, str(error)) for index, error in unfound_in_steps(diagram)]
+    assert [index for index, _ in found] == ([0] if message else [])
+    assert all(message in text for _, text in found), found

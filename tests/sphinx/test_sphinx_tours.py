@@ -19,6 +19,10 @@ MYST = """
 What {model:part}`the layer <fc>` does, with `code`.
 :::
 
+:::{model-note} fc
+What a *note* says.
+:::
+
 :::{tour-step} The end
 :highlight: relu
 
@@ -43,6 +47,9 @@ def test_myst_has_tours_and_words_for_parts(source, build, tmp_path):
     assert re.findall(r'id="(walk-step-\d)"', page) == ["walk-step-1", "walk-step-2"]
     assert re.search(r'mg-part" href="#model-graph-\S+" data-mg-graph="net\S*"', page)
     assert "<strong>The <em>layer</em></strong>" in page
+    (notes,) = re.findall(r'<ol class="[^"]*mg-notes.*?</ol>', page, re.DOTALL)
+    assert "What a <em>note</em> says." in notes
+    assert page.count("What a <em>note</em> says.") == 1
 
 
 def test_in_latex_each_step_is_a_picture_and_words_refer_to_the_figure(source, build, tmp_path):

@@ -138,10 +138,14 @@ def _add_steps(values: dict[str, Any], steps: Sequence[Mapping[str, Any]] | None
 
 
 def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
-    """Steps of a tour, from 0, with patterns that find nothing in the graph, and what to tell the author."""
-    for index, step in enumerate(diagram.picture.steps if diagram.picture else ()):
+    """Steps of a tour, from 0, that do not show what they ask for, and what to tell the author."""
+    asked = diagram.options.tour.steps or ()
+    for index, (step, wanted) in enumerate(zip(diagram.picture.steps if diagram.picture else (), asked, strict=False)):
         if step.unfound and diagram.graph:
             yield index, step.unfound.error(diagram.graph)
+        elif wanted.alone and step.state.get("root") is None:
+            message = f"{wanted.alone!r} cannot be the whole picture; expected a module or function that holds several"
+            yield index, OptionError("alone", message)
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:

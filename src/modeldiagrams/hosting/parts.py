@@ -6,6 +6,8 @@ import base64
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import is_interactive
@@ -16,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of"]
+__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of", "placed"]
 
 _PREFIX = "model-graph-"
 
@@ -48,7 +49,7 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
 
     Args:
         shown: The diagrams of the page, in order.
-        target: A pattern as of `expand`, or the id or name of another node; ``mypkg.Model#pattern`` where a page has
+        target: A pattern as of `group`, or the name of a group; ``mypkg.Model#pattern`` where a page has
             diagrams of several models.
 
     Raises:
@@ -59,7 +60,7 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
     asked = [i for i, diagram in enumerate(shown) if diagram.graph and (not model or model in _names(diagram))]
     for i in asked:
         diagram = shown[i]
-        ids = _nodes_of(diagram.graph, pattern) if diagram.graph else ()
+        ids = _nodes_of(diagram, pattern)
         if ids:
             return Part(diagram, place_of(shown, i), ids)
     graph = shown[asked[0]].graph if asked else None
@@ -94,6 +95,11 @@ def place_of(shown: Sequence[Diagram], at: int) -> int:
     return sum(other.id == shown[at].id and is_interactive(other) for other in shown[:at])
 
 
+def placed(diagram: Diagram, shown: Sequence[Diagram]) -> Diagram:
+    """A diagram that comes after those of its page that were shown before."""
+    return msgspec.structs.replace(diagram, place=sum(other.id == diagram.id for other in shown))
+
+
 def fragment_of(part: Part) -> str | None:
     """The fragment of a URL that shows a part; None where the page has nothing but the picture."""
     graph = part.diagram.graph
@@ -122,14 +128,8 @@ def _names(diagram: Diagram) -> set[str]:
     return {diagram.options.call.model, diagram.options.figure.name or "", *diagram.own_names, *of_graph}
 
 
-def _nodes_of(graph: Graph, pattern: str) -> tuple[str, ...]:
-    """Calls of modules and functions that match a pattern, or else nodes of this id or name."""
-    modules, functions = graph.module_calls(pattern), graph.function_calls(pattern)
-    calls = (*(call.id for call in modules), *(call.id for call in functions))
-    return calls or tuple(node.id for node in graph.nodes if pattern in _names_of_node(node))
-
-
-def _names_of_node(node: Node) -> tuple[str, ...]:
-    """The id, and the name of an op with and without its package."""
-    name = getattr(node, "name", "")
-    return node.id, name, name.rpartition(".")[2]
+def _nodes_of(diagram: Diagram, pattern: str) -> tuple[str, ...]:
+    """The author's groups of this name, or else what the pattern matches in the graph."""
+    groups = diagram.overlay.groups if diagram.overlay else ()
+    named = tuple(group.id for group in groups if pattern in {group.name, group.id})
+    return named or (diagram.graph.matching(pattern) if diagram.graph else ())
