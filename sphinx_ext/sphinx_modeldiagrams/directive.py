@@ -10,6 +10,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
+from modeldiagrams.hosting.parts import placed
 from modeldiagrams.hosting.source_links import imported_packages, url_templates
 from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
@@ -62,6 +63,7 @@ class ModelGraphDirective(HostDirective):
         diagram = draw(
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
+        diagram = placed(diagram, shown_so_far(self.env))
         self.report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser.controls import expand
+from browser.controls import expand, wait_until
 
 
 def test_missing_data_shows_a_message_and_can_be_retried(reader, site):
@@ -75,7 +75,7 @@ def test_retry_repeats_everything_that_failed(reader, server):
     reader.page.get_by_role("button", name="Try again").click()
     reader.page.get_by_role("region", name="Details").wait_for()
     reader.page.locator(".mg-lit").wait_for(state="attached")
-    assert reader.page.locator(".mg-note").inner_text() == ""
+    wait_until(reader, lambda: reader.page.locator(".mg-note").inner_text() == "")
 
 
 def test_load_error_stays_until_a_load_succeeds(reader, server):

@@ -228,3 +228,20 @@ def test_a_piece_that_fails_leaves_the_page_its_links(host, caplog):
     html = markdown.markdown(PAGE.format(of=""), extensions=[ModelDiagramsExtension(host=host), pieces])
     assert not caplog.records
     assert html.count('class="mg-part"') == 2
+
+
+def test_each_diagram_of_a_page_has_notes_of_its_own(host):
+    fences = [f"```model-graph\nmodel: net.json\nnotes: {{fc: {text}}}\n```" for text in ("One.", "Two.")]
+    html = markdown.markdown("\n\n".join(fences), extensions=[ModelDiagramsExtension(host=host)])
+    prefixes = re.findall(r'<model-graph[^>]* notes="([^"]+)"', html)
+    assert len(set(prefixes)) == 2
+    assert re.findall(r'<li id="([^"]+)"><p>(One|Two)', html) == [
+        (f"{prefix}-note-1", text) for prefix, text in zip(prefixes, ("One", "Two"), strict=True)
+    ]
+
+
+def test_each_tour_of_a_page_has_steps_of_its_own(host):
+    tour = "/// model-tour | net.json\n\n//// tour-step | First\n    expand: [fc]\n\nProse.\n////\n///"
+    html = markdown.markdown(f"{tour}\n\nText.\n\n{tour}", extensions=[ModelDiagramsExtension(host=host)])
+    ids = re.findall(r'id="([^"]+-step-1)"', html)
+    assert len(ids) == len(set(ids)) == 2

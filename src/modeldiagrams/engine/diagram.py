@@ -81,6 +81,14 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     overlay: Overlay | None = None
     """What its author says about nodes."""
 
+    place: int = 0
+    """Number among the diagrams of its page that have its id, from 0."""
+
+    @property
+    def anchor(self) -> str:
+        """What the ids of its notes and steps begin with, of which a page has each once."""
+        return self.options.figure.name or (f"{self.id}-{self.place + 1}" if self.place else self.id)
+
     @property
     def beside(self) -> Beside | None:
         """What its picture shows besides the graph."""

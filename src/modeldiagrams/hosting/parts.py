@@ -6,6 +6,8 @@ import base64
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import is_interactive
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of"]
+__all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of", "placed"]
 
 _PREFIX = "model-graph-"
 
@@ -91,6 +93,11 @@ def place_of(shown: Sequence[Diagram], at: int) -> int:
         at: Index of the diagram.
     """
     return sum(other.id == shown[at].id and is_interactive(other) for other in shown[:at])
+
+
+def placed(diagram: Diagram, shown: Sequence[Diagram]) -> Diagram:
+    """A diagram that comes after those of its page that were shown before."""
+    return msgspec.structs.replace(diagram, place=sum(other.id == diagram.id for other in shown))
 
 
 def fragment_of(part: Part) -> str | None:

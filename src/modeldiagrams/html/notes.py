@@ -28,7 +28,7 @@ def notes_of(diagram: Diagram) -> Mapping[str, str]:
 
 def notes_prefix(diagram: Diagram) -> str | None:
     """What the ids of the notes begin with; None where there are none."""
-    return (diagram.options.figure.name or diagram.id) if notes_of(diagram) else None
+    return diagram.anchor if notes_of(diagram) else None
 
 
 def note_id(diagram: Diagram, number: int) -> str:

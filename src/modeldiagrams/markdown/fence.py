@@ -20,6 +20,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.hosting.host import draw, is_left_out
 from modeldiagrams.hosting.listing import forward_of
+from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.difference import changes_html
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.history import history_html
@@ -153,6 +154,7 @@ class _Fences(Preprocessor):
             values = _values(options, classes, id_value)
             compares = language == DIFF_FENCE
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
+            diagram = placed(diagram, self.host.on_page)
             self.host.note_attempt(diagram)
             report(self.host, diagram, line, location, requested=requested)
             if is_left_out(diagram, requested=requested):

@@ -25,6 +25,7 @@ from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, unfound_in_steps
+from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, step_image, tour_classes
 from modeldiagrams.markdown.figure import figure
 from modeldiagrams.markdown.find_fences import find_blocks
@@ -174,7 +175,7 @@ class _TourBlock(_Block):
         """Called by pymdownx where the block ends: all steps are there."""
         host, steps = self.tours.host, self.tours.open.pop().steps
         values = {**self.values(), **({"model": self.argument} if self.argument else {})}
-        diagram = draw(host, values, "", steps=[step.shows for step in steps])
+        diagram = placed(draw(host, values, "", steps=[step.shows for step in steps]), host.on_page)
         host.note_attempt(diagram)
         report(host, diagram, self.place)
         for index, error in unfound_in_steps(diagram):
@@ -184,7 +185,7 @@ class _TourBlock(_Block):
         self._stash(block[0][0], figure(diagram, host, self.md))
         for index, step in enumerate(steps):
             image = step_image(diagram, index, assets=host.assets_url(), title=re.sub(r"[*`]", "", step.title))
-            step.element.set("id", f"{diagram.options.figure.name or diagram.id}-step-{index + 1}")
+            step.element.set("id", f"{diagram.anchor}-step-{index + 1}")
             self._stash(step.still, image)
 
     def _stash(self, element: Element, html: str) -> None:
