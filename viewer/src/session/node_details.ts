@@ -113,7 +113,7 @@ function saidOf(index: GraphIndex, id: string): string[] {
   const hidden = contentsOf(index, id).children.filter((child) => said.get(child)?.hide);
   return [
     ...(own?.rename != null ? [fill(strings.shownAs, own.rename)] : []),
-    ...(own?.hide ? [strings.notShown] : []),
+    ...(own?.hide ? [strings.hiddenNode] : []),
     ...(isGroup(index.nodes.get(id)) ? [strings.authorsGroup] : []),
     ...(hidden.length > 0 ? [fill(strings.leftOut, hidden.join(", "))] : []),
   ];

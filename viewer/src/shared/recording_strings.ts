@@ -1,6 +1,9 @@
 /** The words of recordings, which come with `recording.js`; sites translate them as all others. */
 import { strings } from "./strings.js";
 
+/** No key of the widget's own words: a site's translation is of one of them. */
+type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
+
 const ENGLISH = {
   training: "Training",
   recorded: "Recorded values",
@@ -66,6 +69,6 @@ const ENGLISH = {
   live: "Live: this page follows the file.",
   lost: "The connection was lost. Trying again…",
   ended: "The file can't be read: {0}",
-};
+} satisfies Unshared;
 
 export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };

@@ -36,7 +36,7 @@ const ENGLISH = {
   moreLetters: "… ({0} more characters)",
   author: "By the author",
   shownAs: "shown as “{0}”",
-  notShown: "left out of the picture",
+  hiddenNode: "left out of the picture",
   leftOut: "left out of the picture: {0}",
   authorsGroup: "a group of several, not in the code",
   inputs: "Inputs",
