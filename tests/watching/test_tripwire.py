@@ -118,6 +118,34 @@ def test_a_step_that_a_fused_optimizer_leaves_out_is_no_fault(path):
     assert [moment.skipped for moment in found.moments] == [True]
 
 
+def test_a_layer_that_is_frozen_on_purpose_is_no_fault(path):
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    optimizer = torch.optim.SGD(model.parameters())
+    with watch(model, every=1, path=path) as watcher:
+        for step in range(6):
+            model[0].requires_grad_(step < 2)
+            model(torch.ones(2, 3)).square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=False)  # what it has stays there, and is zero
+            watcher.step()
+    assert load_recording(path).anomalies == ()
+
+
+def test_gradients_that_a_slow_start_holds_back_do_not_vanish(path):
+    model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 3))
+    nn.init.zeros_(model[2].weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    warmup = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 4)
+    with watch(model, every=1, path=path) as watcher:
+        for _ in range(6):
+            (model(torch.ones(2, 3)) - 1).square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            warmup.step()
+            watcher.step()
+    assert load_recording(path).anomalies == ()
+
+
 def test_layers_that_begin_with_zeros_are_not_dead(path):
     model = nn.Sequential(nn.Linear(3, 8), nn.Linear(8, 8), nn.Linear(8, 3))
     for layer in model[1:]:

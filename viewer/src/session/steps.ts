@@ -2,7 +2,7 @@
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
-import { matching } from "../view/patterns.js";
+import { glob, matching } from "../view/patterns.js";
 import type { Session } from "./session.js";
 import type { Lens, SessionState, Step } from "./state.js";
 import { isolate, withNode } from "./transitions.js";
@@ -52,13 +52,16 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
   return null;
 }
 
-/** Ids of the modules and functions that a pattern matches or, if it matches none, of the nodes of this id or name. */
+/** Ids of the modules and functions that a pattern matches or, if it matches none, of the nodes whose id or name it does. */
 function nodesOf({ grouped }: Session, pattern: string): string[] {
   const modules = matching(grouped, [pattern]);
   if (modules.length > 0) return modules;
-  const isMeant = (node: GraphNode) =>
-    node.id === pattern || ("name" in node && [node.name, shortName(node.name ?? "")].includes(pattern));
-  return grouped.graph.nodes.filter(isMeant).map(({ id }) => id);
+  const rule = glob(pattern);
+  const names = (node: GraphNode) => [
+    node.id,
+    ...("name" in node ? [node.name ?? "", shortName(node.name ?? "")] : []),
+  ];
+  return grouped.graph.nodes.filter((node) => names(node).some((name) => rule.test(name))).map(({ id }) => id);
 }
 
 /** Everything that a picture shows: id → its box in the picture's coordinates. */

@@ -27,7 +27,8 @@ export function matcher(patterns: string[]): (node: Named) => boolean {
   return (node) => names(node).some((name) => rules.some((rule) => rule.test(name)));
 }
 
-function glob(pattern: string): RegExp {
+/** A pattern as a test of a whole name. */
+export function glob(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`^${escaped.replace(/\*+/g, ".*").replace(/\?/g, ".")}$`, "su");
 }

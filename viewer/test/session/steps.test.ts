@@ -36,6 +36,11 @@ it("finds ops by their names", () => {
   expect(made({ highlight: ["softmax"] }).step.lit).toHaveLength(1);
 });
 
+it("finds ops by patterns of their ids, as groups do", () => {
+  expect(made({ highlight: ["enc.*/soft*"] }).step.lit).toEqual(made({ highlight: ["softmax"] }).step.lit);
+  expect(made({ open: ["enc.att"], highlight: ["enc.*/*"] }).step.lit).toHaveLength(2);
+});
+
 it("lights those of many repeats that are visible, and unrolls none", () => {
   const { step } = made({ highlight: ["Block"] }, repeated);
   expect(step.lit).toEqual(["b.0"]);

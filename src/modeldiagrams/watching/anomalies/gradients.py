@@ -34,22 +34,23 @@ def exploding_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
 
 
 def vanishing_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
-    """Where gradients became much smaller than the largest behind, and stayed so."""
+    """Where gradients became much smaller than the largest behind, and stay so until the end."""
     last: tuple[int, str, str] | None = None
     lasting = 0
     for moment in moments:
-        found = _vanishing(moment)
-        if found is None or (last is not None and found[0] != last[1]):
+        way = list(_on_their_way(moment))
+        if not way:
+            continue
+        found = _vanishing(way)
+        if found is None or (last is not None and found[0] != last[1] and lasting < _LASTING):
             last, lasting = None, 0
         if found is not None:
             last, lasting = last or (moment.step, *found), lasting + 1
-            if lasting == _LASTING:
-                return [_anomaly("vanishing", *last)]
-    return []
+    return [_anomaly("vanishing", *last)] if last is not None and lasting >= _LASTING else []
 
 
-def _vanishing(moment: Moment) -> tuple[str, str] | None:
-    for before, key, largest, size in _on_their_way(moment):
+def _vanishing(way: Sequence[tuple[tuple[Key, float], Key, float, float]]) -> tuple[str, str] | None:
+    for before, key, largest, size in way:
         if size < _SHRUNK * largest:
             node, text = _blamed(before, key, size)
             left = f"{size / largest:.0e} of the largest behind" if size else "zero"

@@ -85,7 +85,7 @@ class Parameters:
                     self._before[id(parameter)] = row.sample
             elif "updates" in self._log and (values := measurable(parameter)) is not None:
                 self._before[id(parameter)] = sample_of(values, self._rows.sample, self._rows.turn)
-            if "gradients" in self._log and parameter.grad is not None:
+            if "gradients" in self._log and parameter.grad is not None and parameter.requires_grad:
                 self._rows.add(Key(path, "parameter_gradient", name), parameter.grad, scope="copy", scaled=scaled)
 
     @safely
