@@ -30,7 +30,7 @@ class Block(nn.Module):
 
     def forward(self, x):
         h = self.fc(self.norm(x))
-        h = self.drop(h)  # diagram: hide
+        h = self.drop(h)  #diagram: hide
         h = torch.relu(h)  # diagram: group Mix
         h = h.tanh()  # diagram: group Mix
         # diagram: note The residual.

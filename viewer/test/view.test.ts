@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, ROOT } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { annotated } from "../src/graph/overlay.js";
 import type { Frame, View } from "../src/view/frame.js";
 import { shownIndex } from "../src/view/shown_index.js";
 import type { State } from "../src/view/state.js";
@@ -30,6 +31,19 @@ describe("index", () => {
       ["attn", "output:y"],
     ]);
   });
+});
+
+it("shows the numbers of notes inside of a box until it is open", () => {
+  const notes = ["attn/v", "attn", "attn/q"].map((id) => ({ text: "", nodes: [id] }));
+  const said = annotated(fork, { format: "modeldiagrams-overlay", version: "1.0", graph: "", notes });
+  const notesIn = (frame: Frame) => frame.items.flatMap((item) => (item.notes ? [[item.id, item.notes]] : []));
+  expect(notesIn(show(said).root)).toEqual([["attn", [1, 2, 3]]]);
+  const opened = show(said, { expanded: ["attn"] }).root;
+  expect(notesIn(opened)).toEqual([["attn", [2]]]);
+  expect(opened.items.flatMap(({ frame }) => (frame ? notesIn(frame) : []))).toEqual([
+    ["attn/q", [3]],
+    ["attn/v", [1]],
+  ]);
 });
 
 it("leaves out a part of a tensor that nothing reads but its shape", () => {

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["MARK", "said_in_code", "with_cues"]
+__all__ = ["said_in_code", "with_cues"]
 
-MARK = "# diagram:"
+_MARK = re.compile(r"#\s*diagram:")
 _COMMENT = re.compile(r"#\s*diagram:\s*(?P<what>note|group|hide)\b:?\s*(?P<text>.*?)\s*")
 
 
@@ -46,7 +46,7 @@ def said_in_code(graph: Graph, files: Iterable[str]) -> dict[str, Any]:
     groups: dict[str, dict[str, None]] = defaultdict(dict)
     notes: dict[str, str] = {}
     for file, names in _names_by_file(graph, [*files]).items():
-        for cue in _cues(text) if MARK in (text := _text(file)) else ():
+        for cue in _cues(text) if _MARK.search(text := _text(file)) else ():
             ids = dict.fromkeys(_meant(graph, names, text, cue.line))
             if cue.what == "hide":
                 hidden |= ids

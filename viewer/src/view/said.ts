@@ -4,10 +4,13 @@ import { BORDER, type Frame, type Item } from "./frame.js";
 import type { Direction } from "./state.js";
 
 /** The item with what is said of its nodes, the outermost first; names are in `group_names.ts`. */
-export function withSaid({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
-  const all = chain.flatMap((id) => graph.said?.get(id) ?? []);
-  if (all.length === 0) return item;
-  const notes = [...new Set(all.flatMap((said) => said.notes ?? []))];
+export function withSaid(index: GraphIndex, item: Item, chain: readonly string[]): Item {
+  const { said } = index.graph;
+  if (said === undefined) return item;
+  const all = chain.flatMap((id) => said.get(id) ?? []);
+  // a closed box stands for what is inside
+  const inside = item.frame === null ? notesInside(index, item.id) : [];
+  const notes = [...new Set([...all.flatMap((one) => one.notes ?? []), ...inside])].sort((one, other) => one - other);
   const marks = [...item.marks];
   if (all.some(({ highlight }) => highlight)) marks.push("highlight");
   if (all.some(({ fade }) => fade)) marks.push("faded");
@@ -17,6 +20,13 @@ export function withSaid({ graph }: GraphIndex, item: Item, chain: readonly stri
     family: all.find(({ kind }) => kind != null)?.kind ?? item.family,
     ...(notes.length > 0 && { notes }),
   };
+}
+
+function notesInside(index: GraphIndex, id: string): number[] {
+  return contentsOf(index, id).children.flatMap((child) => [
+    ...(index.graph.said?.get(child)?.notes ?? []),
+    ...notesInside(index, child),
+  ]);
 }
 
 /** The direction of a container that its author arranges; undefined for others. */
