@@ -53,7 +53,7 @@ def folded(graph: bytes) -> bytes:
     """The graph's JSON for the viewer: with templates, or as it is where none would save anything."""
     if _ID.encode() in graph or _VALUE.encode() in graph:
         return graph
-    document = msgspec.json.decode(graph, type=dict[str, Any])
+    document = msgspec.json.decode(graph)
     folding = _Folding(document)
     if not folding.templates:
         return graph

@@ -63,6 +63,10 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
     return overlay
 
 
+msgspec.json.Decoder(tuple[Note, Node])
+"""So that their fields are learnt at import, by one thread."""
+
+
 def _check(name: str, value: object) -> None:
     """Refuse a value that an overlay can't hold."""
     struct, field = (Note, "text") if name == "notes" else (Node, name)

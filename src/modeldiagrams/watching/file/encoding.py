@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.decoding import decodable
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
 from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.varints import get_varint, put_varint
@@ -63,7 +64,7 @@ class Decoder:
     def decode(self, payload: bytes) -> Frame:
         """The frame of a payload."""
         size, at = get_varint(payload, 0)
-        head = msgspec.json.decode(payload[at : at + size], type=_Head)
+        head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
         losses, at = _get_losses(payload, at + size)
         record = _from_json(head.record)
@@ -82,14 +83,10 @@ def _without_rows(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
 
 
 def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
-    if found is None or found.get("record") not in {
-        "run",
-        "moment",
-        "anomaly",
-    }:  # a newer minor version may have others
-        return None
-    record: Run | Moment | Anomaly = msgspec.convert(found, type=Run | Moment | Anomaly)
-    return record
+    kinds: dict[Any, type[Run | Moment | Anomaly]] = {"run": Run, "moment": Moment, "anomaly": Anomaly}
+    # a newer minor version may have others
+    kind = kinds.get(found.get("record")) if found is not None else None
+    return None if kind is None else msgspec.convert(found, decodable(kind))
 
 
 def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
