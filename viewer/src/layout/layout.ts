@@ -293,20 +293,20 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
   const { order } = around;
   const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
   const branches = inner.every((one) => one === null) ? branchesOf(planned) : [];
-  if (order === null && branches.length === 0) return geometryOf(context, frame, around, inner);
+  if (order === null && branches.length === 0) return geometryOfPlan(context, planned, around);
   const key = `in order ${around.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const lay = (key: string, more: Partial<Order>, ranked?: (plan: Plan) => Ranking) => {
-    const wanted = Object.keys(more).length === 0 ? order : { ...ANY_ORDER, ...order, ...more };
-    return () => geometryOf(context, frame, { ...around, key: key + around.key, order: wanted }, inner, ranked);
-  };
-  const others = [lay("", { isStrict: true })];
+  const lay = (more: Partial<Order>) => () =>
+    geometryOf(context, frame, { ...around, order: { ...ANY_ORDER, ...order, ...more } }, inner);
+  const free = () => geometryOfPlan(context, planned, around);
+  const others = [lay({ isStrict: true })];
   if (inner.every((one) => one === null)) {
-    others.unshift(lay("", { isStrict: true, isSource: true }));
-    others.unshift(lay("mirrored ", {}, (one) => mirrored(rank(context, one))));
+    others.unshift(lay({ isStrict: true, isSource: true }));
+    const mirror = { ...around, key: `mirrored ${around.key}` };
+    others.unshift(() => geometryOfPlan(context, planned, mirror, (one) => mirrored(rank(context, one))));
   }
-  const found = mostInOrder(frame, order ?? ANY_ORDER, branches, [lay("", {}), ...others]);
+  const found = mostInOrder(frame, order ?? ANY_ORDER, branches, [free, ...others]);
   context.cache.geometries.set(key, found);
   return found;
 }
@@ -319,6 +319,15 @@ function geometryOf(
   ranked?: (plan: Plan) => Ranking,
 ): Geometry {
   const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
+  return geometryOfPlan(context, planned, surrounding, ranked);
+}
+
+function geometryOfPlan(
+  context: Context,
+  planned: Plan,
+  surrounding: Surrounding,
+  ranked?: (plan: Plan) => Ranking,
+): Geometry {
   const key = `${surrounding.key}|${planKey(planned)}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
