@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "with_group"]
+__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Node", "Note", "Overlay", "with_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
 VERSION = "1.0"
@@ -31,17 +31,6 @@ Arrangement: TypeAlias = Literal["row", "column", "grid"]
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Immutable; defaults are left out of the JSON."""
-
-
-class Image(_Struct, frozen=True, kw_only=True):
-    """A picture that belongs to a node."""
-
-    source: str
-    """A URL relative to the page, or a ``data:`` URL."""
-    alt: str = ""
-    width: float | None = None
-    """CSS pixels; None if it is not known."""
-    height: float | None = None
 
 
 class Node(_Struct, frozen=True, kw_only=True):
@@ -59,7 +48,6 @@ class Node(_Struct, frozen=True, kw_only=True):
     """Of a container: how what is directly inside stands."""
     order: tuple[str, ...] = ()
     """Of a container: ids of what is directly inside, in the order in which it stands."""
-    image: Image | None = None
 
 
 class Group(_Struct, frozen=True, kw_only=True):
