@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from modeldiagrams import load_recording, watch
+from modeldiagrams.watching.recorder.listening import _listeners
 
 
 def loss_of(result):
@@ -53,6 +54,11 @@ def hooks_on(model):
     return found + [p for p in model.parameters() if p._backward_hooks]
 
 
+def listened_to(model):
+    """The modules of a model whose calls somebody hears."""
+    return [module for module in model.modules() if id(module) in _listeners]
+
+
 @contextlib.contextmanager
 def changes_nothing(make, batches, path, **options):
     """Weights, losses and random states are those of a training that isn't watched; yields the model that is."""
@@ -66,6 +72,7 @@ def changes_nothing(make, batches, path, **options):
     for (name, one), other in zip(plain.state_dict().items(), model.state_dict().values(), strict=True):
         assert torch.equal(one, other), name
     assert hooks_on(model) == []
+    assert listened_to(model) == []
     yield model
 
 
