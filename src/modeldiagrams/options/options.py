@@ -258,9 +258,9 @@ class Author(_Group, frozen=True, kw_only=True):
         dict[str, Literal["start", "center", "end"]] | None,
         Meta(
             description="Which edges of what is directly in a container are in line, by pattern,"
-            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or bottoms (`end`); of what an"
-            " arrangement puts below each other, the left edges, middles or right edges. The model's class stands for"
-            " the whole.",
+            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or"
+            " bottoms (`end`); of what an arrangement puts below each other, the left edges, middles or right edges."
+            " The model's class stands for the whole.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
