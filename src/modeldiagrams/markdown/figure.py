@@ -39,7 +39,7 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
-    return f'{opening}\n{inner}\n{caption}</figure>\n{notes}'
+    return f"{opening}\n{inner}\n{caption}</figure>\n{notes}"
 
 
 def _caption(text: str, md: Markdown) -> str:

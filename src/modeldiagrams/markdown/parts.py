@@ -43,7 +43,8 @@ def with_parts(text: str, host: FenceHost) -> str:
             anchors.setdefault((part.diagram.id, part.place), {})[fragment] = None
         live = f" {part.attributes}" if part.is_live else ""
         rest = f"{match['before']}{match['after']}"
-        return f'<a class="mg-part" href="#{html_text(fragment or part.diagram.anchor)}"{live}{rest}>{match["words"]}</a>'
+        href = f"#{html_text(fragment or part.diagram.anchor)}"
+        return f'<a class="mg-part" href="{href}"{live}{rest}>{match["words"]}</a>'
 
     text = _LINK.sub(linked, text)
     for (diagram_id, index), fragments in anchors.items():
