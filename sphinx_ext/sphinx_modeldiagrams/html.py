@@ -50,8 +50,9 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     rows = {row.id for row in shown_rows(outline_rows(diagram))}
     without_row = [anchor for module, anchor in anchors.items() if module not in rows]
     # words may speak of modules of a diagram that is in no index
-    linked = [anchor for anchor in dict.fromkeys(node.get(LINKED, ())) if anchor not in anchors.values()]
-    self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in (*without_row, *linked)]
+    linked: list[str] = node.get(LINKED, [])
+    bare = [*without_row, *(anchor for anchor in linked if anchor not in anchors.values())]
+    self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in dict.fromkeys(bare)]
     documents = any(True for _ in self.document.findall(addnodes.desc))
     links = {"link": link, "source_link": node["source_link"], "anchors": anchors}
     self.body.append(fragment(diagram, assets=assets, **links, documents=documents))

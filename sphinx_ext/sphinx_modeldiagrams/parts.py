@@ -92,7 +92,7 @@ class ResolveParts(SphinxPostTransform):
             part = part._replace(place=place_of(shown, at))
             fragment = fragment_of(part) if is_web_page else None
             if fragment is not None:
-                figures[at].setdefault(LINKED, []).append(fragment)
+                figures[at][LINKED] = [*figures[at].get(LINKED, []), fragment]
             node["refid"] = fragment or figures[at].parent["ids"][0]
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
