@@ -42,8 +42,8 @@ const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz
 const onlyWhatIsCalled = {
   name: "without-unused-functions",
   setup({ onLoad }) {
-    onLoad({ filter: /@viz-js\/viz\/dist\/viz\.js$/ }, ({ path }) => ({
-      contents: withoutUnusedFunctions(readFileSync(path, "utf8")),
+    onLoad({ filter: /@viz-js\/viz\/dist\/viz\.js$/ }, async ({ path }) => ({
+      contents: await withoutUnusedFunctions(readFileSync(path, "utf8")),
     }));
   },
 };
