@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,7 +13,8 @@ from modeldiagrams import watching
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
-from modeldiagrams.watching.page import PageRecording, page_recording
+from modeldiagrams.ir.documents import schema_of
+from modeldiagrams.watching.page import VERSION, PageRecording, page_recording
 from modeldiagrams.watching.reader import load_recording
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.store import Store
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["PageRecording", "named_files", "read_recordings", "recorded"]
+__all__ = ["PageRecording", "named_files", "read_recordings", "recorded", "recording_schema"]
 
 _NAMED = 5
 """Ids that a message names of each side."""
@@ -65,6 +66,11 @@ def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = 
         RecordingError: if a file is no recording, or one of another model.
     """
     return tuple(_reduced(graph, name, file, store) for name, file in files.items())
+
+
+def recording_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a recording in a page."""
+    return schema_of(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
 
 
 def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:

@@ -43,6 +43,7 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
         last=moments[-1].step if moments[-1].last is None else moments[-1].last,
         unseen=tuple(dict.fromkeys(path for moment in moments for path in moment.unseen)),
         traced=any(moment.traced for moment in moments),
+        edges=tuple(dict.fromkeys(edge for moment in moments for edge in moment.edges)),
         rows=rows,
     )
 

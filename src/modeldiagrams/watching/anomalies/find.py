@@ -32,11 +32,12 @@ class Recorded(Protocol):
 def find_anomalies(recording: Recorded) -> Sequence[Anomaly]:
     """All anomalies of a recording."""
     moments = [moment for moment in recording.moments if moment.phase == "train"]
+    first = _behind_first_update(moments)
     found = [
         *first_nonfinite(moments, recording.losses, recording.noticed),
-        *dead_activations(moments),
+        *dead_activations(moments[first:]),
         *exploding_gradients(moments),
-        *vanishing_gradients(moments),
+        *vanishing_gradients(moments, first),
         *frozen_layers(moments),
         *jumps(moments),
         *(anomaly for anomaly in recording.noticed if anomaly.kind not in RANKS),
@@ -44,6 +45,14 @@ def find_anomalies(recording: Recorded) -> Sequence[Anomaly]:
     end = min((anomaly.step for anomaly in found if anomaly.kind == "nonfinite"), default=None)
     kept = [a for a in found if end is None or a.step <= end]  # NaN and infinity make everything behind them strange
     return sorted(kept, key=lambda anomaly: (anomaly.step, _rank(anomaly)))
+
+
+def _behind_first_update(moments: Sequence[Moment]) -> int:
+    """Layers that begin with zeros let nothing through until they have changed, and rates may begin with zero, too."""
+    updates = [[row.norm for key, row in moment.rows.items() if key.kind == "update"] for moment in moments]
+    if not any(updates):  # they aren't recorded
+        return 0
+    return next((at + 1 for at, norms in enumerate(updates) if any(norms)), len(moments))
 
 
 def _rank(anomaly: Anomaly) -> int:
