@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key, Moment, Row
     from modeldiagrams.watching.recording import Recording
 
-__all__ = ["Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
+__all__ = ["MOST_MOMENTS", "PER_OCTAVE", "Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
 
 VERSION = "1.0"
 MOST_MOMENTS = 200
@@ -41,7 +41,7 @@ _STATISTICS = {
     "dead": "dead_share",
 }
 """Name in a page → attribute of a row."""
-_PER_OCTAVE = 2
+PER_OCTAVE = 2
 _MOST_BINS = 48
 """On one side of zero: 24 octaves, seven powers of ten."""
 _NEAR_ZERO = 0.01
@@ -133,7 +133,7 @@ def page_recording(
     """
     most, with_heat = MOST_MOMENTS, True
     while True:
-        recording = recording.reduced(most, _PER_OCTAVE)
+        recording = recording.reduced(most, PER_OCTAVE)
         page = _page(recording, name, nodes, with_heat=with_heat)
         if most == 1 or _size(page) <= most_bytes:
             return page

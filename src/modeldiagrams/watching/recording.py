@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.watching.anomalies.find import find_anomalies
+from modeldiagrams.watching.anomalies.find import Finder
 from modeldiagrams.watching.file.encoding import Encoder
 from modeldiagrams.watching.file.frames import MAGIC, framed
 from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Kind, Loss, Moment, Row, Run
@@ -88,7 +88,13 @@ class Recording:
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """What went wrong, the most important first; each with step and node."""
-        return self.noticed if self.is_reduced else tuple(find_anomalies(self))
+        if self.is_reduced:
+            return self.noticed
+        finder = Finder()
+        for moment in self.moments:
+            if moment.phase == "train":
+                finder.add(moment)
+        return tuple(finder.found(self.losses, self.noticed))
 
     @property
     def is_reduced(self) -> bool:

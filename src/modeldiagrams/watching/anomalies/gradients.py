@@ -11,7 +11,7 @@ from modeldiagrams.watching.file.records import Anomaly, Key, Moment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["exploding_gradients", "vanishing_gradients"]
+__all__ = ["Gradients"]
 
 _GROWN = 1e4
 _SHRUNK = 1e-6
@@ -21,35 +21,46 @@ _SUDDEN = 1e3
 _LASTING = 2
 
 
-def exploding_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
-    """Where gradients first became much larger than all behind."""
-    for moment, edges in _with_edges(moments):
-        for way in _ways(moment, edges):
-            if way.size > _GROWN * way.largest > 0:
-                node, text = _blamed(way)
-                return [_anomaly("exploding", moment.step, node, f"{text} {way.size / way.largest:.0e} times as large")]
-    return []
+class Gradients:
+    """Where gradients first became much larger than all behind, or so much smaller that they are lost to the end."""
 
+    def __init__(self) -> None:
+        self._edges: dict[Key, list[Key]] = defaultdict(list)
+        self._exploding: list[Anomaly] = []
+        self._vanishing: tuple[int, str, str] | None = None
+        self._lasting = 0
 
-def vanishing_gradients(moments: Sequence[Moment], first: int) -> list[Anomaly]:
-    """Where gradients became much smaller than the largest behind, and stay so until the end.
+    def add(self, moment: Moment, *, can_vanish: bool) -> None:
+        """Look at the next moment."""
+        for made, used in moment.edges:
+            self._edges[made].append(used)
+        ways = list(_ways(moment, self._edges))
+        if not self._exploding:
+            self._exploding = _exploding(moment.step, ways)
+        if can_vanish and ways:
+            self._add_vanishing(moment.step, _vanishing(ways))
 
-    Args:
-        moments: All of the training.
-        first: Which is the first to look at.
-    """
-    last: tuple[int, str, str] | None = None
-    lasting = 0
-    for at, (moment, edges) in enumerate(_with_edges(moments)):
-        ways = list(_ways(moment, edges))
-        if at < first or not ways:
-            continue
-        found = _vanishing(ways)
-        if found is None or (last is not None and found[0] != last[1] and lasting < _LASTING):
-            last, lasting = None, 0
+    def _add_vanishing(self, step: int, found: tuple[str, str] | None) -> None:
+        last = self._vanishing
+        if found is None or (last is not None and found[0] != last[1] and self._lasting < _LASTING):
+            self._vanishing, self._lasting = None, 0
         if found is not None:
-            last, lasting = last or (moment.step, *found), lasting + 1
-    return [_anomaly("vanishing", *last)] if last is not None and lasting >= _LASTING else []
+            self._vanishing = self._vanishing or (step, *found)
+            self._lasting += 1
+
+    def found(self) -> list[Anomaly]:
+        """What there is so far."""
+        lost = self._vanishing
+        is_lasting = lost is not None and self._lasting >= _LASTING
+        return [*self._exploding, *([_anomaly("vanishing", *lost)] if lost is not None and is_lasting else [])]
+
+
+def _exploding(step: int, ways: Sequence[_Way]) -> list[Anomaly]:
+    for way in ways:
+        if way.size > _GROWN * way.largest > 0:
+            node, text = _blamed(way)
+            return [_anomaly("exploding", step, node, f"{text} {way.size / way.largest:.0e} times as large")]
+    return []
 
 
 def _vanishing(ways: Sequence[_Way]) -> tuple[str, str] | None:
@@ -76,14 +87,6 @@ class _Way(NamedTuple):
     """Its size."""
     largest: float
     """Of all on its ways from the losses."""
-
-
-def _with_edges(moments: Sequence[Moment]) -> Iterator[tuple[Moment, _Edges]]:
-    edges: dict[Key, list[Key]] = defaultdict(list)
-    for moment in moments:
-        for made, used in moment.edges:
-            edges[made].append(used)
-        yield moment, edges
 
 
 def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
