@@ -249,8 +249,9 @@ def test_a_fault_in_one_of_two_branches(tmp_path, factor):
     model = nn.Sequential(nn.Linear(16, 16), Heads())
     model[1].other = nn.Sequential(Layer(nn.Linear(16, 16)), nn.Linear(16, 4))
     model[1].other[0].fault = lambda out: Scaled.apply(out, factor)
-    found = trained(model, tmp_path / "run.mdwatch", losses, rate=1e-12)
-    assert (found[0].kind, found[0].node) == ("vanishing" if factor < 1 else "exploding", "1.other.0")
+    found = trained(model, tmp_path / "run.mdwatch", losses, rate=1e-5)
+    (found,) = (anomaly for anomaly in found if anomaly.kind != "frozen")  # at such a rate small gradients do nothing
+    assert (found.kind, found.node) == ("vanishing" if factor < 1 else "exploding", "1.other.0")
 
 
 def test_generator_and_critic_in_one_model(tmp_path):
@@ -266,7 +267,7 @@ def test_generator_and_critic_in_one_model(tmp_path):
             return self.critic(made.detach()).sum() * 1e3, self.critic(made).mean() * 1e-4
 
     torch.manual_seed(0)
-    assert trained(Both(), tmp_path / "run.mdwatch", lambda out: out, rate=1e-9) == ()
+    assert trained(Both(), tmp_path / "run.mdwatch", lambda out: out, rate=1e-5) == ()
 
 
 class Zeros(nn.Module):
