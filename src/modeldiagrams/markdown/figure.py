@@ -10,6 +10,7 @@ from modeldiagrams.hosting.host import link_names
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, fragment
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import notes_list, notes_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link, documents=documents)
     notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
-    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{notes}'
+    below = notes + images_list(diagram)
+    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{below}'
 
 
 def _caption(text: str, md: Markdown) -> str:
