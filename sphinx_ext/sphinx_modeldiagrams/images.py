@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.html.images import image_classes, image_id, images_of, places_of
+from modeldiagrams.html.images import image_classes, image_id, places_of
 
 if TYPE_CHECKING:
     from docutils.nodes import Node
@@ -18,11 +18,11 @@ __all__ = ["images_list"]
 
 def images_list(diagram: Diagram) -> list[Node]:
     """The images of a diagram, each with the nodes at which it is, and its text."""
-    found = images_of(diagram)
+    found = diagram.overlay.images if diagram.overlay else ()
     listed = nodes.container("", classes=image_classes(diagram))
     for number, image in enumerate(found, start=1):
         size = {"width": f"{image.width:.0f}px", "height": f"{image.height:.0f}px"}
-        text = nodes.paragraph("", "", nodes.literal("", places_of(image)), nodes.Text(f" {image.alt}"))
+        text = nodes.paragraph("", "", nodes.literal("", places_of(image.nodes)), nodes.Text(f" {image.alt}"))
         # Sphinx makes a file of the data: URL for builders that need one
         picture = nodes.image("", uri=image.source, alt=image.alt, **size)
         listed += nodes.container("", picture, text, ids=[image_id(diagram, number)], classes=["mg-image"])
