@@ -386,6 +386,8 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
 
 
 def test_comments_in_code_are_a_problem_of_authors_only(builder):
-    diagram = with_problem(builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"))
+    diagram = with_problem(
+        builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
+    )
     assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
     assert diagram.shown_problem is None
