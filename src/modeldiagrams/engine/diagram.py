@@ -94,7 +94,7 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def anchor(self) -> str:
-        """What the ids of its notes and steps begin with, of which a page has each once."""
+        """Its own id on its page, with which those of its notes and steps begin."""
         return self.options.figure.name or (f"{self.id}-{self.place + 1}" if self.place else self.id)
 
     @property

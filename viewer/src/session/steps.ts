@@ -57,7 +57,7 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
 }
 
 /** Ids of the modules and functions that a pattern matches or, if it matches none, of the nodes whose id or name it does. */
-function nodesOf({ grouped }: Session, pattern: string): string[] {
+export function nodesOf({ grouped }: Session, pattern: string): string[] {
   const modules = matching(grouped, [pattern]);
   if (modules.length > 0) return modules;
   const rule = glob(pattern);
