@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.options.options import Options
     from modeldiagrams.options.settings import Settings
-    from modeldiagrams.overlay.overlay import Overlay
 
 __all__ = [
     "UNKNOWN",
@@ -143,16 +142,17 @@ def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
     asked = diagram.options.tour.steps or ()
     for index, (step, wanted) in enumerate(zip(diagram.picture.steps if diagram.picture else (), asked, strict=False)):
         if step.unfound and diagram.graph:
-            yield index, step.unfound.error(diagram.graph, _other_names(diagram.graph, diagram.overlay))
+            yield index, step.unfound.error(diagram.graph, _other_names(diagram))
         elif wanted.alone and step.state.get("root") is None:
             message = f"{wanted.alone!r} cannot be the whole picture; expected a module or function that holds several"
             yield index, OptionError("alone", message)
 
 
-def _other_names(graph: Graph, overlay: Overlay | None) -> list[str]:
+def _other_names(diagram: Diagram) -> list[str]:
     """What steps may name besides modules and functions: other nodes, and groups."""
-    nodes = itertools.chain.from_iterable(graph.other_names.values())
-    return [*dict.fromkeys([*nodes, *(group.name for group in (overlay.groups if overlay else ()))])]
+    names = [*diagram.graph.other_names.values()] if diagram.graph else []
+    groups = [group.name for group in diagram.overlay.groups] if diagram.overlay else []
+    return [*dict.fromkeys([*itertools.chain.from_iterable(names), *groups])]
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:
