@@ -101,6 +101,7 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
                 merged[name] = host.graph_file(parse_option(name, file))
         if "recording" in merged:
             merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
+        _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
             merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}
@@ -116,6 +117,13 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(written)
     return diagram
+
+
+def _check_site(values: Mapping[str, Any]) -> None:
+    """Colours belong to the site, whose style sheet has them."""
+    if "palette" in values:
+        text = "belongs to the whole site: write it in the setting `defaults`"
+        raise OptionError("palette", f"{text}; to colour some nodes differently, there is `kind`")
 
 
 def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:

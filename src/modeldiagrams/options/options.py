@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.palette import read_palette
 from modeldiagrams.options.reading import (
     read_directions,
     read_lists,
@@ -168,6 +169,15 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     ] = None
     legend: Annotated[
         bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
+    ] = None
+    palette: Annotated[
+        dict[Kind, str] | None,
+        Meta(
+            description="Colours of kinds, as `'#rrggbb'`: `{linear: '#2266cc'}`. A site sets them for all its diagrams"
+            " with `defaults`; they hold in pages and in picture files. Boxes are tints of them, on which text needs a"
+            " contrast of 4.5. Kinds are those of `kind`.",
+            extra={READ: read_palette},
+        ),
     ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
