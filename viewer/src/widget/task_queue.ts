@@ -5,17 +5,7 @@
 import type { Viz } from "../layout/layout.js";
 import type { Session } from "../session/session.js";
 import { fill, strings } from "../shared/strings.js";
-import {
-  discardData,
-  discardViz,
-  LoadError,
-  loadComparing,
-  loadCore,
-  loadData,
-  loadViz,
-  startedViz,
-  wasmAllowed,
-} from "./loader.js";
+import { discardData, discardViz, LoadError, loadData, loadOwn, loadViz, startedViz, wasmAllowed } from "./loader.js";
 import type { StatusLine } from "./parts/status_line.js";
 
 /** The page's policy forbids WebAssembly, and with it any other picture. */
@@ -74,7 +64,7 @@ export class TaskQueue {
         try {
           return await task(session, viz);
         } catch (error) {
-          if (!(await loadCore()).isBroken(viz)) throw error;
+          if (!(await loadOwn("core.js")).isBroken(viz)) throw error;
         }
         // try again with a new engine; layout gives up on a container that breaks it twice
         discardViz();
@@ -112,8 +102,8 @@ export class TaskQueue {
   }
 
   async #open(): Promise<Session> {
-    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
-    const comparing = folded.before === undefined ? undefined : await loadComparing();
+    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadOwn("core.js")]);
+    const comparing = folded.before === undefined ? undefined : await loadOwn("compare.js");
     try {
       const data = core.unfold(folded);
       const { before, graph, details = false } = data;
