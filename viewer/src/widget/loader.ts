@@ -52,15 +52,16 @@ export function discardData(id: string, url: string | undefined): LoadError {
 const OWN_PARTS = {
   "core.js": "modelDiagramsCore",
   "explore.js": "modelDiagramsExplore",
+  "menu.js": "modelDiagramsMenu",
   "compare.js": "modelDiagramsComparing",
   "recording.js": "modelDiagramsRecording",
 } as const;
 type OwnParts = typeof OWN_PARTS;
+export type PartName = keyof OwnParts;
+export type Part<Name extends PartName> = NonNullable<(typeof globalThis)[OwnParts[Name]]>;
 
 /** Load one of this script's parts, unless the page has it. */
-export async function loadOwn<Name extends keyof OwnParts>(
-  name: Name,
-): Promise<NonNullable<(typeof globalThis)[OwnParts[Name]]>> {
+export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<Name>> {
   const brought = () => globalThis[OWN_PARTS[name]];
   if (brought() === undefined) await loadPart(name, HOME ? new URL(name, HOME).href : undefined);
   const part = brought();

@@ -5,7 +5,18 @@
 import type { Viz } from "../layout/layout.js";
 import type { Session } from "../session/session.js";
 import { fill, strings } from "../shared/strings.js";
-import { discardData, discardViz, LoadError, loadData, loadOwn, loadViz, startedViz, wasmAllowed } from "./loader.js";
+import {
+  discardData,
+  discardViz,
+  LoadError,
+  loadData,
+  loadOwn,
+  loadViz,
+  type Part,
+  type PartName,
+  startedViz,
+  wasmAllowed,
+} from "./loader.js";
 import type { StatusLine } from "./parts/status_line.js";
 
 /** The page's policy forbids WebAssembly, and with it any other picture. */
@@ -75,6 +86,11 @@ export class TaskQueue {
   /** Run a task that needs the data only. */
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#enqueue(() => this.#loadSession().then(task));
+  }
+
+  /** Run a task that needs one of the viewer's parts. */
+  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
+    return this.#enqueue(() => loadOwn(name).then(task));
   }
 
   /** Give another session to the next tasks. */
