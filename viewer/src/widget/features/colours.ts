@@ -20,6 +20,14 @@ export function colours(widget: Widget): void {
     select.append(option);
   }
   select.addEventListener("change", () => colouring.choose(select.value as Choice));
+  widget.linked.lens = {
+    get: () => (select.value === "kind" ? undefined : select.value),
+    set: (lens) => {
+      if (!CHOICES.some((choice) => choice === lens)) return;
+      select.value = lens;
+      colouring.choose(select.value as Choice);
+    },
+  };
   widget.toolbar.addToMenu(strings.colours, select);
 }
 
