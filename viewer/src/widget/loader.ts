@@ -68,6 +68,13 @@ export async function loadRecording(): Promise<void> {
   if (globalThis.modelDiagramsRecording === undefined) throw new LoadError("recording.js");
 }
 
+/** Load what shows costs, also of this script's version. */
+export async function loadLenses(): Promise<NonNullable<typeof globalThis.modelDiagramsLenses>> {
+  if (globalThis.modelDiagramsLenses === undefined) await loadOwnPart("lenses.js");
+  if (globalThis.modelDiagramsLenses === undefined) throw new LoadError("lenses.js");
+  return globalThis.modelDiagramsLenses;
+}
+
 let engine: Promise<Viz> | undefined;
 let started: Viz | undefined;
 
@@ -116,6 +123,11 @@ export function wasmAllowed(): boolean {
     }
   }
   return allowed;
+}
+
+/** Whether the page has a part of the viewer, or can load it: notebooks bring along what there is room for. */
+export function canLoad(name: string): boolean {
+  return globalThis.modelDiagramsPacked === undefined || name in globalThis.modelDiagramsPacked;
 }
 
 /** Run a part that lies beside this script. */

@@ -76,6 +76,9 @@ export class Widget {
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
   compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
+  /** What colours the nodes, as in `Lens` or `kind`, and how to choose it: another feature does it. */
+  lens = "kind";
+  showLens: (lens: string) => Promise<void> = async () => undefined;
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   /** The page's own picture, for printing once another one is on screen. */

@@ -132,7 +132,8 @@ class Tour {
     this.#light.keep([]);
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
     this.#light.keep(step.lit);
-    colourBy(widget, step.lens ?? "kind");
+    const lens = step.lens ?? "kind";
+    if (widget.lens !== lens) void widget.showLens(lens);
     moveTo(widget, step.focus, step.lit);
     widget.announce(`${this.#bar.text} ${titleOf(this.#steps[index])}`);
   }
@@ -236,12 +237,4 @@ function stepsOf({ host }: Widget): readonly Step[] {
 
 function titleOf(step: HTMLElement | undefined): string {
   return step?.querySelector(".mg-step-title")?.textContent ?? "";
-}
-
-/** As the reader does it in the menu. */
-function colourBy({ toolbar }: Widget, choice: string): void {
-  const select = toolbar.element.querySelector<HTMLOptionElement>('option[value="flops"]')?.parentElement;
-  if (!(select instanceof HTMLSelectElement) || select.value === choice) return;
-  select.value = choice;
-  select.dispatchEvent(new Event("change"));
 }
