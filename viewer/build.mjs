@@ -3,6 +3,7 @@
  *
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
+ *   menu.js          links to what is shown
  *   compare.js       what compares two graphs, for readers who ask for it
  *   prose.js         tours and what else in a page's text speaks of parts of a diagram
  *   notes.js         shows notes beside their nodes, on pages that have any
@@ -42,21 +43,22 @@ const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz
 const onlyWhatIsCalled = {
   name: "without-unused-functions",
   setup({ onLoad }) {
-    onLoad({ filter: /@viz-js\/viz\/dist\/viz\.js$/ }, ({ path }) => ({
-      contents: withoutUnusedFunctions(readFileSync(path, "utf8")),
+    onLoad({ filter: /@viz-js\/viz\/dist\/viz\.js$/ }, async ({ path }) => ({
+      contents: await withoutUnusedFunctions(readFileSync(path, "utf8")),
     }));
   },
 };
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/lenses|widget\/noting|widget\/watching)\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/lenses|widget\/menu|widget\/noting|widget\/watching)\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
+  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022" },
   { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022" },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022" },

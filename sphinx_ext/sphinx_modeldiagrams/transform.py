@@ -47,6 +47,7 @@ class ReplaceDiagrams(SphinxPostTransform):
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
             _list_changes(node)
+            _keep_ids(node.parent, builder)
             node.replace_self(_ordinary(node, builder))
 
 
@@ -57,6 +58,15 @@ def _replace_step(node: step_picture, builder: Builder) -> None:
     alt = step_alt(diagram, index, node["title"])
     image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
     node.replace_self(image or [])
+
+
+def _keep_ids(figure: nodes.Element, builder: Builder) -> None:
+    """Keep what refers to a figure from dangling where a writer drops its ids: LaTeX's has them in the caption."""
+    is_kept = any(isinstance(child, nodes.caption) for child in figure)
+    if builder.format == "texinfo" or (builder.format == "latex" and not is_kept):
+        ids, figure["ids"] = figure["ids"], []
+        # inside: before a figure, a target is left to the figure
+        figure.insert(0, nodes.target("", "", ids=ids))
 
 
 def _list_changes(node: model_graph) -> None:

@@ -112,11 +112,11 @@ def test_escape_leaves_the_lens(reader, server):
 def test_screen_readers_are_told_costs(reader, server):
     open_page(reader, server, "rich")
     choose(reader, "flops")
-    assert reader.node("head").get_attribute("aria-label").endswith(" 50 %, 2 kFLOPs")
+    assert reader.node("head").get_attribute("aria-label").endswith(" 50 % 2 kFLOPs")
     choose(reader, "parameters")
     label = reader.node("head").get_attribute("aria-label")
     assert "FLOPs" not in label
-    assert label.endswith("25 %, 16")
+    assert label.endswith("25 % · 16")
 
 
 def test_a_lens_comes_from_a_script_of_its_own(reader, address):

@@ -30,7 +30,6 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     classes = figure_classes(diagram.options)
     if options.align:
         classes.append(f"align-{options.align}")
-    anchor = f' id="{html_text(options.name)}"' if options.name else ""
 
     def link(class_name: str, html: str) -> str:
         return host.class_link(link_names(diagram, class_name), html)
@@ -39,7 +38,8 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link, documents=documents)
     notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
-    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{notes}'
+    opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
+    return f"{opening}\n{inner}\n{caption}</figure>\n{notes}"
 
 
 def _caption(text: str, md: Markdown) -> str:

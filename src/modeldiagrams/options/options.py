@@ -254,6 +254,16 @@ class Author(_Group, frozen=True, kw_only=True):
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
+    align_items: Annotated[
+        dict[str, Literal["start", "center", "end"]] | None,
+        Meta(
+            description="Which edges of what is directly in a container are in line, by pattern,"
+            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or"
+            " bottoms (`end`); of what an arrangement puts below each other, the left edges, middles or right edges."
+            " The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
     notes: Annotated[
         dict[str, str] | None,
         Meta(
@@ -321,7 +331,8 @@ class Figure(_Group, frozen=True, kw_only=True):
         ),
     ] = None
     align: Annotated[
-        Literal["left", "center", "right"] | None, Meta(description="Position of the figure on the page.")
+        Literal["left", "center", "right"] | None,
+        Meta(description="Position of the figure on the page; for what is in a container there is `align_items`."),
     ] = None
     width: Annotated[
         _Length | None, Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")

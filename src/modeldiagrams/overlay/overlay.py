@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Node", "Note", "Overlay", "with_group"]
+__all__ = ["FORMAT", "VERSION", "Alignment", "Arrangement", "Group", "Node", "Note", "Overlay", "with_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
 VERSION = "1.0"
 
 Arrangement: TypeAlias = Literal["row", "column", "grid"]
+Alignment: TypeAlias = Literal["start", "center", "end"]
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,6 +47,8 @@ class Node(_Struct, frozen=True, kw_only=True):
     fade: bool = False
     arrange: Arrangement | None = None
     """Of a container: how what is directly inside stands."""
+    align_items: Alignment | None = None
+    """Of a container: which edges of what is directly inside are in line."""
     order: tuple[str, ...] = ()
     """Of a container: ids of what is directly inside, in the order in which it stands."""
 

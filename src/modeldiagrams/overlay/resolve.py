@@ -13,7 +13,7 @@ from modeldiagrams.ir.kinds import Kind
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import grouped
-from modeldiagrams.overlay.overlay import Arrangement, Node, Note, Overlay
+from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["annotate", "resolve"]
 
+_OF_CONTAINERS = ("arrange", "align_items")
 _FLAGS = ("hide", "highlight", "fade")
-_VALUES = ("rename", "kind", "arrange")
+_VALUES = ("rename", "kind", *_OF_CONTAINERS)
 _EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns"}
 
 
@@ -39,8 +40,8 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
             ``*`` for anything in them. Several are separated by commas.
         text: A note, which stands under the picture, with its number at the nodes.
         group: A name: siblings that match become one container of this name.
-        **said: Further options of the reference that speak of nodes: `rename`, `kind` and `arrange` with a value,
-            `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
+        **said: Further options of the reference that speak of nodes: `rename`, `kind`, `arrange` and `align_items` with
+            a value, `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
 
     Returns:
         The overlay.
@@ -70,7 +71,7 @@ msgspec.json.Decoder(tuple[Note, Node])
 def _check(name: str, value: object) -> None:
     """Refuse a value that an overlay can't hold."""
     struct, field = (Note, "text") if name == "notes" else (Node, name)
-    choices = {"kind": Kind, "arrange": Arrangement}.get(name)
+    choices = {"kind": Kind, "arrange": Arrangement, "align_items": Alignment}.get(name)
     expected = ", ".join(get_args(choices)) if choices else _EXPECTED.get(name, "text")
     try:
         msgspec.convert({field: value}, struct)
@@ -127,7 +128,7 @@ class _Finder:
     def note(self, said: dict[str, dict[str, Any]], option: str, by_pattern: Mapping[str, Any]) -> None:
         """Enter what an option says of the nodes that its patterns match."""
         for pattern, value in by_pattern.items():
-            for name in self.of(option, pattern, containers=option == "arrange"):
+            for name in self.of(option, pattern, containers=option in _OF_CONTAINERS):
                 said.setdefault(name, {})[option] = value
 
     def of(self, option: str, patterns: str, *, containers: bool = False) -> tuple[str, ...]:

@@ -156,13 +156,13 @@ export class Session {
   }
 
   /** A node made visible, whatever hides it. */
-  withNode(id: string): SessionState {
-    return transitions.withNode(this, this.#state, id);
+  withNode(id: string, state: SessionState = this.#state): SessionState {
+    return transitions.withNode(this, state, id);
   }
 
   /** One module or function call as the whole picture; the whole model without an id. */
-  withIsolated(id: string | undefined): SessionState {
-    return transitions.isolate(this, this.#state, id);
+  withIsolated(id: string | undefined, state: SessionState = this.#state): SessionState {
+    return transitions.isolate(this, state, id);
   }
 
   /** Begin with what holds changes open, and all else closed. */
@@ -204,6 +204,15 @@ export class Session {
   /** The first node of a run of repeats. */
   firstOfRun(run: string): string {
     return firstMember(run);
+  }
+
+  /** The run of repeats with this id, or that a node is a member of. */
+  runOf(name: string): string | undefined {
+    const head = firstMember(name);
+    const parent = this.grouped.parent.get(head);
+    if (parent === undefined) return undefined;
+    const runs = runsIn(shownContents(this.grouped, parent, new Set()));
+    return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
   /** Ids of the modules that are shown as one with this one, itself included. */

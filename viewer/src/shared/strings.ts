@@ -22,8 +22,6 @@ const ENGLISH = {
 
   wheel: "{0} + wheel zooms",
   copyLink: "Copy a link to this view",
-  linkCopied: "The link was copied.",
-  linkShown: "The link stands in the address bar.",
   save: "Save as",
 
   // details of a node

@@ -68,6 +68,8 @@ export interface Item {
   narrow?: boolean;
 }
 
+export type Alignment = "start" | "center" | "end";
+
 /** How the author places what is in a container. */
 export interface Placing {
   /** Most items beside each other; 0 leaves that to the flow. */
@@ -76,6 +78,8 @@ export interface Placing {
   lines: number;
   /** Positions of items in their order. */
   order: readonly number[];
+  /** Which of their edges are in line; absent where the layout decides. */
+  align?: Alignment;
 }
 
 /** The inside of an expanded container, or of the model. */

@@ -4,7 +4,7 @@ import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
 import type { Lenses } from "../lenses/lenses.js";
-import { canLoad, loadLenses } from "../loader.js";
+import { canLoad, loadOwn } from "../loader.js";
 import { box, make } from "../parts/dom.js";
 import { idOf } from "../tree.js";
 import type { Widget } from "../widget.js";
@@ -28,14 +28,16 @@ export function colours(widget: Widget): void {
     option.value = choice;
     select.append(option);
   }
-  select.addEventListener("change", () => void widget.showLens(select.value));
-  widget.showLens = (lens) => {
-    select.value = lens;
-    return colouring.choose(select.value as Choice);
+  const choose = (choice: string) => {
+    if (!offered.some((each) => each === choice)) return;
+    select.value = choice;
+    colouring.choose(choice as Choice);
   };
+  select.addEventListener("change", () => choose(select.value));
+  widget.linked.lens = { get: () => (select.value === "kind" ? undefined : select.value), set: choose };
   widget.onKey("Escape", () => {
-    const isLens = colouring.choice !== "kind";
-    if (isLens) void widget.showLens("kind");
+    const isLens = select.value !== "kind";
+    if (isLens) choose("kind");
     return isLens;
   });
   widget.toolbar.addToMenu(strings.colours, select);
@@ -44,7 +46,7 @@ export function colours(widget: Widget): void {
 class Colouring {
   readonly #widget: Widget;
   readonly #legend = box("mg-scale");
-  choice: Choice = "kind";
+  #choice: Choice = "kind";
   #scale: Scale | undefined;
   #lenses: Lenses | undefined;
   /** The picture that the scale was made for. */
@@ -58,24 +60,23 @@ class Colouring {
     widget.on("drawn", () => this.#refresh());
   }
 
-  choose(choice: Choice): Promise<void> {
-    this.choice = choice;
-    this.#widget.lens = choice;
-    return this.#widget.withSession(async (session) => {
+  choose(choice: Choice): void {
+    this.#choice = choice;
+    void this.#widget.withSession(async (session) => {
       const lens = choice === "kind" || choice === "class" ? undefined : choice;
-      if (lens !== undefined) this.#lenses ??= (await loadLenses())(this.#widget, this.#legend);
+      if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
       // the reader may have chosen another meanwhile
-      if (choice === this.choice) this.#apply(session, lens);
+      if (choice === this.#choice) this.#apply(session, lens);
     });
   }
 
   #apply(session: Session, lens: CostLens | undefined): void {
     const { stage, tree } = this.#widget;
-    this.#scale = this.choice === "class" ? session.classScale(tree.ids) : undefined;
+    this.#scale = this.#choice === "class" ? session.classScale(tree.ids) : undefined;
     this.#painted = tree.picture;
-    stage.dataset.lens = this.choice;
-    for (const part of [stage, this.#legend]) part.dataset.by = lens === undefined ? this.choice : "amount";
-    this.#legend.hidden = this.choice === "kind";
+    stage.dataset.lens = this.#choice;
+    for (const part of [stage, this.#legend]) part.dataset.by = lens === undefined ? this.#choice : "amount";
+    this.#legend.hidden = this.#choice === "kind";
     this.#legend.replaceChildren(...(this.#scale === undefined ? [] : legendOf(this.#scale)));
     this.#lenses?.show(lens);
     this.#paint(tree.picture);

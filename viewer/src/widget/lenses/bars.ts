@@ -50,11 +50,12 @@ function textsOf(node: SVGElement): SVGElement[] {
 }
 
 function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
-  label(node, [reading.share, reading.amount].filter(Boolean).join(", "));
-  if (shape.classList.contains("mg-panel")) {
-    writeTitle(node, reading);
-    return;
-  }
+  if (shape.classList.contains("mg-panel")) writeTitle(node, reading);
+  else fillBox(node, shape, reading);
+  label(node, reading);
+}
+
+function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
   node.dataset.step = String(reading.step);
   // glyphs have no text, and no room
   if (shape.tagName !== "rect" || node.querySelector(":scope > .mg-name") === null) return;
@@ -83,12 +84,15 @@ function textsFor({ amount, share }: Reading): string[] {
   return [[share, amount].filter(Boolean).join(" · "), share || amount];
 }
 
-function label(node: SVGElement, text: string): void {
+/** The name of an item has all of its visible text, and the amounts that there is no room for. */
+function label(node: SVGElement, { share, amount }: Reading): void {
   const item = header(node);
   const original = originals.get(item) ?? item.getAttribute("aria-label");
   if (original === null) return;
   originals.set(item, original);
-  item.setAttribute("aria-label", `${original} ${text}`);
+  const visible = [...item.querySelectorAll("text, title")].map((text) => text.textContent.trim()).join(" ");
+  const more = [share, amount].filter((text) => !visible.includes(text));
+  item.setAttribute("aria-label", [visible, ...more].join(" "));
 }
 
 /** Write as much as there is room for. */
