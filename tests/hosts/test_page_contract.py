@@ -21,7 +21,7 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-LATE = {"compare.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
+LATE = {"compare.js", "explore.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 

@@ -2,7 +2,7 @@
 import { CLASS_HUES } from "../draw/palette.js";
 import type { GraphIndex } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import { typeOf } from "./node_details.js";
+import { typeOf } from "./naming.js";
 
 /** A step of the scale, numbered from 1, and its meaning. */
 export interface Entry {
