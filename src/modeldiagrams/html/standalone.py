@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.fragment import (
     COMPARING,
+    LENSES,
     RECORDING,
     SCRIPTS,
     data_script,
@@ -47,9 +48,9 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    scripts: tuple[str, ...] = SCRIPTS
+    scripts: tuple[str, ...] = (*SCRIPTS, LENSES)
     if diagram.comparison:
-        scripts = (*SCRIPTS, COMPARING)
+        scripts = (*scripts, COMPARING)
         title = f"What changed in {diagram.comparison.after.model.name}"
         body = difference_body(diagram, diagram.comparison)
     else:
