@@ -26,7 +26,8 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-SCRIPTS = {"compare.js", "core.js", "model-graph.js", "notes.js", "prose.js", "recording.js", "viz.js"}
+LATE = {"compare.js", "explore.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
+SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.errors import OptionError
 
 __all__ = ["annotated"]
 
@@ -31,14 +32,15 @@ def annotated(diagram: Diagram, folder: Path, make: Callable[[str], bytes]) -> D
     said = {name: value for name, value in msgspec.structs.asdict(diagram.options.author).items() if value is not None}
     if diagram.graph is None:
         return diagram
-    cues = said_in_code(diagram.graph, diagram.sources)
-    if not said and not any(cues.values()):
-        return diagram
-    wanted = said.get("embed") or {}
-    images, missing = embedded(wanted, folder, make)
-    overlay, problems = resolve(diagram.graph, with_cues(said | {"embed": images}, cues))
-    sources = (*diagram.sources, *files_of(wanted, folder))
-    diagram = msgspec.structs.replace(diagram, overlay=overlay, sources=sources)
-    for problem in (*missing, *problems):
+    cues, wrong = said_in_code(diagram.graph, diagram.sources)
+    problems: list[OptionError] = []
+    if said or any(cues.values()):
+        wanted = said.get("embed") or {}
+        images, missing = embedded(wanted, folder, make)
+        overlay, unfound = resolve(diagram.graph, with_cues(said | {"embed": images}, cues))
+        problems = [*missing, *unfound]
+        sources = (*diagram.sources, *files_of(wanted, folder))
+        diagram = msgspec.structs.replace(diagram, overlay=overlay, sources=sources)
+    for problem in [*problems, *wrong]:
         diagram = with_problem(diagram, problem)
     return diagram

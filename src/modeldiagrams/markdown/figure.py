@@ -31,7 +31,6 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     classes = figure_classes(diagram.options)
     if options.align:
         classes.append(f"align-{options.align}")
-    anchor = f' id="{html_text(options.name)}"' if options.name else ""
 
     def link(class_name: str, html: str) -> str:
         return host.class_link(link_names(diagram, class_name), html)
@@ -41,7 +40,8 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
     notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
     below = notes + images_list(diagram)
-    return f'<figure class="{html_text(" ".join(classes))}"{anchor}>\n{inner}\n{caption}</figure>\n{below}'
+    opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
+    return f"{opening}\n{inner}\n{caption}</figure>\n{below}"
 
 
 def _caption(text: str, md: Markdown) -> str:

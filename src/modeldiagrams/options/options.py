@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.palette import read_palette
 from modeldiagrams.options.reading import (
     read_directions,
     read_embedded,
@@ -172,6 +173,15 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     legend: Annotated[
         bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
     ] = None
+    palette: Annotated[
+        dict[Kind, str] | None,
+        Meta(
+            description="Colours of kinds, as `'#rrggbb'`: `{linear: '#2266cc'}`. A site sets them for all its diagrams"
+            " with `defaults`; they hold in pages and in picture files. Boxes are tints of them, on which text needs a"
+            " contrast of 4.5. Kinds are those of `kind`.",
+            extra={READ: read_palette},
+        ),
+    ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(
@@ -257,6 +267,16 @@ class Author(_Group, frozen=True, kw_only=True):
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
+    align_items: Annotated[
+        dict[str, Literal["start", "center", "end"]] | None,
+        Meta(
+            description="Which edges of what is directly in a container are in line, by pattern,"
+            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or"
+            " bottoms (`end`); of what an arrangement puts below each other, the left edges, middles or right edges."
+            " The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
     notes: Annotated[
         dict[str, str] | None,
         Meta(
@@ -333,7 +353,8 @@ class Figure(_Group, frozen=True, kw_only=True):
         ),
     ] = None
     align: Annotated[
-        Literal["left", "center", "right"] | None, Meta(description="Position of the figure on the page.")
+        Literal["left", "center", "right"] | None,
+        Meta(description="Position of the figure on the page; for what is in a container there is `align_items`."),
     ] = None
     width: Annotated[
         _Length | None, Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")

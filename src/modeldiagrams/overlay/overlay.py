@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["FORMAT", "VERSION", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "with_group"]
+__all__ = ["FORMAT", "VERSION", "Alignment", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "with_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
 VERSION = "1.0"
 
 Arrangement: TypeAlias = Literal["row", "column", "grid"]
+Alignment: TypeAlias = Literal["start", "center", "end"]
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,6 +48,8 @@ class Node(_Struct, frozen=True, kw_only=True):
     fade: bool = False
     arrange: Arrangement | None = None
     """Of a container: how what is directly inside stands."""
+    align_items: Alignment | None = None
+    """Of a container: which edges of what is directly inside are in line."""
     order: tuple[str, ...] = ()
     """Of a container: ids of what is directly inside, in the order in which it stands."""
 

@@ -17,7 +17,7 @@ from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import grouped
 from modeldiagrams.overlay.images import image_of
-from modeldiagrams.overlay.overlay import Arrangement, Node, Note, Overlay
+from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["annotate", "resolve"]
 
+_OF_CONTAINERS = ("arrange", "align_items")
 _FLAGS = ("hide", "highlight", "fade")
-_VALUES = ("rename", "kind", "arrange")
+_VALUES = ("rename", "kind", *_OF_CONTAINERS)
 _EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns"}
 
 
@@ -55,8 +56,8 @@ def annotate(  # noqa: PLR0913  (what is said most often)
         image: A picture in the box: a PNG, JPEG or SVG file, its bytes, SVG text, a Matplotlib figure, a PIL image, or
             a table (a pandas `DataFrame`, a dict, or a list of rows). Readers see it in full size.
         alt: What it shows, for readers who do not see it.
-        **said: Further options of the reference that speak of nodes: `rename`, `kind` and `arrange` with a value,
-            `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
+        **said: Further options of the reference that speak of nodes: `rename`, `kind`, `arrange` and `align_items` with
+            a value, `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
 
     Returns:
         The overlay.
@@ -97,7 +98,7 @@ msgspec.json.Decoder(tuple[Note, Node])
 def _check(name: str, value: object) -> None:
     """Refuse a value that an overlay can't hold."""
     struct, field = (Note, "text") if name == "notes" else (Node, name)
-    choices = {"kind": Kind, "arrange": Arrangement}.get(name)
+    choices = {"kind": Kind, "arrange": Arrangement, "align_items": Alignment}.get(name)
     expected = ", ".join(get_args(choices)) if choices else _EXPECTED.get(name, "text")
     try:
         msgspec.convert({field: value}, struct)
@@ -157,7 +158,7 @@ class _Finder:
     def note(self, said: dict[str, dict[str, Any]], option: str, by_pattern: Mapping[str, Any]) -> None:
         """Enter what an option says of the nodes that its patterns match."""
         for pattern, value in by_pattern.items():
-            for name in self.of(option, pattern, containers=option == "arrange"):
+            for name in self.of(option, pattern, containers=option in _OF_CONTAINERS):
                 said.setdefault(name, {})[option] = value
 
     def of(self, option: str, patterns: str, *, containers: bool = False) -> tuple[str, ...]:

@@ -45,9 +45,9 @@ const SYSTEM_FAMILY = "sans-serif";
 const BOLD = 600;
 const REGULAR = 400;
 
-/** The colours of a standalone picture. */
-export function themeColours(theme: Theme): Colours {
-  return { ...THEMES[theme], error: ERROR, hues: HUES };
+/** The colours of a standalone picture, with those of a site's own palette. */
+export function themeColours(theme: Theme, palette: Partial<Record<Hue, string>> | null = {}): Colours {
+  return { ...THEMES[theme], error: ERROR, hues: { ...HUES, ...palette } };
 }
 
 /** A painter for one picture. */

@@ -71,6 +71,8 @@ export interface Item {
   narrow?: boolean;
 }
 
+export type Alignment = "start" | "center" | "end";
+
 /** An image at a node, shown small. */
 export interface Thumb {
   /** Numbers of this image and others at the same node. */
@@ -89,6 +91,8 @@ export interface Placing {
   lines: number;
   /** Positions of items in their order. */
   order: readonly number[];
+  /** Which of their edges are in line; absent where the layout decides. */
+  align?: Alignment;
 }
 
 /** The inside of an expanded container, or of the model. */

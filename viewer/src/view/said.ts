@@ -54,8 +54,13 @@ export function arrangedDirection(index: GraphIndex, ids: readonly string[]): Di
   return "LR";
 }
 
-function arrangementOf({ graph }: GraphIndex, ids: readonly string[]): "row" | "column" | "grid" | undefined {
-  return ids.map((id) => graph.said?.get(id)?.arrange).find((arrange) => arrange != null) ?? undefined;
+function arrangementOf(index: GraphIndex, ids: readonly string[]): "row" | "column" | "grid" | undefined {
+  return firstSaid(index, ids, "arrange") ?? undefined;
+}
+
+/** What is said of the first of several containers that are drawn as one. */
+function firstSaid<Word extends "arrange" | "align_items">({ graph }: GraphIndex, ids: readonly string[], word: Word) {
+  return ids.map((id) => graph.said?.get(id)?.[word]).find((said) => said != null);
 }
 
 /** Puts into a frame how its author places the items. */
@@ -63,7 +68,8 @@ export function markPlacing(index: GraphIndex, frame: Frame, ids: readonly strin
   const arrange = arrangementOf(index, ids);
   const listed = ids.map((id) => index.graph.said?.get(id)?.order ?? []).find((order) => order.length > 0) ?? [];
   const order = listed.map((id) => frame.items.findIndex((item) => item.id === id)).filter((item) => item !== BORDER);
-  if (arrange === undefined && order.length < 2) return;
+  const align = firstSaid(index, ids, "align_items");
+  if (arrange === undefined && order.length < 2 && align == null) return;
   const side = Math.ceil(Math.sqrt(frame.items.length));
   const isFlow = frame.direction === "LR";
   const most = { row: isFlow ? 1 : frame.items.length, column: 1, grid: isFlow ? 0 : side };
@@ -71,5 +77,6 @@ export function markPlacing(index: GraphIndex, frame: Frame, ids: readonly strin
     most: arrange === undefined ? 0 : most[arrange],
     lines: arrange === "grid" && isFlow ? Math.ceil(frame.items.length / side) : 0,
     order,
+    ...(align != null && { align }),
   };
 }
