@@ -86,7 +86,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
-const PAGE_STYLES = ["page", "table", "difference", "notes", "tour"];
+const PAGE_STYLES = ["page", "table", "difference", "notes", "images", "tour"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");

@@ -19,6 +19,7 @@ from modeldiagrams.html.fragment import (
     element,
     is_interactive,
 )
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
@@ -55,7 +56,7 @@ def standalone(diagram: Diagram) -> str:
         body = difference_body(diagram, diagram.comparison)
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-        body = element(diagram) + plain_notes(diagram)
+        body = element(diagram) + plain_notes(diagram) + images_list(diagram)
     if diagram.recordings:
         scripts = (*scripts, RECORDING)
     viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
@@ -76,7 +77,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
     Returns:
         HTML to stand in a notebook.
     """
-    body = element(diagram) + plain_notes(diagram)
+    body = element(diagram) + plain_notes(diagram) + images_list(diagram)
     return template("output").render(
         alt=alt_text(diagram),
         # shorter than in base64; in an attribute with single quotes
@@ -105,8 +106,9 @@ def notebook_viewer() -> str:
 def _framed(diagram: Diagram, body: Markup) -> Markup:
     """A diagram with its data, and with what only this one needs of the viewer."""
     html = _palette(diagram) + _with_data(diagram, body)
-    if diagram.recordings:
-        script = asset(RECORDING).read_text("utf-8")
+    needed = {RECORDING: diagram.recordings, NOTES: notes_prefix(diagram) and is_interactive(diagram)}
+    for name in (name for name, is_needed in needed.items() if is_needed):
+        script = asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html
 

@@ -11,6 +11,7 @@ from modeldiagrams.hosting.host import link_names
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, fragment
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import notes_list, notes_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def figure(
     texts = notes_of(diagram).values() if lists_notes else ()
     notes = notes_list(diagram, [converted(text, md) for text in texts])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
+    below = notes + images_list(diagram)
     opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
-    return f"{opening}\n{inner}\n{caption}</figure>\n{notes}"
+    return f"{opening}\n{inner}\n{caption}</figure>\n{below}"
 
 
 def _caption(text: str, md: Markdown) -> str:

@@ -9,6 +9,7 @@ Long because it is a list of declarations, each with its documentation.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
@@ -18,6 +19,7 @@ from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annot
 from modeldiagrams.options.palette import read_palette
 from modeldiagrams.options.reading import (
     read_directions,
+    read_embedded,
     read_lists,
     read_map,
     read_page,
@@ -39,6 +41,7 @@ __all__ = [
     "Options",
     "Tour",
     "View",
+    "is_function",
     "is_graph_file",
     "package_of",
 ]
@@ -282,6 +285,15 @@ class Author(_Group, frozen=True, kw_only=True):
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
+    embed: Annotated[
+        dict[str, dict[Literal["image", "alt"], str]] | None,
+        Meta(
+            description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
+            " links, with a text for readers who do not see them: `{stem: {image: filters.png, alt: Sixteen edge"
+            " filters}}`, or just `{stem: filters.png}`. Readers see them in full size.",
+            extra={**PER_DIAGRAM, READ: read_embedded},
+        ),
+    ] = None
 
 
 class Limits(_Group, frozen=True, kw_only=True):
@@ -444,6 +456,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def package_of(path: str) -> str:
     """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
+
+
+def is_function(name: str) -> bool:
+    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
+    return re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

@@ -36,6 +36,9 @@ export const CLASS_HUES: readonly Hue[] = [
 
 export const ERROR = "#d1242f";
 
+/** Behind images, which are made for it, also on dark pages. */
+export const PAPER = "#ffffff";
+
 export type Theme = "light" | "dark";
 
 /** Text and background of a picture that is not part of a page. */
