@@ -250,8 +250,9 @@ def fonts() -> tuple[Path, ...]:
 
 
 def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
-    """The picture with the style sheet inside its SVG; that of a difference or an overlay has more."""
-    names = ("picture.css", *_MORE_STYLE[type(beside)])
+    """The picture with the style sheet inside its SVG; that of a difference, an overlay or a lens has more."""
+    of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
+    names = ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
     style = "".join(asset(name).read_text("utf-8") for name in names)
     style += style_rule(palette_variables(view.palette), ".mg-svg:root")
     # CDATA: the style's `>` and `&` are XML otherwise
