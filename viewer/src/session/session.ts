@@ -13,12 +13,13 @@ import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
+import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
 import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
-import { classScale, type Measure, measureScale, type Scale } from "./colour_scale.js";
+import { classScale, type Scale } from "./colour_scale.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
 import { pathOf, tensorText } from "./naming.js";
@@ -86,6 +87,11 @@ export class Session {
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
     return this.layoutOf(this.#state, viz);
+  }
+
+  /** What the current picture shows, without positions. */
+  get frame(): Frame {
+    return view(this.#subgraph(this.#state), this.#state).root;
   }
 
   /** The layout of any state. */
@@ -238,9 +244,9 @@ export class Session {
     return tensorText(this.traced, tensor);
   }
 
-  /** The scale that colours the nodes with these ids. */
-  scale(by: "class" | Measure, ids: Iterable<string>): Scale {
-    return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
+  /** The scale that colours the nodes with these ids by class. */
+  classScale(ids: Iterable<string>): Scale {
+    return classScale(this.grouped, ids);
   }
 
   #subgraph({ root }: SessionState): GraphIndex {
