@@ -24,6 +24,7 @@ STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
     "core.js",
+    "explore.js",
     "menu.js",
     "packed.js",
     "notebook.js",
@@ -31,6 +32,7 @@ ASSETS = (
     "picture.css",
     "difference.css",
     "author.css",
+    "lens.css",
     "notes.js",
     "table.css",
     "static.js",

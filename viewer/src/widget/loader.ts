@@ -51,8 +51,10 @@ export function discardData(id: string, url: string | undefined): LoadError {
 /** The scripts of this script's own version, and the global that each of them sets. */
 const OWN_PARTS = {
   "core.js": "modelDiagramsCore",
+  "explore.js": "modelDiagramsExplore",
   "menu.js": "modelDiagramsMenu",
   "compare.js": "modelDiagramsComparing",
+  "lenses.js": "modelDiagramsLenses",
   "recording.js": "modelDiagramsRecording",
 } as const;
 type OwnParts = typeof OWN_PARTS;
@@ -116,6 +118,11 @@ export function wasmAllowed(): boolean {
     }
   }
   return allowed;
+}
+
+/** Whether the page has a part of the viewer, or can load it: notebooks bring along what there is room for. */
+export function canLoad(name: PartName): boolean {
+  return globalThis.modelDiagramsPacked === undefined || name in globalThis.modelDiagramsPacked;
 }
 
 /** Run a part of the viewer, from the page or from its URL. */

@@ -29,7 +29,7 @@ import { readable } from "../shared/text.js";
 import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
 import { firstVisible } from "./first_visible.js";
-import { type Part, type PartName, wasmAllowed } from "./loader.js";
+import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
 import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
 import { Toolbar } from "./parts/toolbar.js";
@@ -165,6 +165,7 @@ export class Widget {
   /** Load ahead of need; failures are reported when the reader asks for something. */
   prefetch(): void {
     if (!wasmAllowed()) return;
+    loadOwn("explore.js").catch(() => undefined);
     this.load().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
