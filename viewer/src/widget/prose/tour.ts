@@ -163,8 +163,9 @@ class Tour {
   }
 
   #inSight(): number {
-    const line = this.#line() + this.#beyondEnd();
-    const begun = this.#steps.filter((step) => step.getBoundingClientRect().top <= line);
+    const line = this.#line();
+    const read = line + this.#atEnds(line);
+    const begun = this.#steps.filter((step) => step.getBoundingClientRect().top <= read);
     return Math.max(0, begun.length - 1);
   }
 
@@ -178,13 +179,18 @@ class Tour {
     return top + (innerHeight - top) * LINE;
   }
 
-  /** How far the line moves down where the page ends, so that the last steps are reached. */
-  #beyondEnd(): number {
-    const page = document.scrollingElement;
-    if (page === null || page.scrollHeight <= innerHeight + 1) return 0;
-    const left = page.scrollHeight - innerHeight - page.scrollTop;
-    const below = innerHeight - this.#line();
-    return Math.max(0, below - left);
+  /** How far the line moves where the page begins and ends, so that its first and last steps are reached. */
+  #atEnds(line: number): number {
+    const [page, first] = [document.scrollingElement, this.#steps[0]];
+    if (page === null || first === undefined) return 0;
+    const { scrollTop } = page;
+    const range = page.scrollHeight - innerHeight;
+    const above = Math.max(0, line - first.getBoundingClientRect().top - scrollTop);
+    if (range <= 1) return -above;
+    const below = innerHeight - line;
+    const begun = Math.min(1, scrollTop / Math.min(range, line));
+    const left = Math.min(1, (range - scrollTop) / Math.min(range, below));
+    return below * (1 - left) - above * (1 - begun);
   }
 }
 
