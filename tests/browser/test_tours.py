@@ -144,6 +144,9 @@ def test_on_a_phone_the_picture_stays_above_the_text(reader_with, address, page)
         for step in range(1, 3):
             button(reader, "Next step").tap()
             wait_for_step(reader, step)
+            # also where the picture was further down before
+            title = reader.page.locator(".mg-step[aria-current] .mg-step-title")
+            wait_until(reader, lambda title=title: 0 < title.bounding_box()["y"] < 520)
         wait_shown(reader, lambda shown: "blocks.1.up" in shown["nodes"])
         parts = ".mg-tour-picture", ".mg-step[aria-current]"
         boxes = [reader.page.locator(part).bounding_box for part in parts]

@@ -14,7 +14,10 @@ const BAR = 72;
 export async function startTour(tour: HTMLElement): Promise<void> {
   const host = tour.querySelector("model-graph[graph]");
   const steps = [...tour.querySelectorAll<HTMLElement>(".mg-step")];
-  if (host !== null && steps.length > 0) new Tour(tour, steps, await widgetOf(host));
+  if (host === null || steps.length === 0) return;
+  // before the widget is there: the script may be on the page several times
+  tour.dataset.started = "";
+  new Tour(tour, steps, await widgetOf(host));
 }
 
 class Tour {
@@ -37,7 +40,6 @@ class Tour {
     this.#steps = steps;
     this.#widget = widget;
     this.#light = lightOf(widget);
-    element.dataset.started = "";
     widget.host.classList.add("mg-touring");
     widget.host.closest(".mg-figure")?.after(this.#bar.element);
     for (const [key, by] of [["p", -1] as const, ["n", 1] as const])
@@ -175,7 +177,8 @@ class Tour {
     const text = this.#steps[0]?.getBoundingClientRect();
     const isAbove =
       picture !== undefined && text !== undefined && picture.left < text.right && text.left < picture.right;
-    const top = isAbove ? Math.max(0, picture.bottom) : BAR;
+    // where the picture is once the page is scrolled to the steps
+    const top = isAbove ? Math.max(0, Math.min(picture.bottom, BAR + picture.height)) : BAR;
     return top + (innerHeight - top) * LINE;
   }
 
