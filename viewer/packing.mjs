@@ -5,17 +5,12 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#
 const [LETTERS, BYTES] = [5, 4];
 
 export function packed(content) {
-  const bytes = compressed(content);
+  const bytes = deflateSync(content, { level: 9 });
   const missing = -bytes.length & (BYTES - 1);
   const whole = Buffer.concat([bytes, Buffer.alloc(missing)]);
   let text = "";
   for (let at = 0; at < whole.length; at += BYTES) text += group(whole.readUInt32BE(at));
   return text.slice(0, text.length - missing);
-}
-
-/** In shorter blocks than usual, each with codes of its own: WebAssembly takes 1 % less. */
-export function compressed(content) {
-  return deflateSync(content, { level: 9, memLevel: 6 });
 }
 
 function group(number) {

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { compressed } from "./packing.mjs";
+import { zlibAsync } from "@gfx/zopfli";
 import { stripped } from "./wasm_functions.mjs";
 
 const FILE = join(import.meta.dirname, "viz_functions.json");
@@ -53,7 +53,7 @@ export function record(module, functions) {
 const OPENING = "binaryDecode('";
 
 /** The source of viz-js with a module that has only the listed functions, compressed. */
-export function withoutUnusedFunctions(source) {
+export async function withoutUnusedFunctions(source) {
   const start = source.indexOf(OPENING) + OPENING.length;
   let end = start;
   while (end > 0 && source[end] !== "'") end += source[end] === "\\" ? 2 : 1;
@@ -64,7 +64,8 @@ export function withoutUnusedFunctions(source) {
   // viz-js writes some bytes as a character above 255
   const module = Buffer.from(Array.from(letters, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
   // pages that carry the viewer along compress this text again: six bits of each character are left then
-  const text = compressed(stripped(module, keptFunctions(module))).toString("base64");
+  const bytes = await zlibAsync(stripped(module, keptFunctions(module)), { numiterations: 5 });
+  const text = Buffer.from(bytes).toString("base64");
   return [
     `import { inflatedBase64 } from ${JSON.stringify(join(import.meta.dirname, "src/shared/unpack.ts"))};`,
     // viz-js awaits the module

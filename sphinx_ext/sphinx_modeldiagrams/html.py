@@ -17,7 +17,7 @@ from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.class_sources import definitions, documented_packages, linkcode_url, viewcode_url
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.nodes import diagram_of, tour_of
+from sphinx_modeldiagrams.nodes import LINKED, diagram_of, tour_of
 
 if TYPE_CHECKING:
     from sphinx.util.docutils import SphinxTranslator
@@ -49,7 +49,10 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     # repeats share a row, and large models have too many
     rows = {row.id for row in shown_rows(outline_rows(diagram))}
     without_row = [anchor for module, anchor in anchors.items() if module not in rows]
-    self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in without_row]
+    # words may speak of modules of a diagram that is in no index
+    linked: list[str] = node.get(LINKED, [])
+    bare = [*without_row, *(anchor for anchor in linked if anchor not in anchors.values())]
+    self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in dict.fromkeys(bare)]
     documents = any(True for _ in self.document.findall(addnodes.desc))
     links = {"link": link, "source_link": node["source_link"], "anchors": anchors}
     self.body.append(fragment(diagram, assets=assets, **links, documents=documents))

@@ -52,7 +52,7 @@ class ModelSourceDirective(HostDirective):
         except ModelDiagramsError as error:
             warn("ref", f"model-source: {error}", self.get_location())
             return []
-        block = model_listing(listing.text, listing.text, language="python", html=listing.html)
+        block = model_listing(listing.text, listing.text, language="python", html=listing.html, anchor=listing.anchor)
         self.set_source_info(block)
         return [block]
 

@@ -12,7 +12,10 @@ from sphinx import addnodes
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["diagram_of", "document_of", "model_graph", "step_picture", "tour_of"]
+__all__ = ["LINKED", "diagram_of", "document_of", "model_graph", "step_picture", "tour_of"]
+
+LINKED = "linked"
+"""Attribute of a diagram's node: the fragments by which words of its page lead to modules."""
 
 
 class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa: N801  (as docutils names nodes)

@@ -16,10 +16,13 @@ from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 from sphinx_modeldiagrams.builders import makes_web_pages
-from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
+from sphinx_modeldiagrams.listing import model_listing
+from sphinx_modeldiagrams.nodes import LINKED, diagram_of, document_of, model_graph
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from docutils.nodes import Node, system_message
     from sphinx.util.typing import RoleFunction
     from sphinx.writers.html5 import HTML5Translator
@@ -68,10 +71,12 @@ class ResolveParts(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Called by Sphinx."""
-        parts = list(self.document.findall(model_part))
-        if not parts or self.app.builder.name == "gettext":
+        parts, listings = list(self.document.findall(model_part)), list(self.document.findall(model_listing))
+        if not (parts or listings) or self.app.builder.name == "gettext":
             return
         figures = list(self.document.findall(model_graph))
+        for listing in listings:
+            _note_anchor(listing, figures)
         shown = [diagram_of(figure) for figure in figures]
         is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
@@ -86,8 +91,19 @@ class ResolveParts(SphinxPostTransform):
             at = next(i for i, diagram in enumerate(shown) if diagram is part.diagram)
             part = part._replace(place=place_of(shown, at))
             fragment = fragment_of(part) if is_web_page else None
+            if fragment is not None:
+                figures[at][LINKED] = [*figures[at].get(LINKED, []), fragment]
             node["refid"] = fragment or figures[at].parent["ids"][0]
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
+
+
+def _note_anchor(listing: model_listing, figures: Sequence[model_graph]) -> None:
+    """Let the figure have the id that the lines of a listing lead to."""
+    for figure in figures:
+        ids = figure.parent["ids"]
+        if document_of(figure) == document_of(listing) and diagram_of(figure).anchor == listing["anchor"]:
+            ids += [] if listing["anchor"] in ids else [listing["anchor"]]
+            return
 
 
 def visit_part(self: HTML5Translator, node: model_part) -> None:

@@ -14,6 +14,7 @@ from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
+from sphinx_modeldiagrams.latex import kept_in_place, no_break
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph, step_picture, tour_of
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
 from sphinx_modeldiagrams.static import picture_of
@@ -47,7 +48,11 @@ class ReplaceDiagrams(SphinxPostTransform):
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
             _list_changes(node)
-            node.replace_self(_ordinary(node, builder))
+            _keep_ids(node.parent, builder)
+            content = _ordinary(node, builder)
+            if builder.format == "latex":
+                kept_in_place(node)
+            node.replace_self(content)
 
 
 def _replace_step(node: step_picture, builder: Builder) -> None:
@@ -56,7 +61,20 @@ def _replace_step(node: step_picture, builder: Builder) -> None:
     is_drawn = diagram.picture and index < len(diagram.picture.steps)
     alt = step_alt(diagram, index, node["title"])
     image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
-    node.replace_self(image or [])
+    if image is None:
+        node.replace_self([])
+        return
+    image["align"] = "center"
+    node.replace_self([no_break(), image] if builder.format == "latex" else image)
+
+
+def _keep_ids(figure: nodes.Element, builder: Builder) -> None:
+    """Keep what refers to a figure from dangling where a writer drops its ids: LaTeX's has them in the caption."""
+    is_kept = any(isinstance(child, nodes.caption) for child in figure)
+    if builder.format == "texinfo" or (builder.format == "latex" and not is_kept):
+        ids, figure["ids"] = figure["ids"], []
+        # inside: before a figure, a target is left to the figure
+        figure.insert(0, nodes.target("", "", ids=ids))
 
 
 def _list_changes(node: model_graph) -> None:

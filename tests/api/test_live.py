@@ -81,9 +81,17 @@ def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
     page = files[""].content.decode()
     assert "<title>&lt;script&gt;.mdwatch</title>" in page
     assert 'recording="events"' in page
-    assert {"model.js", "page.css", "model-graph.js", "core.js", "viz.js", "recording.js", "model-graph.css"} <= set(
-        files
-    )
+    assert {
+        "model.js",
+        "page.css",
+        "model-graph.js",
+        "core.js",
+        "explore.js",
+        "menu.js",
+        "viz.js",
+        "recording.js",
+        "model-graph.css",
+    } <= set(files)
     assert "<script>" not in page  # its policy forbids scripts in the page
 
 

@@ -8,13 +8,18 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from browser.controls import wait_selected
 from browser.pages import encoder
 
-ANCHOR = re.compile(r"[\w.-]+")
-"""Themes use the hash as a selector."""
-
-
-OTHERS = ["install", "model-graph-", "model-graph-e30", "model-graph-W10.%", "model-graph-bnVsbA"]
+OTHERS = [
+    "install",
+    "install?open=layers.0",
+    "?open=layers.0",
+    "model-graph-",
+    "model-graph-e30",
+    "model-graph-W10.%",
+    "model-graph-bnVsbA",
+]
 
 
 def open_first_layer(reader, diagram=0):
@@ -37,21 +42,87 @@ def copied_link(reader, diagram=0):
     return reader.page.url
 
 
-def test_link_restores_the_view(reader, reader_with, address):
+def former(**part):
+    """A link as versions before this one made them."""
+    return "model-graph-" + base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+
+
+def test_link_is_made_of_paths_and_restores_the_view(reader, reader_with, address):
     reader.page.goto(f"{address}/one.html")
     open_first_layer(reader)
     reader.node("layers.0.mlp").click()
     reader.node("layers.0.mlp.up").wait_for()
     link = copied_link(reader)
-    assert ANCHOR.fullmatch(link.rpartition("#")[2])
+    assert link.partition("#")[2] == "pkg.Encoder?open=layers.0.mlp&at=layers.0.mlp"
     with reader_with() as other:
         other.page.goto(link)
         other.node("layers.0.mlp.up").wait_for()
-        other.page.wait_for_function(
-            "id => document.querySelector('model-graph').shadowRoot.querySelector('.mg-selected')?.dataset.id === id",
-            arg="layers.0.mlp",
-        )
+        wait_selected(other, "layers.0.mlp")
         assert other.node("layers.1.mlp").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "selected"),
+    [
+        ("pkg.Encoder?at=layers.1.mlp.up", "layers.1.mlp.up", "layers.1.mlp.up"),
+        ("Encoder?open=layers.2", "layers.2.mlp", None),
+        ("Encoder?open=MLP", "layers.2.mlp.up", None),
+        ("Encoder?alone=layers.0&at=layers.0.mlp", "layers.0.mlp", "layers.0.mlp"),
+    ],
+)
+def test_link_can_be_written_by_hand(reader, server, words, shown, selected):
+    """Also in a page's text, and pressed again after the reader has closed what it opened."""
+    reader.page.goto(f"{server}/one.html")
+    reader.page.evaluate(
+        "words => document.body.insertAdjacentHTML('beforeend', `<p><a href='#${words}'>there</a></p>`)", words
+    )
+    for _ in range(2):
+        reader.page.get_by_role("link", name="there").click()
+        reader.node(shown).wait_for()
+        if selected:
+            wait_selected(reader, selected)
+        press_in_menu(reader, "As the author shows it")
+        reader.node(shown).wait_for(state="detached")
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "shown"),
+    [
+        ("Encoder?open=layers.0.attn.query", "does not have; the nearest is layers.0.", "layers.0.mlp"),
+        ("Encoder?at=layers.1.mlp.gate", "layers.1.mlp.gate, which this model", "layers.1.mlp"),
+        ("Encoder?at=decoder", "decoder, which this model does not have; the nearest is Encoder.", "embed"),
+        (former(graph="pkg.Encoder", open=["layers.0", "layers.0.old"]), "the nearest is layers.0.", "layers.0.mlp"),
+    ],
+)
+def test_link_that_names_what_is_gone_says_so_and_shows_the_nearest(reader, server, words, said, shown):
+    reader.page.goto(f"{server}/one.html#{words}")
+    reader.page.get_by_text(said).wait_for()
+    reader.node(shown).wait_for()
+
+
+def test_link_of_a_former_version_restores_the_view(reader, server):
+    link = former(graph="pkg.Encoder", node="layers.0.mlp", open=["layers.0", "layers.0.mlp"])
+    reader.page.goto(f"{server}/one.html#{link}")
+    reader.node("layers.0.mlp.up").wait_for()
+    wait_selected(reader, "layers.0.mlp")
+
+
+def test_link_restores_repeats_colours_and_a_path(reader, reader_with, server):
+    reader.page.goto(f"{server}/rolled.html")
+    reader.page.locator(".mg-stage [data-run]").first.click()
+    reader.node("layers.1").wait_for()
+    reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_label("Colour by").select_option("parameters")
+    reader.page.locator(".mg-scale").wait_for()
+    reader.node("head").click()
+    reader.page.get_by_role("button", name="What leads here").click()
+    link = copied_link(reader)
+    assert link.partition("#")[2] == "pkg.Rolled?each=layers.0&at=head&lens=parameters&path=before"
+    with reader_with() as other:
+        other.page.goto(link)
+        other.node("layers.1").wait_for()
+        other.page.locator(".mg-stage .mg-dim").wait_for()
+        other.page.locator(".mg-scale").get_by_text("Parameters").wait_for()
 
 
 def test_links_distinguish_diagrams_of_one_page(reader, reader_with, server):
@@ -92,8 +163,7 @@ def test_link_restores_the_isolated_module(reader, reader_with, server):
 @pytest.mark.parametrize("root", ["gone", "embed", "embed/linear", "input:x"])
 def test_link_to_a_module_that_cannot_be_isolated_shows_the_model(reader, server, root):
     """The model may have changed since."""
-    part = json.dumps({"graph": "pkg.Encoder", "root": root, "open": ["layers.0"]}).encode()
-    reader.page.goto(f"{server}/one.html#model-graph-{base64.urlsafe_b64encode(part).decode().rstrip('=')}")
+    reader.page.goto(f"{server}/one.html#{former(graph='pkg.Encoder', root=root, open=['layers.0'])}")
     reader.node("layers.0.mlp").wait_for()
     assert reader.node("embed").is_visible()
     assert not reader.page.get_by_role("navigation").is_visible()

@@ -3,7 +3,7 @@
 import pytest
 
 from browser.axe import violations
-from browser.controls import button, wait_until
+from browser.controls import button, wait_selected, wait_until
 from browser.serving import served
 from browser.tours import CURRENT, NO_SCRIPT, PHONE, SHOWN, STEPS, write_tour
 
@@ -103,6 +103,20 @@ def test_who_selects_a_node_sees_no_light_on_others(page):
     wait_shown(page, lambda shown: shown["lit"] == ["stem"])
     page.node("head").click()
     wait_shown(page, lambda shown: shown["lit"] == [])
+
+
+def test_who_selects_a_node_while_the_page_still_scrolls_keeps_it(page):
+    page.page.evaluate("() => { globalThis.hasScrolled = false; onscrollend = () => { hasScrolled = true; }; }")
+    page.page.evaluate("() => { scrollBy = (to) => scrollTo({ top: scrollY + to.top / 2 }); }")
+    show_by_buttons(page, 1)
+    wait_shown(page, lambda shown: shown["lit"] == ["stem"])
+    page.node("head").click()
+    page.page.evaluate("scrollTo({ top: scrollY + 10 })")
+    page.page.wait_for_function("hasScrolled")
+    page.page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    assert page.page.evaluate(CURRENT) == 1
+    wait_selected(page, "head")
+    assert page.page.evaluate(SHOWN)["lit"] == []
 
 
 @pytest.mark.parametrize("page", ["tour", "clipped"])

@@ -53,6 +53,15 @@ def test_lines_know_the_nodes_that_they_made(site):
     assert len(block[1][1]) == 3
 
 
+@pytest.mark.parametrize("name", ["index", "still"])
+def test_without_script_lines_lead_to_the_picture(site, name):
+    page = site.page(name)
+    fragments = set(re.findall(r'<a class="mg-line" href="#([^"]+)"', page))
+    assert len(fragments) == 1
+    (at,) = [found.start() for found in re.finditer(rf'id="{re.escape(*fragments)}"', page)]
+    assert at < page.index("<model-graph")
+
+
 def test_the_page_brings_the_script(site):
     assert "modeldiagrams/prose.js" in site.page("index")
     assert "prose.js" not in site.page("still")

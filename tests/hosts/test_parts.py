@@ -28,7 +28,8 @@ def site(host, build_site):
     words = RST if isinstance(host, SphinxHost) else MARKDOWN
     pages = {name: [f"raw!{text}\n", "model: net.json"] for name, text in words.items()}
     still = {"still": [f"raw!{words['index']}\n", "model: net.json\nstatic: true\nname: still"]}
-    return build_site({**pages, **still, "plain": ["model: net.json\ndepth: 0"]})
+    unlisted = {"unlisted": [f"raw!{words['index']}\n", "model: net.json\nno-index: true"]}
+    return build_site({**pages, **still, **unlisted, "plain": ["model: net.json\ndepth: 0"]})
 
 
 def links(page):
@@ -43,7 +44,7 @@ def test_words_name_the_nodes_that_they_light(site):
     assert all(f'graph="{link["data-mg-graph"]}"' in page for link in links(page))
 
 
-@pytest.mark.parametrize("name", ["index", "still"])
+@pytest.mark.parametrize("name", ["index", "still", "unlisted"])
 def test_without_script_they_lead_to_the_picture(site, name):
     page = site.page(name)
     assert len(links(page)) == 2

@@ -59,9 +59,12 @@ def test_a_note_on_nothing_is_kept() -> None:
 
 
 def test_the_class_of_the_model_is_the_whole() -> None:
-    overlay, problems = resolve(small_graph(), {"arrange": {"Net": "row"}, "order": {"mypkg.Net": ["relu", "fc"]}})
+    overlay, problems = resolve(
+        small_graph(),
+        {"arrange": {"Net": "row"}, "align_items": {"Net": "end"}, "order": {"mypkg.Net": ["relu", "fc"]}},
+    )
     assert problems == []
-    assert overlay.nodes == {"": Node(arrange="row", order=("/relu", "fc"))}
+    assert overlay.nodes == {"": Node(arrange="row", align_items="end", order=("/relu", "fc"))}
 
 
 def test_siblings_are_a_group_in_each_container() -> None:
@@ -181,6 +184,7 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
     [
         ({"kind": "bogus"}, "option 'kind': expected embedding, .*, other, got 'bogus'"),
         ({"arrange": "circle"}, "option 'arrange': expected row, column, grid, got 'circle'"),
+        ({"align_items": "left"}, "option 'align_items': expected start, center, end, got 'left'"),
         ({"rename": 3}, "option 'rename': expected text, got 3"),
         ({"order": "relu"}, "option 'order': expected a list of patterns, got 'relu'"),
         ({"hide": "yes"}, "option 'hide': expected True or False, got 'yes'"),

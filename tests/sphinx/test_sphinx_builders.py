@@ -96,6 +96,10 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
         assert len(document) == 1
         assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()
     assert r"\caption" in figure
+    assert figure.startswith("[htbp]")
+    (noted,) = [figure for figure in figures if "Options as a body" in figure]
+    assert noted.startswith("[H]")
+    assert r"\DeclareUnicodeCharacter{2212}" in text
 
 
 def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):
@@ -103,6 +107,15 @@ def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):
     text = (out / "latex" / "fixture.tex").read_text("utf-8")
     links = re.findall(r"Look at {\\hyperref\[\\detokenize{(.*?)}\]", text)
     assert sorted(link.partition(":")[0] for link in links) == ["guide/deep", "index"]
+    labels = re.findall(r"\\label{\\detokenize{(.*?)}}", text)
+    assert [labels.count(link) for link in links] == [1, 1]
+
+
+def test_words_of_an_info_file_lead_to_the_picture(built):
+    out, _ = built
+    text = (out / "texinfo" / "fixture.texi").read_text("utf-8")
+    links = re.findall(r"Look at @ref{([^,}]*)", text)
+    assert [text.count(f"@anchor{{{link}}}") for link in links] == [1, 1]
 
 
 @pytest.mark.parametrize("page", ["index", "guide/deep"])

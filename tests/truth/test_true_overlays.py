@@ -84,6 +84,16 @@ SAID = {
     "in a grid": (forked, {"arrange": {"Forked": "grid"}}),
     "lines of a flow": (transformer, {"arrange": {"layers.0": "grid"}, "group": {"FF": FF}}),
     "in an order": (forked, {"order": {"Forked": ["two", "one"]}, "arrange": {"Forked": "column"}}),
+    "tops in line": (translator, {"arrange": {"encoder.0": "row"}, "align_items": {"encoder.0": "start"}}),
+    "bottoms in line": (forked, {"align_items": {"Forked": "end"}}),
+    "left edges in line": (
+        transformer,
+        {"arrange": {"layers.*": "column"}, "align_items": {"layers.*": "start", "TransformerEncoder": "end"}},
+    ),
+    "lines that end together": (
+        transformer,
+        {"arrange": {"layers.0": "grid"}, "group": {"FF": FF}, "align_items": {"layers.0": "end"}},
+    ),
     "sides exchanged": (forked, {"order": {"Forked": ["two", "one"]}}),
     "a group around functions": (translator, {"group": {"Layers": ["encoder.0", "encoder.1"]}, "hide": ["softmax"]}),
 }

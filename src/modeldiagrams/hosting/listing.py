@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.hosting.parts import Part, find_diagram, find_part, fragment_of
+from modeldiagrams.hosting.parts import Part, find_diagram, find_part
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.listing import coloured, listing_html
 from modeldiagrams.ir.graph import ModuleNode, OpNode
@@ -38,6 +38,8 @@ class Listing(NamedTuple):
 
     name: str
     """Whose it is."""
+    anchor: str
+    """Of the diagram's figure."""
     lines: tuple[Line, ...]
 
     @property
@@ -53,8 +55,8 @@ class Listing(NamedTuple):
 
 
 def _link(part: Part) -> str:
-    fragment = fragment_of(part) or f"{part.diagram.id}-{part.place}"
-    return f'href="#{html_text(fragment)}"{f" {part.attributes}" if part.is_live else ""}'
+    """Without the script, all lines lead to the picture."""
+    return f'href="#{html_text(part.diagram.anchor)}"{f" {part.attributes}" if part.is_live else ""}'
 
 
 class _Place(NamedTuple):
@@ -94,7 +96,7 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
         )
         for i, text in enumerate(lines)
     ]
-    return Listing(place.path or place.graph.model.name, tuple(numbered))
+    return Listing(place.path or place.graph.model.name, diagram.anchor, tuple(numbered))
 
 
 def _parsed(code: str, source: str) -> ast.Module:

@@ -12,6 +12,8 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import PROSE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from modeldiagrams.markdown.host import FenceHost
 
 __all__ = ["with_parts"]
@@ -28,7 +30,7 @@ def with_parts(text: str, host: FenceHost) -> str:
         text: HTML.
         host: Knows the diagrams that the page shows.
     """
-    anchors: dict[tuple[str, int], list[str]] = {}
+    anchors: dict[tuple[str, int], dict[str, None]] = {}
 
     def linked(match: re.Match[str]) -> str:
         try:
@@ -36,13 +38,13 @@ def with_parts(text: str, host: FenceHost) -> str:
         except ModelDiagramsError as error:
             host.warn(f"model:{html.unescape(match['target'])}: {error}", None)
             return match["words"]
-        fragment = fragment_of(part) or f"{part.diagram.id}-{part.place}"
-        places = anchors.setdefault((part.diagram.id, part.place), [])
-        if fragment not in places:
-            places.append(fragment)
+        fragment = fragment_of(part)
+        if fragment is not None:
+            anchors.setdefault((part.diagram.id, part.place), {})[fragment] = None
         live = f" {part.attributes}" if part.is_live else ""
         rest = f"{match['before']}{match['after']}"
-        return f'<a class="mg-part" href="#{html_text(fragment)}"{live}{rest}>{match["words"]}</a>'
+        href = f"#{html_text(fragment or part.diagram.anchor)}"
+        return f'<a class="mg-part" href="{href}"{live}{rest}>{match["words"]}</a>'
 
     text = _LINK.sub(linked, text)
     for (diagram_id, index), fragments in anchors.items():
@@ -50,10 +52,10 @@ def with_parts(text: str, host: FenceHost) -> str:
     return f'{text}\n<script src="{host.assets_url()}{PROSE}" defer></script>' if "data-mg-nodes=" in text else text
 
 
-def _with_anchors(text: str, diagram_id: str, index: int, fragments: list[str]) -> str:
+def _with_anchors(text: str, diagram_id: str, index: int, fragments: Iterable[str]) -> str:
     """Put what links lead to without a script before the picture of their diagram."""
     spans = "".join(f'<span id="{html_text(fragment)}"></span>' for fragment in fragments)
-    pictures = [*re.finditer(rf'<model-graph graph="{re.escape(html_text(diagram_id))}"|<model-graph(?! graph)', text)]
+    pictures = [*re.finditer(rf'<model-graph graph="{re.escape(html_text(diagram_id))}"', text)]
     if index >= len(pictures):
         return text
     at = pictures[index].start()

@@ -21,7 +21,7 @@ export function arranged(plan: Plan, { most, order }: Placing): Ranking {
     rows[row] = beside;
     beside.push(item);
   }
-  return packed(plan, rank, rows);
+  return packed(plan, rank, rows, aligned);
 }
 
 /** A layout whose items beside each other are in the author's order; others keep their places. */
@@ -45,10 +45,23 @@ export function reordered(plan: Plan, ranking: Ranking, { order }: Placing): Ran
   return isWrong.includes(true) ? packed(plan, ranking.rank, rows) : ranking;
 }
 
-function packed(plan: Plan, rank: number[], rows: number[][]): Ranking {
+function packed(plan: Plan, rank: number[], rows: number[][], move?: typeof aligned): Ranking {
   const across: number[] = [];
   for (const row of rows) pack(plan, row, across);
+  move?.(plan, rows, across);
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
+}
+
+/** Moves rows, of which one is below the other, so that their edges are in line. */
+function aligned({ slots, align }: Plan, rows: number[][], across: number[]): void {
+  if (align === undefined) return;
+  for (const row of rows) {
+    const [first = 0, last = 0] = [row[0], row[row.length - 1]];
+    const start = (across[first] ?? 0) - (slots[first]?.across ?? 0) / 2;
+    const end = (across[last] ?? 0) + (slots[last]?.across ?? 0) / 2;
+    const shift = { start, center: (start + end) / 2, end }[align];
+    for (const item of row) across[item] = (across[item] ?? 0) - shift;
+  }
 }
 
 /** Positions of all items, the listed ones in their order and in the places of listed ones. */

@@ -65,7 +65,8 @@ export function geometryIn(
   const whole = inOrder(context, frame, surrounding, inner);
   const isRoot = surrounding.item === null;
   const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
-  const column: Surrounding = { ...outside, key: `column ${surrounding.key}` };
+  const { align = "start" } = frame.placing ?? {};
+  const column: Surrounding = { ...outside, key: `column ${align} ${surrounding.key}` };
   const lines = frame.placing?.lines ?? 0;
   // a little longer than its share, as lines break between items
   const line = lines > 0 ? (1.15 * whole.width) / lines : context.line;
@@ -76,7 +77,7 @@ export function geometryIn(
       : { enough: line, longest: widest - AROUND_LINES, widest };
   const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
     kind === "column"
-      ? geometryOf(context, part, column, parts, asColumn)
+      ? geometryOf(context, part, column, parts, (planned) => asColumn(planned, align))
       : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),
   );
   return inLines ?? whole;
@@ -90,10 +91,14 @@ function asPlaced(
   inner: (Inner | null)[],
   placing: Placing,
 ): Geometry {
-  const ranked = (planned: Plan) =>
-    placing.most > 0 ? arranged(planned, placing) : reordered(planned, rank(context, planned), placing);
+  const { align } = placing;
+  const ranked = (planned: Plan) => {
+    Object.assign(planned, { align });
+    return placing.most > 0 ? arranged(planned, placing) : reordered(planned, rank(context, planned), placing);
+  };
   const key = `${JSON.stringify(placing)} ${surrounding.key}`;
-  return geometryOf(context, frame, { ...surrounding, key, order: null }, inner, ranked);
+  const around = { ...surrounding, key, order: null, keepsRows: align !== undefined };
+  return geometryOf(context, frame, around, inner, ranked);
 }
 
 /** The layout of a structure that the frame has, if any. */

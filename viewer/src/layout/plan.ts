@@ -1,4 +1,5 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
+import type { Alignment } from "../view/frame.js";
 import type { Ports } from "./geometry.js";
 import { LABEL_SIZE } from "./metrics.js";
 import type { Order } from "./order.js";
@@ -83,6 +84,8 @@ export interface Plan {
   streams: Stream[];
   /** Whether its wires are arcs at one side. */
   dense: boolean;
+  /** Which edges of items of one row are in line; absent where their lengths decide. */
+  align?: Alignment | undefined;
   /** Output port → the input port with the same stream; empty without streams. */
   places: number[];
 }

@@ -3,7 +3,7 @@
  * stacked as items of a column; the result is an ordinary geometry.
  */
 
-import { BORDER, type Frame, type Wire } from "../view/frame.js";
+import { type Alignment, BORDER, type Frame, type Wire } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Inner } from "./input.js";
@@ -164,10 +164,11 @@ function add(frame: Frame, wire: Wire): number {
   return known >= 0 ? known : frame.wires.push(wire) - 1;
 }
 
-/** Lines below each other, aligned at their starts. */
-export function asColumn(plan: Plan): Ranking {
+/** Lines below each other, by default aligned at their starts. */
+export function asColumn(plan: Plan, align: Alignment = "start"): Ranking {
   let offset = 0;
   const across = plan.slots.map(({ across, ports }, line) => {
+    if (align !== "start") return align === "center" ? 0 : -across / 2;
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
     if (line > 0) offset += lineOffset(plan, line);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;

@@ -12,17 +12,17 @@ import { index, indexed } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
+import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
 import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
-import { classScale, type Measure, measureScale, type Scale } from "./colour_scale.js";
+import { classScale, type Scale } from "./colour_scale.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
-import { describe, type NodeDetails, tensorText } from "./node_details.js";
-import { SearchIndex } from "./search_index.js";
+import { pathOf, tensorText } from "./naming.js";
 import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
@@ -52,7 +52,6 @@ export class Session {
   /** Id of a module or function call → its inside as a graph of its own. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
-  #searchIndex: SearchIndex | undefined;
   #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
   #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
@@ -88,6 +87,11 @@ export class Session {
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
     return this.layoutOf(this.#state, viz);
+  }
+
+  /** What the current picture shows, without positions. */
+  get frame(): Frame {
+    return view(this.#subgraph(this.#state), this.#state).root;
   }
 
   /** The layout of any state. */
@@ -150,13 +154,13 @@ export class Session {
   }
 
   /** A node made visible, whatever hides it. */
-  withNode(id: string): SessionState {
-    return transitions.withNode(this, this.#state, id);
+  withNode(id: string, state: SessionState = this.#state): SessionState {
+    return transitions.withNode(this, state, id);
   }
 
   /** One module or function call as the whole picture; the whole model without an id. */
-  withIsolated(id: string | undefined): SessionState {
-    return transitions.isolate(this, this.#state, id);
+  withIsolated(id: string | undefined, state: SessionState = this.#state): SessionState {
+    return transitions.isolate(this, state, id);
   }
 
   /** Begin with what holds changes open, and all else closed. */
@@ -200,22 +204,39 @@ export class Session {
     return firstMember(run);
   }
 
+  /** The run of repeats with this id, or that a node is a member of. */
+  runOf(name: string): string | undefined {
+    const head = firstMember(name);
+    const parent = this.grouped.parent.get(head);
+    if (parent === undefined) return undefined;
+    const runs = runsIn(shownContents(this.grouped, parent, new Set()));
+    return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
+  }
+
+  /** The runs of a container. */
+  runsIn(container: string): FoldedRun[] {
+    return runsIn(shownContents(this.visibleGraph(), container, new Set(this.#state.unrolled)));
+  }
+
   /** Ids of the modules that are shown as one with this one, itself included. */
   repeatsOf(id: string): string[] {
     const graph = this.visibleGraph();
     const parent = graph.parent.get(id);
     if (parent === undefined) return [];
-    const runs = runsIn(shownContents(graph, parent, new Set(this.#state.unrolled)));
-    const run = runs.find(({ members }) => members.includes(id));
+    const run = this.runsIn(parent).find(({ members }) => members.includes(id));
     const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
     return run?.members.filter(isBox) ?? [];
   }
 
-  /** What is known of a node, or of the model where the id is empty. */
-  details(id: string): NodeDetails {
-    // the trace has no bundles and no calls of functions
-    const isTraced = id === "" || this.traced.nodes.has(id);
-    return describe(isTraced ? this.traced : this.visibleGraph(), id);
+  /** The graph that knows a node: the trace has no bundles and no calls of functions. */
+  indexOf(id: string): GraphIndex {
+    return id === "" || this.traced.nodes.has(id) ? this.traced : this.visibleGraph();
+  }
+
+  /** The name of a node, or that of the model where the id is empty. */
+  title(id: string): string {
+    const node = this.indexOf(id).nodes.get(id);
+    return node === undefined ? this.traced.graph.model.name : pathOf(node);
   }
 
   /** A tensor's name, shape and dtype. */
@@ -223,15 +244,9 @@ export class Session {
     return tensorText(this.traced, tensor);
   }
 
-  /** Ids of the nodes that match a query. */
-  search(query: string): string[] {
-    this.#searchIndex ??= new SearchIndex(this.grouped);
-    return this.#searchIndex.search(query);
-  }
-
-  /** The scale that colours the nodes with these ids. */
-  scale(by: "class" | Measure, ids: Iterable<string>): Scale {
-    return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
+  /** The scale that colours the nodes with these ids by class. */
+  classScale(ids: Iterable<string>): Scale {
+    return classScale(this.grouped, ids);
   }
 
   #subgraph({ root }: SessionState): GraphIndex {

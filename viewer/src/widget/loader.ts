@@ -48,24 +48,26 @@ export function discardData(id: string, url: string | undefined): LoadError {
   return new LoadError(url ?? id);
 }
 
-/** Load the core of this script's own version, unless the page has it. */
-export async function loadCore(): Promise<Core> {
-  if (globalThis.modelDiagramsCore === undefined) await loadOwnPart("core.js");
-  if (globalThis.modelDiagramsCore === undefined) throw new LoadError("core.js");
-  return globalThis.modelDiagramsCore;
-}
+/** The scripts of this script's own version, and the global that each of them sets. */
+const OWN_PARTS = {
+  "core.js": "modelDiagramsCore",
+  "explore.js": "modelDiagramsExplore",
+  "menu.js": "modelDiagramsMenu",
+  "compare.js": "modelDiagramsComparing",
+  "lenses.js": "modelDiagramsLenses",
+  "recording.js": "modelDiagramsRecording",
+} as const;
+type OwnParts = typeof OWN_PARTS;
+export type PartName = keyof OwnParts;
+export type Part<Name extends PartName> = NonNullable<(typeof globalThis)[OwnParts[Name]]>;
 
-/** Load what compares, also of this script's version. */
-export async function loadComparing(): Promise<Comparing> {
-  if (globalThis.modelDiagramsComparing === undefined) await loadOwnPart("compare.js");
-  if (globalThis.modelDiagramsComparing === undefined) throw new LoadError("compare.js");
-  return globalThis.modelDiagramsComparing;
-}
-
-/** Load what shows recordings, also of this script's version. */
-export async function loadRecording(): Promise<void> {
-  if (globalThis.modelDiagramsRecording === undefined) await loadOwnPart("recording.js");
-  if (globalThis.modelDiagramsRecording === undefined) throw new LoadError("recording.js");
+/** Load one of this script's parts, unless the page has it. */
+export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<Name>> {
+  const brought = () => globalThis[OWN_PARTS[name]];
+  if (brought() === undefined) await loadPart(name, HOME ? new URL(name, HOME).href : undefined);
+  const part = brought();
+  if (part === undefined) throw new LoadError(name);
+  return part as NonNullable<typeof part>;
 }
 
 let engine: Promise<Viz> | undefined;
@@ -118,9 +120,9 @@ export function wasmAllowed(): boolean {
   return allowed;
 }
 
-/** Run a part that lies beside this script. */
-function loadOwnPart(name: string): Promise<void> {
-  return loadPart(name, HOME ? new URL(name, HOME).href : undefined);
+/** Whether the page has a part of the viewer, or can load it: notebooks bring along what there is room for. */
+export function canLoad(name: PartName): boolean {
+  return globalThis.modelDiagramsPacked === undefined || name in globalThis.modelDiagramsPacked;
 }
 
 /** Run a part of the viewer, from the page or from its URL. */

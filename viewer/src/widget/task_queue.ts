@@ -9,10 +9,11 @@ import {
   discardData,
   discardViz,
   LoadError,
-  loadComparing,
-  loadCore,
   loadData,
+  loadOwn,
   loadViz,
+  type Part,
+  type PartName,
   startedViz,
   wasmAllowed,
 } from "./loader.js";
@@ -74,7 +75,7 @@ export class TaskQueue {
         try {
           return await task(session, viz);
         } catch (error) {
-          if (!(await loadCore()).isBroken(viz)) throw error;
+          if (!(await loadOwn("core.js")).isBroken(viz)) throw error;
         }
         // try again with a new engine; layout gives up on a container that breaks it twice
         discardViz();
@@ -85,6 +86,11 @@ export class TaskQueue {
   /** Run a task that needs the data only. */
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#enqueue(() => this.#loadSession().then(task));
+  }
+
+  /** Run a task that needs one of the viewer's parts. */
+  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
+    return this.#enqueue(() => loadOwn(name).then(task));
   }
 
   /** Give another session to the next tasks. */
@@ -112,8 +118,8 @@ export class TaskQueue {
   }
 
   async #open(): Promise<Session> {
-    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadCore()]);
-    const comparing = folded.before === undefined ? undefined : await loadComparing();
+    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadOwn("core.js")]);
+    const comparing = folded.before === undefined ? undefined : await loadOwn("compare.js");
     try {
       const data = core.unfold(folded);
       const { before, graph, details = false } = data;

@@ -29,7 +29,7 @@ import { readable } from "../shared/text.js";
 import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
 import { firstVisible } from "./first_visible.js";
-import { wasmAllowed } from "./loader.js";
+import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
 import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
 import { Toolbar } from "./parts/toolbar.js";
@@ -76,6 +76,8 @@ export class Widget {
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
   compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
+  /** What links carry beside the session's state: key → how to tell it, undefined for nothing, and how to restore it. */
+  readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   /** The page's own picture, for printing once another one is on screen. */
@@ -163,6 +165,7 @@ export class Widget {
   /** Load ahead of need; failures are reported when the reader asks for something. */
   prefetch(): void {
     if (!wasmAllowed()) return;
+    loadOwn("explore.js").catch(() => undefined);
     this.load().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
@@ -176,6 +179,11 @@ export class Widget {
 
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#queue.withSession(task);
+  }
+
+  /** Run a task that needs one of the viewer's parts, another script. */
+  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
+    return this.#queue.withPart(name, task);
   }
 
   withLayout(task: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {

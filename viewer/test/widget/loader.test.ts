@@ -55,7 +55,7 @@ it.each([
 });
 
 it("runs the parts that the page brings along", async () => {
-  const { loadCore } = await loader();
+  const { loadOwn } = await loader();
   const core = {} as never;
   globalThis.modelDiagramsPacked = { "core.js": packed("the core") };
   vi.stubGlobal("document", {
@@ -66,7 +66,7 @@ it("runs the parts that the page brings along", async () => {
       },
     },
   });
-  expect(await loadCore()).toBe(core);
+  expect(await loadOwn("core.js")).toBe(core);
   globalThis.modelDiagramsCore = undefined;
 });
 

@@ -102,7 +102,7 @@ function spreadExits(plan: Plan, ranking: Ranking, leaving: Trip[], slot: Slot, 
   const rooms = exitRooms(plan.vertical, slot, centre);
   const choices = rooms.map((room) => ({ before: room.before, starts: aligned(preferred, room, slot.exitStep) }));
   const choice = choices.find(({ starts }) => starts !== null) ?? choices[0];
-  const starts = nets.length === 1 ? [straightened(plan, ranking, leaving, centre)] : (choice?.starts ?? places);
+  const starts = nets.length === 1 ? [straightened(plan, ranking, leaving, slot, centre)] : (choice?.starts ?? places);
   nets.forEach((net, i) => {
     for (const trip of leaving) {
       if (trip.net !== net) continue;
@@ -177,15 +177,28 @@ function meanEnd(trips: Trip[]): number {
   return trips.reduce((sum, trip) => sum + trip.end, 0) / Math.max(1, trips.length);
 }
 
-/** Shifts the only exit of an item slightly, so that a wire to a fixed port or a glyph runs straight. */
-function straightened(plan: Plan, ranking: Ranking, trips: Trip[], place: number): number {
+/**
+ * Shifts the only exit of an item slightly, so that a wire to a fixed port or a glyph runs straight. Where edges are in
+ * line, middles are not: wires to what is narrower run straight, too.
+ */
+function straightened(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, place: number): number {
   for (const trip of trips) {
     const target = plan.wires[trip.wire]?.to ?? BORDER;
-    const middle = plan.slots[target]?.round ? ranking.across[target] : undefined;
+    const ahead = plan.slots[target];
+    const isNarrower = plan.align !== undefined && trip.to === trip.from + 1 && (ahead?.across ?? 0) < slot.across;
+    const middle = ahead?.round || isNarrower ? ranking.across[target] : undefined;
     const end = fixedEnd(plan, ranking, trip.wire) ?? middle;
-    if (end !== undefined && Math.abs(end - place) < ALMOST && !trip.rail) return end;
+    const reach = isNarrower ? reachOf(slot, end ?? place, place) : ALMOST;
+    if (end !== undefined && Math.abs(end - place) < reach && !trip.rail) return end;
   }
   return place;
+}
+
+/** How far the only exit of an item may be from its middle; labels are at the right. */
+function reachOf(slot: Slot, end: number, middle: number): number {
+  const text = Math.max(...slot.exits.map(({ label }) => (label === "" ? 0 : LABEL_GAP + labelWidth(label))));
+  const side = slot.across / 2 - MARGIN;
+  return end < middle ? side : Math.max(ALMOST, Math.min(side, slot.high - text));
 }
 
 const ARRIVAL_STEP = 12;
@@ -201,7 +214,8 @@ export function spreadArrivals(plan: Plan, ranking: Ranking, trips: Trip[]): voi
     const here = arriving[i] ?? [];
     const centre = ranking.across[i] ?? 0;
     here.sort((a, b) => (a.lane ?? a.start) - (b.lane ?? b.start) || a.wire - b.wire);
-    if (here.length === 1 && here[0] !== undefined) arriveAlone(here[0], slot, centre);
+    if (here.length === 1 && here[0] !== undefined)
+      arriveAlone(here[0], slot, centre, plan.align === undefined ? ALMOST : slot.across);
     else spreadOver(here, slot, centre);
   });
   for (const [single] of arriving.filter((here) => here.length === 1)) {
@@ -225,9 +239,9 @@ function swaps(trips: Trip[], trip: Trip): boolean {
   });
 }
 
-function arriveAlone(trip: Trip, slot: Slot, centre: number): void {
+function arriveAlone(trip: Trip, slot: Slot, centre: number, most: number): void {
   const from = trip.lane ?? trip.start;
-  const reach = slot.round ? 0 : Math.min(ALMOST, slot.across / 2 - MARGIN);
+  const reach = slot.round ? 0 : Math.min(most, slot.across / 2 - MARGIN);
   trip.end = Math.abs(from - centre) <= reach ? from : centre;
 }
 

@@ -64,7 +64,8 @@ function placesIn(plan: Plan, ranking: Ranking, levels: Levels): Point[] {
   return plan.slots.map((slot, i): Point => {
     const row = ranking.rank[i] ?? 0;
     const spare = (levels.heights[row] ?? 0) - slot.along;
-    const before = spare < MUCH_LONGER ? Math.floor(spare / 2) : reached.has(i) ? 0 : spare;
+    const align = plan.align ?? (spare < MUCH_LONGER ? "center" : reached.has(i) ? "start" : "end");
+    const before = { start: 0, center: Math.floor(spare / 2), end: spare }[align];
     return [ranking.across[i] ?? 0, (levels.tops[row] ?? 0) + before];
   });
 }

@@ -4,11 +4,14 @@ import { changesInside, placeOf, statusOf } from "../../diff/places.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import { adoptStyle } from "../parts/adopt_style.js";
 import { box, button, iconButton, make } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
 import type { Widget } from "../widget.js";
-import { adoptStyle } from "./style.js";
 import { listed, signOf } from "./summary.js";
+
+/** The text of the style sheet, inserted by the build. */
+declare const COMPARING_STYLE: string;
 
 const UP = "M3.5 10L8 5.5l4.5 4.5";
 const DOWN = "M3.5 6L8 10.5L12.5 6";
@@ -61,7 +64,7 @@ export class ChangeBar {
     this.element.ariaLabel = words.changes;
     this.element.hidden = true;
     this.#focusReturn = new FocusReturn(widget, this.element);
-    adoptStyle(widget);
+    adoptStyle(widget, COMPARING_STYLE);
     widget.foot.prepend(this.element);
     widget.on("drawn", () => this.#label());
     this.show("both");

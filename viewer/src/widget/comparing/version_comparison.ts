@@ -4,7 +4,7 @@ import type { Comparing } from "../../session/core.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { loadCore } from "../loader.js";
+import { loadOwn } from "../loader.js";
 import { box, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { type ChangeBar, changeWords } from "./change_bar.js";
@@ -108,7 +108,7 @@ export class VersionComparison {
     const { difference } = compared;
     if (difference.same) return this.#say(sameWords(difference, names), difference.reservations);
     if (difference.inventory !== null) return this.#say("", headLines(difference));
-    const core = await loadCore();
+    const core = await loadOwn("core.js");
     this.#bar.open("", false);
     const session = core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
     await this.#widget.exchange((now, viz) => {

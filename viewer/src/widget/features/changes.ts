@@ -5,7 +5,7 @@
 import { strings } from "../../shared/strings.js";
 import type { ChangeBar } from "../comparing/change_bar.js";
 import type { VersionComparison } from "../comparing/version_comparison.js";
-import { loadComparing } from "../loader.js";
+import { loadOwn } from "../loader.js";
 import { button, iconButton } from "../parts/dom.js";
 import { mayHaveVersions } from "../version_signs.js";
 import type { Widget } from "../widget.js";
@@ -33,7 +33,7 @@ export function changes(widget: Widget): void {
   const rows = rowsOf(anchor);
   let shown: Shown | undefined;
   const withShown: WithShown = async (task) => {
-    await widget.withSession(() => loadComparing().then(() => undefined));
+    await widget.withSession(() => loadOwn("compare.js").then(() => undefined));
     shown ??= globalThis.modelDiagramsShown?.(widget, rows);
     if (shown !== undefined) task(shown);
   };

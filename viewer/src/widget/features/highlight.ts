@@ -58,6 +58,7 @@ class Highlighter {
       dim(picture, this.#bright);
       if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
     });
+    widget.linked.path = { get: () => this.#linked(), set: (path) => this.show(scopeOf(path)) };
   }
 
   show(scope: Scope): void {
@@ -79,6 +80,12 @@ class Highlighter {
     return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
   }
 
+  #linked(): string | undefined {
+    const scope = this.#scope;
+    if (!this.#widget.selected || scope === "near") return undefined;
+    return typeof scope === "string" ? scope : scope.pathTo;
+  }
+
   #draw(flow: Flow, id: string): void {
     const edges = edgesOf(flow, id, this.#scope);
     const hasNoPath = edges.length === 0 && typeof this.#scope === "object";
@@ -98,6 +105,11 @@ class Highlighter {
       dim(picture, this.#bright);
     }
   }
+}
+
+/** The scope that a link names. */
+function scopeOf(path: string): Scope {
+  return path === "before" || path === "after" ? path : { pathTo: path };
 }
 
 /** Shows the edges of the node under the pointer. */

@@ -1,7 +1,7 @@
 /** What training recorded of a model: another script shows it, once a reader asks, or at once where the data is in the page. */
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
-import { loadRecording } from "../loader.js";
+import { loadOwn } from "../loader.js";
 import { box, button } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 
@@ -17,8 +17,7 @@ export function recording(widget: Widget): void {
   const open = () => {
     offer.remove();
     void widget.withSession(async (session) => {
-      await loadRecording();
-      globalThis.modelDiagramsRecording?.(widget, session);
+      (await loadOwn("recording.js"))(widget, session);
     });
   };
   const offer = box("mg-scale", button(strings.showTraining, open));

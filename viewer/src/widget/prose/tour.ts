@@ -57,8 +57,10 @@ class Tour {
         if (!this.#isChosen) this.#show(this.#inSight());
       });
     };
-    const release = ({ target }: Event) => {
-      if (!this.#bar.element.contains(target as Node)) this.#isChosen = false;
+    const release = ({ type, target }: Event) => {
+      // who uses the picture stays at the step, also while the page still glides to it
+      const isScroll = type === "wheel" || type === "touchmove";
+      if (isScroll || !this.#bar.element.parentElement?.contains(target as Node)) this.#isChosen = false;
     };
     document.addEventListener("scroll", follow, { capture: true, passive: true, signal });
     addEventListener("resize", follow, { signal });
@@ -125,14 +127,16 @@ class Tour {
 
   async #display(index: number): Promise<void> {
     const widget = this.#widget;
+    widget.select(undefined);
+    this.#light.keep([]);
     const [session] = await widget.load();
     const step = stepsOf(widget)[index];
     if (step === undefined) return;
-    widget.select(undefined);
-    this.#light.keep([]);
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
-    this.#light.keep(step.lit);
-    colourBy(widget, step.lens ?? "kind");
+    // a reader may have selected something meanwhile
+    if (widget.selected === undefined) this.#light.keep(step.lit);
+    const { lens } = widget.linked;
+    if (lens?.get() !== (step.lens ?? undefined)) lens?.set(step.lens ?? "kind");
     moveTo(widget, step.focus, step.lit);
     widget.announce(`${this.#bar.text} ${titleOf(this.#steps[index])}`);
   }
@@ -236,12 +240,4 @@ function stepsOf({ host }: Widget): readonly Step[] {
 
 function titleOf(step: HTMLElement | undefined): string {
   return step?.querySelector(".mg-step-title")?.textContent ?? "";
-}
-
-/** As the reader does it in the menu. */
-function colourBy({ toolbar }: Widget, choice: string): void {
-  const select = toolbar.element.querySelector<HTMLOptionElement>('option[value="flops"]')?.parentElement;
-  if (!(select instanceof HTMLSelectElement) || select.value === choice) return;
-  select.value = choice;
-  select.dispatchEvent(new Event("change"));
 }

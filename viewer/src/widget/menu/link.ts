@@ -1,0 +1,83 @@
+/** Links to what is shown, in the URL's hash: copied from the menu, and followed. */
+
+import { words } from "../../shared/menu_strings.js";
+import { fill } from "../../shared/strings.js";
+import type { Widget } from "../widget.js";
+import { diagramOf, identify } from "./diagrams.js";
+import { emptyView, type LinkedView, partsOf, written } from "./link_text.js";
+import { differences, linkedState } from "./linked_state.js";
+
+/** How long the message about the link is shown, ms. */
+const MESSAGE_TIME = 6000;
+
+/** Show what the page's address says of a diagram, if anything. */
+export async function followLink(widget: Widget): Promise<void> {
+  const view = partsOf(location.hash).find(({ view }) => isAbout(widget, view))?.view;
+  if (view === undefined) return;
+  // a comparison that still loads is left, too
+  if (view.with === undefined || view.with !== widget.comparedWith) await widget.compareWith(view.with);
+  // of a comparison that can't be shown, nothing can be opened
+  if (view.with === widget.comparedWith) await show(widget, view);
+  widget.host.scrollIntoView({ block: "nearest" });
+  // where the link leads without this script: the browser has opened the outline on the way
+  document.querySelector(":target")?.closest(".mg-outline")?.removeAttribute("open");
+}
+
+async function show(widget: Widget, view: LinkedView): Promise<void> {
+  let at: string | undefined;
+  let gone = new Map<string, string>();
+  await widget.change((session) => {
+    const linked = linkedState(session, view);
+    ({ at, gone } = linked);
+    return linked.state;
+  });
+  if (at !== undefined) widget.goTo(at);
+  for (const [key, value] of Object.entries(view.more)) widget.linked[key]?.set(value);
+  if (gone.size > 0)
+    widget.status.pin([...gone].map((names) => fill(words.linkGone, ...inWords(widget, names))).join(" "));
+}
+
+function inWords({ session }: Widget, [name, nearest]: [string, string]): string[] {
+  return [name, nearest || (session?.traced.graph.model.name ?? "")];
+}
+
+/** Copy a link to what is shown. */
+export async function copyLink(widget: Widget): Promise<void> {
+  await widget.withSession(() => undefined);
+  const { status } = widget;
+  const url = urlOf(widget);
+  try {
+    // also in the address bar, where it survives a reload; adds no history entry
+    history.replaceState(history.state, "", url);
+  } catch {
+    // some embedded pages have no address to change
+  }
+  const isCopied = await navigator.clipboard?.writeText(url.href).then(
+    () => true,
+    () => false,
+  );
+  const message = isCopied ? words.linkCopied : words.linkShown;
+  status.say(message);
+  setTimeout(() => {
+    if (status.element.textContent === message) status.clear();
+  }, MESSAGE_TIME);
+}
+
+function urlOf(widget: Widget): URL {
+  const others = partsOf(location.hash).filter(({ view }) => !isAbout(widget, view));
+  const url = new URL(location.href);
+  url.hash = [...others.map(({ text }) => text), written(viewOf(widget))].join(";");
+  return url;
+}
+
+function viewOf({ host, session, selected, comparedWith, linked }: Widget): LinkedView {
+  const { graph, place } = identify(host);
+  const more = Object.entries(linked).map(([key, { get }]) => [key, get() ?? ""]);
+  const shown = session === undefined ? {} : differences(session);
+  const own = { at: selected || undefined, with: comparedWith, more: Object.fromEntries(more) };
+  return { ...emptyView(graph, place), ...shown, ...own };
+}
+
+function isAbout({ host }: Widget, { graph, place }: LinkedView): boolean {
+  return diagramOf(graph, place) === host;
+}

@@ -1,0 +1,49 @@
+/** The bar with the field in which readers search: at once, while what searches may still be loading. */
+import { strings } from "../../shared/strings.js";
+import type { Widget } from "../widget.js";
+import { box, make } from "./dom.js";
+import { FocusReturn } from "./focus_return.js";
+
+export class SearchField {
+  readonly input = make("input", "mg-field");
+  readonly bar = box("mg-search", this.input);
+  /** The node that a search has led to. */
+  found: string | undefined;
+  /** Called when the bar has opened or closed. */
+  onToggle: () => void = () => undefined;
+  readonly #focusReturn: FocusReturn;
+
+  constructor(widget: Widget) {
+    this.#focusReturn = new FocusReturn(widget, this.bar);
+    this.bar.role = "search";
+    this.bar.hidden = true;
+    this.input.type = "search";
+    this.input.role = "combobox";
+    this.input.ariaExpanded = "false";
+    this.input.autocomplete = "off";
+    this.input.placeholder = strings.searchHint;
+    this.input.ariaLabel = strings.search;
+  }
+
+  get isOpen(): boolean {
+    return !this.bar.hidden;
+  }
+
+  open(): void {
+    if (!this.isOpen) this.#focusReturn.remember();
+    this.bar.hidden = false;
+    this.input.focus();
+    this.input.select();
+    this.onToggle();
+  }
+
+  /** Close the bar; whether it was open. */
+  close(): boolean {
+    if (!this.isOpen) return false;
+    const returnFocus = this.#focusReturn.prepare(this.found);
+    this.bar.hidden = true;
+    this.onToggle();
+    returnFocus();
+    return true;
+  }
+}
