@@ -290,7 +290,8 @@ class Author(_Group, frozen=True, kw_only=True):
         Meta(
             description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
             " links, with a text for readers who do not see them: `{stem: {image: filters.png, alt: Sixteen edge"
-            " filters}}`, or just `{stem: filters.png}`. Readers see them in full size.",
+            " filters}}`, or just `{stem: filters.png}`. Instead of a file, a function `mypkg.docs:attention_map` makes"
+            " one of the model, its inputs and its outputs. Readers see them in full size.",
             extra={**PER_DIAGRAM, READ: read_embedded},
         ),
     ] = None
