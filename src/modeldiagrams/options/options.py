@@ -1,7 +1,7 @@
 """Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer, in files of their own: the worker takes `Call`
-and `Limits`, the viewer `View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. Whatever
+and `Limits`, the viewer `View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. What
 needs the names, the documentation or the order of options derives them from these structs, so a new option is one new
 field.
 """
