@@ -66,6 +66,7 @@ const ENGLISH = {
   // colours
   colours: "Colour by",
   kind: "Kind",
+  intensity: "FLOPs per byte",
   class: "Class",
 
   // in the picture
