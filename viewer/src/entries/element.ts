@@ -5,6 +5,7 @@
  * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
  * is in features, one per line below; widget.ts says what they build on.
  */
+import { strings } from "../shared/strings.js";
 import { changes } from "../widget/features/changes.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
@@ -105,15 +106,19 @@ class ModelGraph extends HTMLElement {
     root.append(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
+    widget.onKey("Escape", () => widget.modes.leaveLast());
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
     this.dispatchEvent(new Event("mg-ready"));
+    const fullscreen = { text: strings.fullscreen, leave: () => void document.exitFullscreen() };
     this.addEventListener("fullscreenchange", () => {
+      const isFullscreen = this.matches(":fullscreen");
+      widget.modes.set(fullscreen, isFullscreen);
       // the page may have scrolled meanwhile
-      if (this.matches(":fullscreen")) widget.camera.fit();
+      if (isFullscreen) widget.camera.fit();
       else widget.camera.showWhole();
     });
   }

@@ -56,6 +56,10 @@ const ENGLISH = {
   trainable: "{0} trainable",
   frozen: "frozen",
 
+  // below the picture: what was entered, and how to leave it
+  modes: "What is on",
+  leave: "Leave “{0}” (Esc)",
+
   // opening and closing
   opened: "{0} open",
   closed: "{0} closed",
@@ -65,6 +69,7 @@ const ENGLISH = {
   openInside: "Open all inside",
   closeInside: "Close all inside",
   alone: "Show alone",
+  isAlone: "{0} alone",
   path: "Path in the model",
 
   // search
@@ -88,6 +93,7 @@ const ENGLISH = {
   after: "What follows",
   wayTo: "Path to…",
   wayHint: "Choose the other end.",
+  way: "Path from {0} to {1}",
   noWay: "Nothing flows between these two.",
 
   // colours

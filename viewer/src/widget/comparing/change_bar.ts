@@ -31,6 +31,7 @@ export class ChangeBar {
   /** Called when the reader closes the bar. */
   onClose: () => void = () => undefined;
   readonly #widget: Widget;
+  readonly #mode = { text: "", leave: () => void this.close() };
   readonly #steps: HTMLElement;
   readonly #count = make("span", "mg-count");
   readonly #text = make("output", "mg-change-text");
@@ -74,6 +75,7 @@ export class ChangeBar {
   open(text: string, hasSteps: boolean): void {
     if (this.element.hidden) this.#focusReturn.remember();
     this.element.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     this.#steps.hidden = !hasSteps;
     this.#current = undefined;
     this.#count.textContent = "";
@@ -148,6 +150,7 @@ export class ChangeBar {
     if (this.element.hidden) return false;
     const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
     this.element.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
     this.show("both");
     this.onShown([]);
     this.onClose();

@@ -45,7 +45,6 @@ export function changes(widget: Widget): void {
   };
   widget.onKey("p", () => go(-1));
   widget.onKey("n", () => go(1));
-  widget.onKey("Escape", () => shown?.bar.close() ?? false);
   widget.on("selected", () => {
     if (isDifference()) void withShown(({ bar }) => bar.follow());
   });

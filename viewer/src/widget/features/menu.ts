@@ -12,5 +12,6 @@ export function menu(widget: Widget): void {
     for (const press of ["pointerdown", "click"] as const)
       addEventListener(press, onPress, { capture: true, passive: true, signal });
   });
-  widget.onKey("Escape", () => toolbar.openMenu(false));
+  const mode = { text: "", leave: () => void toolbar.openMenu(false) };
+  toolbar.onMenu = (isOpen) => widget.modes.set(mode, isOpen);
 }

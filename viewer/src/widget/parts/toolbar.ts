@@ -22,6 +22,8 @@ export class Toolbar {
   readonly element = box("mg-toolbar");
   /** Keys for the buttons' actions. */
   readonly keys: Record<string, () => boolean> = {};
+  /** Told when the menu opens or closes. */
+  onMenu: (isOpen: boolean) => void = () => undefined;
   readonly #menu = box("mg-menu");
   readonly #menuButton: HTMLButtonElement;
 
@@ -63,6 +65,7 @@ export class Toolbar {
     const isChange = (this.#menu.hidden === true) === open;
     this.#menu.hidden = !open;
     this.#menuButton.ariaExpanded = String(open);
+    this.onMenu(open);
     if (open && isChange) this.#placeMenu();
     // a notebook's frame grows while the menu opens
     if (open) addEventListener("resize", this.#placeMenu);
