@@ -106,7 +106,7 @@ class ModelGraph extends HTMLElement {
     root.append(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
-    widget.onKey("Escape", () => widget.modes.leaveLast());
+    widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });

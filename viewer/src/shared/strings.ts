@@ -94,6 +94,8 @@ const ENGLISH = {
   wayTo: "Path to…",
   wayHint: "Choose the other end.",
   way: "Path from {0} to {1}",
+  waysBefore: "All paths to {0}",
+  waysAfter: "All paths from {0}",
   noWay: "Nothing flows between these two.",
 
   // colours

@@ -222,6 +222,13 @@ export class Widget {
     this.#emit("selected");
   }
 
+  /** Select nothing; whether anything was selected. */
+  deselect(): boolean {
+    const isChange = this.selected !== undefined;
+    this.select(undefined);
+    return isChange;
+  }
+
   /** Select and reveal a node, or the visible one that it is inside of. */
   goTo(id: string): void {
     const visible = this.session === undefined ? id : this.session.visibleAncestor(id, (at) => this.tree.has(at));

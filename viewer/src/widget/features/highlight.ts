@@ -90,8 +90,8 @@ class Highlighter {
     const scope = this.#scope;
     modes.set(this.#mode, false);
     if (scope === "near" || selected === "") return;
-    const words = typeof scope === "string" ? `${strings[scope]}: ${selected}` : fill(strings.way, selected, scope.pathTo);
-    this.#mode.text = words;
+    if (typeof scope === "object") this.#mode.text = fill(strings.way, selected, scope.pathTo);
+    else this.#mode.text = fill(scope === "before" ? strings.waysBefore : strings.waysAfter, selected);
     modes.set(this.#mode, true);
   }
 
