@@ -18,13 +18,13 @@ def way_out(reader, text):
 
 
 def select(reader, node):
-    """Select a node, with its details."""
-    reader.node(node).click()
+    """Select a node, with its details, which may lie over other nodes."""
+    reader.node(node).focus()
+    reader.page.keyboard.press("i")
     wait_selected(reader, node)
 
 
 def show_alone(reader, node="layers.0"):
-    reader.header(node).click(button="right")  # no toggle
     reader.header(node).focus()
     reader.page.keyboard.press("i")
     button(reader, "Show alone").click()

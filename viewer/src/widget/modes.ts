@@ -64,7 +64,7 @@ export class Modes {
   #remove(mode: Mode): void {
     const wayOut = this.#entered.get(mode);
     this.#entered.delete(mode);
-    const hasFocus = wayOut !== undefined && wayOut.matches(":focus");
+    const hasFocus = wayOut?.matches(":focus");
     wayOut?.remove();
     if (hasFocus) this.#focusPicture();
   }

@@ -1,8 +1,8 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
 import type { Edge, Flow } from "../../session/flow.js";
 import { fill, strings } from "../../shared/strings.js";
-import { header, idOf, nodeAt } from "../tree.js";
 import type { Mode } from "../modes.js";
+import { header, idOf, nodeAt } from "../tree.js";
 import type { Action, Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";

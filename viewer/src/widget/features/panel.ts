@@ -14,7 +14,6 @@ const CLOSE = "M4 4l8 8M12 4l-8 8";
 export function panel(widget: Widget): void {
   const details = new DetailsPanel(widget);
   widget.foot.prepend(details.element);
-  widget.onKey("Escape", () => details.close());
   widget.onKey("i", (id) => {
     if (id !== undefined) details.open(id);
     return id !== undefined;
@@ -32,6 +31,7 @@ class DetailsPanel {
   readonly element = box("mg-panel-sheet");
   readonly #widget: Widget;
   readonly #focusReturn: FocusReturn;
+  readonly #mode = { text: "", leave: () => void this.close() };
   /** False after the reader closed the panel: clicks on modules then only toggle them. */
   #opensOnModules = true;
   /** The picture that the content belongs to. */
@@ -58,7 +58,7 @@ class DetailsPanel {
     if (this.element.hidden) return false;
     const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
     this.#opensOnModules = false;
-    this.element.hidden = true;
+    this.#hide();
     this.#widget.select(undefined);
     returnFocus();
     return true;
@@ -66,8 +66,13 @@ class DetailsPanel {
 
   #onSelected(): void {
     const { selected, tree } = this.#widget;
-    if (selected === undefined) this.element.hidden = true;
+    if (selected === undefined) this.#hide();
     else if (this.#opensOnModules || !tree.canToggle(selected)) this.#load();
+  }
+
+  #hide(): void {
+    this.element.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
   }
 
   #onDrawn(): void {
@@ -91,6 +96,7 @@ class DetailsPanel {
       this.#widget.announce(fill(strings.detailsBelow, shorten(details.title)));
     }
     this.element.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     const { activeElement } = this.element.getRootNode() as ShadowRoot;
     const focused = this.element.contains(activeElement) ? activeElement : null;
     const closeButton = iconButton(strings.close, CLOSE, () => this.close());

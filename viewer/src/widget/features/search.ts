@@ -14,7 +14,6 @@ export function search(widget: Widget): void {
   widget.foot.prepend(bar.element);
   widget.toolbar.add(iconButton(strings.search, GLASS, () => bar.open()));
   widget.onKey("/", () => bar.open());
-  widget.onKey("Escape", () => bar.close());
 }
 
 class SearchBar {
@@ -23,6 +22,7 @@ class SearchBar {
   readonly #field = make("input", "mg-field");
   readonly #count = make("output", "mg-count");
   readonly #focusReturn: FocusReturn;
+  readonly #mode = { text: "", leave: () => void this.close() };
   #hits: string[] = [];
   /** Index of the current hit. */
   #current = -1;
@@ -50,6 +50,7 @@ class SearchBar {
   open(): boolean {
     if (this.element.hidden) this.#focusReturn.remember();
     this.element.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     this.#field.focus();
     this.#field.select();
     return true;
@@ -60,6 +61,7 @@ class SearchBar {
     if (this.element.hidden) return false;
     const returnFocus = this.#focusReturn.prepare(this.#current >= 0 ? this.#widget.selected : undefined);
     this.element.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
     returnFocus();
     return true;
   }
